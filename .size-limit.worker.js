@@ -1,4 +1,7 @@
-/** What a Worker ships that receives webhooks by @paylink/fetch. `#diagnose` is loaded only outside production. */
+/**
+ * What a Worker ships that receives webhooks by @paylink/fetch. `#diagnose` is loaded only outside
+ * production.
+ */
 export default [
   {
     name: '@paylink/fetch in a Worker',

@@ -4,8 +4,9 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 /**
- * The dependency rules of the architecture: the doors that a package's source may import. The proof (core and the adapters) knows
- * nothing of the money (payments and the stores), and no adapter imports another.
+ * The dependency rules of the architecture: the doors that a package's source may import. The proof
+ * (core and the adapters) knows nothing of the money (payments and the stores), and no adapter
+ * imports another.
  */
 const ADAPTERS = ['express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
 const STORES = ['postgres', 'redis'];
@@ -46,7 +47,8 @@ const boundaries = Object.entries(allowed).map(([name, doors]) => ({
       {
         patterns: [
           {
-            // Every @paylink path but the doors: also core's other subpaths, which a third party would not rely on.
+            // Every @paylink path but the doors: also core's other subpaths, which a third party
+            // would not rely on.
             regex: `^@paylink/(?!(${doors.map((door) => door.slice('@paylink/'.length)).join('|') || '$.'})$)`,
             message: `packages/${name} may import only ${doors.join(', ') || 'nothing'} of the other packages.`,
           },
@@ -87,10 +89,22 @@ export default defineConfig(
       },
     },
     rules: {
+      // Prettier wraps code at 100 columns, and neither comments nor long expressions.
+      'max-len': [
+        'error',
+        {
+          code: 100,
+          ignoreUrls: true,
+          ignoreRegExpLiterals: true,
+          ignoreTemplateLiterals: true,
+          ignoreStrings: true,
+        },
+      ],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       // Bytes are read at an index that the loop before has bounded.
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // `process.env['NAME']` is how index signatures are written under noPropertyAccessFromIndexSignature.
+      // `process.env['NAME']` is how index signatures are written under
+      // noPropertyAccessFromIndexSignature.
       '@typescript-eslint/dot-notation': 'off',
       // An interface is a promise or not; where one asks for a promise, a sync body is fine.
       '@typescript-eslint/require-await': 'off',
@@ -102,12 +116,14 @@ export default defineConfig(
         'error',
         { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
       ],
-      // A listener gives a promise that settles when its reply is written, and an event emitter ignores that.
+      // A listener gives a promise that settles when its reply is written, and an event emitter
+      // ignores that.
       '@typescript-eslint/no-misused-promises': [
         'error',
         { checksVoidReturn: { arguments: false } },
       ],
-      // JavaScript callers do not read our types: what these rule out is checked at run time all the same.
+      // JavaScript callers do not read our types: what these rule out is checked at run time all
+      // the same.
       '@typescript-eslint/no-unnecessary-condition': 'off',
       // A signal's reason, and what other code rejected with, are passed on as they are.
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
@@ -118,7 +134,8 @@ export default defineConfig(
     rules: {
       // `void` says that a test does not await a promise, also where its type is not one.
       '@typescript-eslint/no-meaningless-void-operator': 'off',
-      // A handler of a test throws what merchants' handlers throw, and a mock is looked at without its object.
+      // A handler of a test throws what merchants' handlers throw, and a mock is looked at without
+      // its object.
       '@typescript-eslint/only-throw-error': 'off',
       '@typescript-eslint/unbound-method': 'off',
     },
@@ -134,7 +151,8 @@ export default defineConfig(
     },
   },
   {
-    // Nest's modules are empty classes under a decorator, and its options plain objects that it types as classes.
+    // Nest's modules are empty classes under a decorator, and its options plain objects that it
+    // types as classes.
     files: [
       'packages/nest/test/**',
       'examples/nest/**',
@@ -145,6 +163,15 @@ export default defineConfig(
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
     },
+  },
+  {
+    // Comments here are still longer.
+    files: [
+      'docs/.vitepress/**',
+      'packages/{bullmq,client,core,express,fastify,fetch,hono,koa}/**',
+      'packages/{lambda,nest,next,node,payments,postgres,redis}/**',
+    ],
+    rules: { 'max-len': 'off' },
   },
   {
     files: ['**/*.js', '**/*.mjs', '**/*.cjs'],

@@ -1,6 +1,9 @@
 import type { Options } from 'tsup';
 
-/** Log lines point to the repository that releases them. Built elsewhere, to the page's path in whatever repository that is. */
+/**
+ * Log lines point to the repository that releases them. Built elsewhere, to the page's path in
+ * whatever repository that is.
+ */
 const { GITHUB_REPOSITORY: repository, GITHUB_SERVER_URL: server = 'https://github.com' } =
   process.env;
 const ERRORS_PAGE = `${repository === undefined ? '' : `${server}/${repository}/blob/main/`}docs/errors.md`;

@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { ChangedFirst } from './test/changed-first.js';
 
 /**
- * @paylink packages by their sources. Without the condition a package is what was built. Not `module`, which is for bundlers: it
- * names files that Node cannot load.
+ * Resolves @paylink packages to their sources instead of their builds. Leaves out the condition
+ * `module`: bundlers use it, and Node cannot load its files.
  */
 function fromSources(...conditions: string[]) {
   const resolve = {
@@ -21,7 +21,10 @@ const BUILT = [
   'packages/next/test/next-15.test.ts',
   'test/docs/{lambda,quick-start,testing}.test.ts',
 ];
-/** These compare times, so they run alone, after all others: what runs beside them would be measured too. */
+/**
+ * These compare times, so they run alone, after all others: what runs beside them would be measured
+ * too.
+ */
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/fire.test.ts'];
 /** Minutes in Chromium, of killed processes and of broken apps. */
 const LONG = [
@@ -31,7 +34,10 @@ const LONG = [
   'packages/cli/test/audit.test.ts',
   'test/adapters/process.test.ts',
 ];
-/** They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to pass. */
+/**
+ * They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to
+ * pass.
+ */
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
 /** These look at the built site: `pnpm docs:check`. */
 const SITE = ['test/site/built/**/*.test.ts'];

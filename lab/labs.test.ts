@@ -1,4 +1,4 @@
-/** Judges outputs without running a proof, and looks at exit codes that could be mistaken for another. */
+/** Judges outputs without running a proof, and checks exit codes that could be confused. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The proofs: how each is run in its short and its long form, and how its output is judged. */
+/** The proofs: their commands in short and long form, and the judgement of their output. */
 
 export interface Lab {
   readonly what: string;
@@ -7,15 +7,15 @@ export interface Lab {
   readonly always?: readonly string[];
   readonly short: readonly string[];
   readonly long: readonly string[];
-  /** Runs on what was built, as users have it, and not on the sources. */
+  /** Set if the proof runs on the built packages instead of the sources. */
   readonly isBuilt?: boolean;
-  /** Whether `pnpm lab all` runs the short form. */
+  /** Set if `pnpm lab all` runs the short form. */
   readonly isProof?: boolean;
-  /** Reads from the output how many there were. */
+  /** Reads the number of cases from the output. */
   readonly count?: (text: string) => string | undefined;
-  /** Runs once for each name that `--designs` prints, and must end with 1 each time. */
+  /** Set to run once per name from `--designs`. Each run must exit with 1. */
   readonly isPerDesign?: boolean;
-  /** Reads from the output which parts this machine lacks. */
+  /** Reads from the output the parts that this machine lacks. */
   readonly absent?: (text: string) => readonly string[];
 }
 
@@ -187,7 +187,7 @@ export interface Outcome {
   readonly absent: readonly string[];
 }
 
-/** Runs a lab and judges it. A lab that ran nothing has shown nothing. */
+/** Runs and judges a lab. A lab that ran no case proves nothing. */
 export async function judge(
   { short, isPerDesign, count, absent }: Lab,
   outputOf: (args: readonly string[]) => Promise<Output>,

@@ -1,5 +1,5 @@
 /**
- * Runs a proof, in its short form unless `--long` or options of its own are given:
+ * Runs a proof, in its short form unless `--long` or other options are given:
  *
  *     pnpm lab                             the names
  *     pnpm lab kills --long

@@ -1,8 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 /**
- * Reads the options of a proof, as `parseArgs` gives them. A mistyped option ends the process with 2,
- * since 1 says that a proof fell short.
+ * Reads a proof's options with `parseArgs`. A mistyped option exits with 2, because 1 means that a
+ * proof failed.
  */
 export function readOptions<Config extends ParseArgsConfig>(
   config: Config,

@@ -1,11 +1,13 @@
 /**
- * Runs the tests while two busy loops per core take the processor from them: a test that waits for a time and not for an event fails.
+ * Runs the tests while two busy loops per core take the processor from them: a test that waits for
+ * a time and not for an event fails.
  *
  *     pnpm lab under-load --times 6              the whole suite, six times
  *     pnpm lab under-load --timing               once, the files where time matters
  *     pnpm lab under-load --times 3 test/audit   what vitest finds by these words
  *
- * With --workers 4 twice as many files run at once. The loops leave each of them less of a core, and the whole ends sooner.
+ * With --workers 4 twice as many files run at once. The loops leave each of them less of a core,
+ * and the whole ends sooner.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -44,7 +46,8 @@ const filters = values.timing ? TIMING : positionals;
 
 const env = { ...process.env, PAYLINK_TEST_WORKERS: values.workers };
 
-// Each ends when this process is gone, also by SIGKILL: one that went on would slow whatever runs next.
+// Each ends when this process is gone, also by SIGKILL: one that went on would slow whatever runs
+// next.
 const BUSY = 'const { ppid } = process; while (process.ppid === ppid);';
 const loops = Array.from({ length: 2 * availableParallelism() }, () =>
   spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }),
@@ -62,7 +65,8 @@ for (let time = 1; time <= Number(values.times); time++) {
     env,
   });
   console.log(
-    `run ${time} of ${values.times} beside ${loops.length} busy loops: ${code === 0 ? 'passed' : 'FAILED'}`,
+    `run ${time} of ${values.times} beside ${loops.length} busy loops: ` +
+      `${code === 0 ? 'passed' : 'FAILED'}`,
   );
   if (isEnded) process.exit(130);
   if (code !== 0) failed += 1;

@@ -1,6 +1,7 @@
 /**
- * Prepares a checkout: installs the dependencies and builds the packages. Only Node and npm are there
- * yet, so an old Node must be able to parse this file, and gets a sentence instead of an error.
+ * Prepares a checkout: installs the dependencies and builds the packages. Only Node and npm exist
+ * yet. An old Node must be able to parse this file, so that it prints a sentence instead of an
+ * error.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,12 +20,13 @@ const [major, minor] = process.versions.node.split('.').map(Number);
 const [leastMajor, leastMinor] = engines.node.match(/\d+/g).map(Number);
 if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   console.error(
-    `Paylink needs Node ${leastMajor}.${leastMinor} or later. This is ${process.version}. Get one at https://nodejs.org`,
+    `Paylink needs Node ${leastMajor}.${leastMinor} or later. This is ${process.version}. ` +
+      'Get one at https://nodejs.org',
   );
   process.exit(1);
 }
 
-/** Installs what the lockfile says: everything, or the needs of these packages. */
+/** Installs the lockfile's packages: all of them, or the needs of `names`. */
 export async function install(names) {
   if (names === undefined && isInstalled()) return;
   const filters = names?.map((name) => `--filter=${name}`) ?? [];
@@ -32,7 +34,7 @@ export async function install(names) {
   await announce('Installing', ['install', '--frozen-lockfile', ...root, ...filters]);
 }
 
-/** pnpm takes seconds to find this out, and keeps a copy of the lockfile that it installed. */
+/** pnpm takes seconds to find this out. It keeps a copy of the installed lockfile. */
 function isInstalled() {
   const copy = 'node_modules/.pnpm/lock.yaml';
   return existsSync(`${ROOT}/${copy}`) && read(copy) === read('pnpm-lock.yaml');
@@ -47,7 +49,7 @@ export function build(names) {
   return announce('Building', [...filters, 'run', 'build']);
 }
 
-/** Runs pnpm in the root of the checkout. Prints its output only when it fails. @throws Error then. */
+/** Runs pnpm in the checkout's root. Prints its output only on failure. @throws Error on failure */
 export async function pnpm(args, onOutput = () => undefined) {
   const shell = process.platform === 'win32';
   const env = { ...process.env, CI: 'true', npm_config_update_notifier: 'false' };
@@ -63,12 +65,14 @@ export async function pnpm(args, onOutput = () => undefined) {
   );
   if (code !== 0)
     throw new Error(
-      `${Buffer.concat(output).toString('utf8').trimEnd()}\n\npnpm ${args.join(' ')} ended with ${code}`,
+      `${Buffer.concat(output).toString('utf8').trimEnd()}\n\npnpm ${args.join(' ')} ` +
+        `ended with ${code}`,
     );
 }
 
 /**
- * Runs a program in the root of the checkout, passes signals on to it, and resolves with its exit code.
+ * Runs a program in the root of the checkout, passes signals on to it, and resolves with its exit
+ * code.
  *
  * @param {string} command
  * @param {readonly string[]} args
@@ -81,7 +85,7 @@ export function run(command, args, options = {}, onOutput) {
     const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', onOutput);
     const pass = (signal) => child.kill(signal);
-    // A terminal sends Ctrl-C to the child itself. Without a listener this process would end before it.
+    // A terminal sends Ctrl-C to the child too. Without a listener, this process would end first.
     const onInterrupt = process.stdin.isTTY ? () => undefined : pass;
     process.on('SIGINT', onInterrupt).on('SIGTERM', pass);
     child.once('error', reject);

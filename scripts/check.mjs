@@ -1,6 +1,6 @@
 /**
- * `pnpm check`: the types of everything, and lint, format and tests of the change since main. The tests
- * are those of the changed packages, the nearest first (test/changed-first.ts).
+ * `pnpm check`: checks all types, and lints, formats and tests the change since main. Runs the
+ * tests of the changed packages, nearest first (test/changed-first.ts).
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const git = (...args) =>
     .toString()
     .trim();
 
-/** The commit at which this branch left main. Without a main, the last commit. */
+/** Returns the commit at which this branch left main, or the last commit without a main. */
 function base() {
   for (const main of ['main', 'origin/main']) {
     try {
@@ -28,7 +28,8 @@ function base() {
 }
 
 /**
- * Lists the files that changed since main, as paths in the repository. Sources without git have none.
+ * Lists the files that changed since main, as paths in the repository. Sources without git have
+ * none.
  *
  * @returns {string[]}
  */
@@ -41,7 +42,9 @@ export function changedFiles() {
   );
 }
 
-/** A package's tests start processes and servers, so the imports do not tell which of its tests a file concerns. */
+/**
+ * Imports do not show the tests of a file, because a package's tests start processes and servers.
+ */
 function testsOf(files) {
   const folders = files.map(
     (path) =>
@@ -55,13 +58,17 @@ function testsOf(files) {
   return [...new Set(found)].filter((filter) => filter !== undefined);
 }
 
-/** The short projects of vitest.config.ts. Core runs on WebCrypto only for a change that concerns it. */
+/**
+ * The short projects of vitest.config.ts. Core runs on WebCrypto only if the change concerns core.
+ */
 function projectsFor(files) {
   const core = files.some((path) => path.endsWith('.web.ts')) ? 'core on *' : 'core on node:crypto';
   return [core, 'packages', 'across packages'].map((name) => `--project=${name}`);
 }
 
-/** The tsconfig.json for the lint of each file. A project of only the changed files saves ten seconds of compiling. */
+/**
+ * Returns the tsconfig.json for each file. A project of only the changed files saves ten seconds.
+ */
 function lintProjects(files) {
   const own = (path) => {
     const config = /^examples\/[^/]+\//.exec(path)?.[0].concat('tsconfig.json');
@@ -115,7 +122,7 @@ async function check() {
     );
   if (tests.length > 0) {
     const options = ['--silent=passed-only', '--passWithNoTests', ...projectsFor(files)];
-    // At once, because the first failure is of use while the rest runs.
+    // In parallel, so that the first failure shows early.
     steps.push(
       tool('tests', 'vitest/vitest.mjs', ['run', ...options, ...tests], (text) =>
         process.stdout.write(text),

@@ -1,7 +1,7 @@
 /**
- * The package.json that is published: without the doors to the sources, and without what only this repository uses.
- * `pnpm pack` and `pnpm publish` take it from .pnpmfile.cjs. `npm pack` has no such hook, so there the scripts `prepack` and
- * `postpack` of each package write it to disk and put the original back.
+ * Makes the published package.json: without the source conditions and the fields for this
+ * repository. .pnpmfile.cjs applies it to `pnpm pack` and `pnpm publish`. `npm pack` has no such
+ * hook, so each package's `prepack` and `postpack` write it to disk and restore the original.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ export function publishedManifest({ scripts, devDependencies, ...manifest }, fol
   return { ...manifest, ...repositoryOf(folder) };
 }
 
-/** npm refuses provenance unless these name the repository whose workflow publishes. */
+/** npm refuses provenance unless these fields name the workflow's repository. */
 function repositoryOf(folder) {
   const { GITHUB_REPOSITORY: repository, GITHUB_SERVER_URL: server = 'https://github.com' } =
     process.env;
@@ -42,8 +42,8 @@ function withoutSource(value) {
 }
 
 /**
- * npm does not know `workspace:` ranges; pnpm has replaced them already. Sorted, because pnpm gives them in the order in which it
- * happened to read their versions, and two builds would differ.
+ * Replaces `workspace:` ranges, which npm does not know and pnpm has already replaced. Sorts them,
+ * because pnpm's order varies, and two builds would differ.
  */
 function withVersions(dependencies) {
   const sorted = Object.entries(dependencies).sort(([one], [other]) => (one < other ? -1 : 1));
@@ -64,7 +64,7 @@ if (
   /npm-cli\.js$/.test(process.env.npm_execpath ?? '')
 ) {
   const original = 'package.json.original';
-  // Also before packing: an `npm pack` that was killed has left it.
+  // Also before packing, because a killed `npm pack` leaves the backup.
   if (existsSync(original)) renameSync(original, 'package.json');
   if (process.argv[2] === 'prepack') {
     const manifest = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -2,8 +2,8 @@
  * Packs packages as publishing would, for every script and test that needs a tarball.
  *
  * `pnpm pack:all [express postgres …]` installs, builds and packs the named packages and their
- * dependencies into tarballs/, and prints the lines that install them into an app. Without a name, it
- * packs all packages, and prints the lines for each host.
+ * dependencies into tarballs/, and prints the lines that install them into an app. Without a name,
+ * it packs all packages, and prints the lines for each host.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -27,18 +27,18 @@ export function publishedPackages() {
 }
 
 /**
- * Packs the packages into a folder, as publishing would, and gives the path of each tarball by the package's name.
+ * Packs the packages as for publishing, and returns each tarball's path by package name.
  *
  * @param {string} destination
  * @param {readonly string[]} [names] all by default
  * @returns {Record<string, string>}
- * @throws when a package is not built: it would be packed all the same, with nothing in it.
+ * @throws if a package is not built, because its tarball would be empty
  */
 export function packAll(destination, names = [...publishedPackages().keys()]) {
   const packages = publishedPackages();
   const unbuilt = names.filter((name) => !existsSync(join(packages.get(name), 'dist')));
   if (unbuilt.length > 0) throw new Error(`not built: ${unbuilt.join(', ')}`);
-  // Scripts write to the output that the list is read from.
+  // Scripts write to the same output as the list.
   const args = [
     '--recursive',
     ...names.map((name) => `--filter=${name}`),
@@ -57,7 +57,7 @@ export function packAll(destination, names = [...publishedPackages().keys()]) {
 }
 
 /**
- * Adds the packages of ours that these depend on, so that npm asks no registry for them.
+ * Adds the Paylink packages that these depend on, so that npm does not ask a registry for them.
  *
  * @param {readonly string[]} names
  * @returns {string[]}
@@ -78,11 +78,11 @@ export function withItsOwn(names) {
   return [...found].sort();
 }
 
-/** These serve a merchant's machine and tests. A server that takes payments needs none of them. */
+/** Packages for a merchant's machine and tests, not for a production server. */
 const DEVELOPMENT = ['cli', 'emulator', 'testing'].map((name) => `@paylink/${name}`);
 
 /**
- * The lines that install packages from their tarballs into an app, those for development as such.
+ * Returns the lines that install tarballs into an app, with development packages as such.
  *
  * @param {readonly string[]} names
  * @param {Record<string, string>} tarballs
@@ -93,7 +93,7 @@ export function installLines(names, tarballs) {
   const development = withItsOwn(names).filter((name) => !runtime.includes(name));
   const add = (command, list) =>
     list.length === 0 ? [] : [[command, ...list.map((name) => tarballs[name])].join(' ')];
-  // pnpm looks for the dependencies of a tarball in the registry, unless an override says where they are.
+  // Without overrides, pnpm would look for a tarball's dependencies in the registry.
   const overrides = JSON.stringify(
     Object.fromEntries(withItsOwn(names).map((name) => [name, `file:${tarballs[name]}`])),
   );

@@ -1,6 +1,6 @@
 /**
- * Checks every package as it would be published: publint on the manifest and files, attw on how its types resolve, and that a
- * second build gives the same bytes.
+ * Checks every package in its published form: the manifest and files (publint), the types'
+ * resolution (attw), and that a second build gives the same bytes.
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

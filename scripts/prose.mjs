@@ -1,7 +1,7 @@
 /**
- * `pnpm prose [--all]`: textlint over the English documents, and over the comments and messages of the
- * packages. Exits with 1 if a group is over a budget, or if a sentence of a document breaks a rule.
- * `--all` also lists the sentences of sources, which only count towards the budgets.
+ * `pnpm prose [--all]`: textlint over the English documents, and over the comments and messages of
+ * the packages. Exits with 1 if a group is over a budget, or if a sentence of a document breaks a
+ * rule. `--all` also lists the sentences of sources, which only count towards the budgets.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import markdown from '@textlint/textlint-plugin-markdown';
 import { parser } from 'typescript-eslint';
 import { ROOT } from './bootstrap.mjs';
 
-/** For each 10,000 words. */
+/** Per 10,000 words. */
 const BUDGETS = { what: 15, semicolons: 25 };
 
 /** Neither English prose nor written by hand. */
@@ -27,7 +27,7 @@ const RULES = [
 
 const sentencesOf = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** The text that a reader sees. Each name in code stands for one word, and HTML ends a paragraph. */
+/** Returns the visible text. Each name in code counts as one word, and HTML ends a paragraph. */
 function textOf({ type, value, children }) {
   if (type === 'Code') return 'Code';
   if (type === 'Html') return '\u2029';
@@ -51,7 +51,7 @@ const plainEnglish = (counts) => (context) => {
   return { Paragraph: check, Header: check, TableCell: check };
 };
 
-/** The comments and the messages of a source, each with its first line. */
+/** Returns the comments and messages of a source, each with its first line. */
 function textsOf(source, filePath) {
   const { ast } = parser.parseForESLint(source, { filePath, jsx: filePath.endsWith('x') });
   const comments = [];
@@ -74,7 +74,7 @@ function textsOf(source, filePath) {
   return { comments, messages };
 }
 
-/** The files below a folder of the repository. @returns {string[]} */
+/** Returns the files below a folder of the repository. @returns {string[]} */
 const filesIn = (folder) =>
   readdirSync(join(ROOT, folder), { withFileTypes: true })
     .filter(({ name }) => !LEFT_OUT.test(name))

@@ -1,7 +1,7 @@
 /**
- * `pnpm api` lists every public name: the exports of each door, their members, and the strings that a
- * type allows, such as error codes. It fails if a name of public-api.txt is gone. `--update` writes the
- * names of today.
+ * `pnpm api` lists every public name: the exports of each entry point, their members, and the
+ * strings that a type allows, such as error codes. Fails if a name in public-api.txt is gone.
+ * `--update` writes the present names.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const PACKAGES = join(ROOT, 'packages');
 const REPORT = join(ROOT, 'public-api.txt');
 
 /**
- * Lists the source of each door, by the name that is imported.
+ * Returns the source of each entry point, by its import name.
  *
  * @returns {[name: string, source: string][]}
  */
@@ -58,10 +58,10 @@ function namesOf(checker, door, exported) {
   ];
 }
 
-/** Without the number that the compiler gives a symbol, which changes with other code. */
+/** Drops the compiler's number of a symbol, which changes with other code. */
 const writtenName = ({ name }) => name.replace(/^__@(.+)@\d+$/, '[$1]');
 
-/** Not what a member inherits of Error or of a framework's types. */
+/** Excludes members that are inherited from Error or from a framework's types. */
 const isOurs = ({ declarations = [] }) =>
   declarations.some((declaration) => declaration.getSourceFile().fileName.startsWith(PACKAGES));
 
@@ -90,7 +90,8 @@ function compare(now) {
   const added = now.filter((name) => !kept.includes(name));
   for (const name of lost) console.error(`lost: ${name}`);
   console.log(
-    `${now.length} public names: ${lost.length} lost, ${added.length} not yet in public-api.txt (pnpm api --update)`,
+    `${now.length} public names: ${lost.length} lost, ${added.length} not yet in ` +
+      'public-api.txt (pnpm api --update)',
   );
   if (lost.length > 0) process.exitCode = 1;
 }

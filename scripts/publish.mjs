@@ -1,13 +1,13 @@
 /**
- * Publishes the packages, as the release workflow does. Makes the links of their READMEs absolute first,
- * because relative links lead nowhere on a registry's page.
+ * Publishes the packages from the release workflow. First makes the links in their READMEs
+ * absolute, because relative links lead nowhere on a registry's page.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT, run } from './bootstrap.mjs';
 
-// A fence, a link, or a code span, whichever comes first; only the link changes.
+// Matches a fence, a link or a code span, so that only links outside code change.
 const LINK =
   /^(`{3,}).*?^\1$|(\[(?:`[^`]*`|[^\]`])*\]\()(?![a-z]+:|#)([^)\s]+)\)|(`+)(?!`).+?(?<!`)\4(?!`)/gms;
 

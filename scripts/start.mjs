@@ -1,4 +1,4 @@
-/** `npm start`: from a fresh checkout to the running demo. It runs on the sources, so nothing is built. */
+/** `npm start`: runs the demo from a fresh checkout. Runs the sources, so nothing is built. */
 import { install, ROOT, run } from './bootstrap.mjs';
 
 try {
@@ -10,7 +10,7 @@ try {
     'src/demo.ts',
     ...process.argv.slice(2),
   ];
-  // The root's, for the JSX in the emulator's sources.
+  // The root's tsconfig configures the JSX in the emulator's sources.
   const env = { ...process.env, TSX_TSCONFIG_PATH: `${ROOT}/tsconfig.json` };
   process.exitCode = await run(process.execPath, demo, { cwd: `${ROOT}/examples/shop`, env });
 } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Installs every package as a user would, from tarballs, and looks at what came with them: no install script, each dependency
- * signed by the registry, and, with `--sbom <file>`, a list of all of them in CycloneDX. Build first.
+ * Installs every package from tarballs, as a user would, and checks its dependencies: no install
+ * script, and a registry signature for each. `--sbom <file>` writes a CycloneDX list. Build first.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { packAll } from './pack.mjs';
 const { values } = parseArgs({ options: { sbom: { type: 'string' } } });
 const folder = mkdtempSync(join(tmpdir(), 'paylink-supply-chain-'));
 
-// Without peers: a framework or a driver is the user's own choice.
+// Without peers, because users choose their framework and driver.
 const npm = (...args) =>
   spawnSync('npm', [...args, '--legacy-peer-deps'], {
     cwd: folder,
@@ -20,7 +20,10 @@ const npm = (...args) =>
     timeout: 300_000,
   });
 
-/** What the registry says of the signatures, or nothing where it has none to offer, as a mirror. */
+/**
+ * Returns the registry's report on signatures, or undefined if the registry, such as a mirror, has
+ * none.
+ */
 function signatures() {
   try {
     const audit = JSON.parse(npm('audit', 'signatures', '--json').stdout);
@@ -34,7 +37,8 @@ try {
   const dependencies = Object.fromEntries(
     Object.entries(packAll(folder)).map(([name, path]) => [name, `file:${path}`]),
   );
-  // Overrides too: before a release the registry has no such version of what our packages need of each other.
+  // Overrides too: before a release, the registry does not have these versions of Paylink's
+  // packages.
   const manifest = {
     name: 'paylink',
     version: '0.0.0',
@@ -49,7 +53,8 @@ try {
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
   const scripted = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
   console.log(
-    `${Object.keys(packages).length - 1} packages installed, ${scripted.length} with an install script ${scripted.join(' ')}`,
+    `${Object.keys(packages).length - 1} packages installed, ${scripted.length} with an ` +
+      `install script ${scripted.join(' ')}`,
   );
   if (scripted.length > 0) process.exitCode = 1;
 
@@ -62,7 +67,7 @@ try {
   const audit = signatures();
   if (audit === undefined) console.log('signatures not checked: this registry offers none');
   else console.log(`${audit.invalid.length} invalid signatures, ${audit.missing.length} missing`);
-  // A release is made against the public registry, which offers them.
+  // A release uses the public registry, which has signatures.
   const unsigned =
     audit === undefined
       ? process.env.GITHUB_ACTIONS !== undefined

@@ -11,11 +11,15 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build, install, ROOT, run } from './bootstrap.mjs';
 
-// npm waits five minutes for a stalled connection, longer than a test may take to install. This value lets it try again sooner.
+// npm waits five minutes for a stalled connection, longer than a test's limit. This value makes it
+// retry sooner.
 const { npm_config_fetch_timeout = '20000' } = process.env;
 process.env.npm_config_fetch_timeout = npm_config_fetch_timeout;
 
-/** The counts of vitest's JSON report, or a failure where there is none: a run that crashed has not passed. */
+/**
+ * Returns the counts of vitest's JSON report. A run without a report has crashed and counts as
+ * failed.
+ */
 async function countOf(file, exitCode) {
   let counts = { passed: 0, failed: 0, skipped: 0 };
   try {
@@ -25,7 +29,8 @@ async function countOf(file, exitCode) {
   } catch {
     // No report: the exit code decides.
   }
-  // An error outside of a test (an unhandled rejection, a file that does not load) fails the run, but no test.
+  // An error outside a test (an unhandled rejection, a file that does not load) fails the run, but
+  // no test.
   if (exitCode !== 0 && counts.failed === 0) counts.failed = 1;
   return counts;
 }

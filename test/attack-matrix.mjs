@@ -1,7 +1,7 @@
 /**
- * Prints which attack is tried on which host, from the reports of `npm test` and `npm test -- --long`.
- * Fails if a row of the table of attacks has no test that passed, or if an entry of test/attacks.json
- * matches no test. The titles of the attack kit begin with their row, so that file does not list them.
+ * Prints the attacks per host, from the reports of `npm test` and `npm test -- --long`. Fails if a
+ * row of the table of attacks has no passed test, or if an entry of test/attacks.json matches no
+ * test. Titles of the attack kit begin with their row, so that file does not list them.
  */
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -14,7 +14,7 @@ const rows = Object.keys(readJson('packages/testing/src/attacks/rows.json'));
 const sections = {};
 for (const row of rows) (sections[row[0]] ??= []).push(row);
 
-/** The results of each file, by its path from the root. A file can run in several projects. */
+/** The results by file, relative to the root. A file can run in several projects. */
 const results = new Map();
 for (const report of ['short', 'long']) {
   const { testResults } = readJson(`node_modules/.cache/paylink-tests/${report}.json`);
@@ -50,13 +50,13 @@ function kitRowsOf(title) {
   return /^(?:[A-O]\d{2} )+/.exec(title)?.[0].trim().split(' ') ?? [];
 }
 
-/** In an entry, `%s` stands for any text, as in the title of a table of cases. */
+/** Turns an entry into a pattern. `%s` matches any text, as in the title of a table of cases. */
 function patternOf(title) {
   const texts = title.split('%s').map((text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${texts.join('.*')}$`, 's');
 }
 
-/** Tests that passed, by row and by where they ran: a host of the shared suite, or a package. */
+/** Passed tests, by row and by host or package. */
 const passed = new Map(
   rows.map((row) => {
     const places = new Map();

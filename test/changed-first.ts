@@ -3,8 +3,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { changedFiles } from '../scripts/check.mjs';
 
 /**
- * Runs the tests of your change first, so that you see a failure early: the files that failed last time,
- * changed tests, tests named after a changed file, and the changed packages. Then Vitest's order holds.
+ * Runs the tests of your change first, so that you see a failure early: the files that failed last
+ * time, changed tests, tests named after a changed file, and the changed packages. Then Vitest's
+ * order holds.
  */
 export class ChangedFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

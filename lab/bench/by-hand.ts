@@ -1,4 +1,4 @@
-/** The check by hand that the documentation of most services shows. */
+/** The hand-written check in most services' documentation. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export function isSigned(body: Buffer, signature: string, secret: string): boolean {

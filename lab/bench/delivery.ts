@@ -1,13 +1,13 @@
-/** The one notification that every contestant is given, in the sizes that are measured. */
+/** The notification that every contestant gets, in the measured sizes. */
 import { createHmac } from 'node:crypto';
 import { SECRET, URL_PATH } from './secret.js';
 
 export const REFERENCE = 'order-000042';
-/** Where a besieged server refuses all that comes. */
+/** The path on which a besieged server refuses every request. */
 export const REFUSED_PATH = '/refused';
 export { SECRET, URL_PATH } from './secret.js';
 
-/** A JSON object of exactly so many bytes: a payment, and lines of an order up to the size. */
+/** Returns a JSON object of exactly `bytes` bytes: a payment, filled up with order lines. */
 export function jsonBody(bytes: number): Buffer {
   const payment = {
     reference: REFERENCE,
@@ -36,7 +36,7 @@ export function signatureOf(body: Buffer): string {
   return createHmac('sha256', SECRET).update(body).digest('hex');
 }
 
-/** Headers as `req.headers` has them behind a proxy: lower-case, and ours neither first nor last. */
+/** Headers as `req.headers` has them behind a proxy: lower-case, with ours in the middle. */
 export function nodeHeaders(body: Buffer): Record<string, string> {
   return {
     host: 'shop.example',
@@ -51,7 +51,7 @@ export function nodeHeaders(body: Buffer): Record<string, string> {
   };
 }
 
-/** A whole request, as it is on the wire. */
+/** Returns a whole request as on the wire. */
 export function requestOf(body: Buffer, path = URL_PATH): Buffer {
   return Buffer.concat([headOf(body, path), body]);
 }
@@ -61,7 +61,7 @@ export function headOf(body: Buffer, path = URL_PATH): Buffer {
   return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
 }
 
-/** The request with one digit of its signature changed. */
+/** Changes one digit of the request's signature. */
 export function forged(request: Buffer): Buffer {
   const text = request.toString('latin1');
   const changed = text.replace(

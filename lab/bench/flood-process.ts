@@ -34,7 +34,7 @@ for (const lane of lanes) open(lane);
 
 setInterval(() => {
   if (perSecond === 0) return;
-  // At most what is due by now; what finds no free lane is left out.
+  // Sends at most the due requests. Requests without a free lane are dropped.
   let due = Math.round(((performance.now() - started) / 1000) * perSecond) - answered;
   for (const lane of lanes) {
     if (due-- <= 0) return;

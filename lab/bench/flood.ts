@@ -1,9 +1,9 @@
-/** A flood of requests that are not the ones that are measured: replays, or requests with a bad signature. */
+/** A flood of requests besides the measured ones: replays, or bad signatures. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
 export interface Flood {
-  /** Sends at this rate until it is stopped. Gives the rate that was reached. */
+  /** Sends at this rate until stopped. Returns the reached rate. */
   run<T>(
     perSecond: number,
     meanwhile: () => Promise<T>,
@@ -11,7 +11,7 @@ export interface Flood {
   end(): Promise<void>;
 }
 
-/** A process of its own, so that the flood does not slow the measure. */
+/** Starts a separate process, so that the flood does not slow the measurement. */
 export async function openFlood(port: number, requests: readonly Buffer[]): Promise<Flood> {
   const child: ChildProcess = fork(new URL('flood-process.ts', import.meta.url), [String(port)]);
   await once(child, 'message');

@@ -1,4 +1,7 @@
-/** How long genuine requests take beside a flood of forged ones, to how long they take beside as many bare 401s. */
+/**
+ * Compares genuine requests during a flood of forged requests with the same during a flood of bare
+ * 401s.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +15,6 @@ import { median, medianRatio } from './statistics.js';
 
 export interface SiegePlan {
   readonly rounds: number;
-  /** How long each flood lasts. */
   readonly milliseconds: number;
 }
 
@@ -21,13 +23,13 @@ interface Sample {
   readonly perSecond: number;
 }
 
-/** Of the rate at which the server answers bare 401s and nothing else. */
+/** The share of the rate at which the server answers only bare 401s. */
 const SHARE = 0.7;
 const GENUINE_PER_SECOND = 200;
 const SOCKETS = 32;
 const request = requestOf(jsonBody(200));
 
-/** @returns a row for each flood, with the p99 of the genuine requests in milliseconds */
+/** @returns a row per flood, with the p99 of the genuine requests in milliseconds */
 export async function measureForgedFlood(
   host: HostName,
   { rounds, milliseconds }: SiegePlan,
@@ -39,7 +41,7 @@ export async function measureForgedFlood(
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   const bare = await openFlood(server.port, [requestOf(jsonBody(200), REFUSED_PATH)]);
   const bad = await openFlood(server.port, [forged(request)]);
-  // The engine compiles both ways before they count.
+  // Lets the engine compile both ways before the measurement.
   for (const flood of [bare, bad]) await flood.run(1e6, () => pause(1_000));
   const { perSecond: most } = await bare.run(1e6, () => pause(2_000));
   const slices = [bare, bad].map((flood) => async (): Promise<Sample> => {
@@ -64,7 +66,9 @@ export async function measureForgedFlood(
   }));
 }
 
-/** Sends at the rate whether or not the server keeps up, and counts from when a request was due. */
+/**
+ * Sends at a fixed rate even if the server falls behind, and measures from each request's due time.
+ */
 async function latencies(sockets: readonly Socket[], milliseconds: number): Promise<number[]> {
   const free = [...sockets];
   const waiting: number[] = [];

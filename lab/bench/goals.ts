@@ -1,11 +1,11 @@
 /**
- * The floors of the bench: the ratios in docs/performance.md. A miss is reported. With `--check`, a miss
- * by a third fails. Being faster than a floor is no goal: clear code is worth 5 % of a request.
+ * The floors of the bench: the ratios in docs/performance.md. A miss is reported. With `--check`, a
+ * miss by a third fails. A faster result is not a goal: clear code is worth 5 % of a request.
  */
 import type { HostName } from './hosts/index.js';
 import type { Goal, Section } from './report.js';
 
-/** Requests for each CPU second, over the same host by hand, at 200 B. */
+/** Requests per CPU second, relative to the hand-written check on the same host, at 200 B. */
 const OF_BY_HAND: Readonly<Record<HostName, number>> = {
   node: 0.7,
   express: 1,
@@ -37,7 +37,7 @@ export function goalsOfHost(name: HostName, section: Section): Goal[] {
   ];
 }
 
-/** Whether a goal is missed by a third, which is more than noise. */
+/** Returns true if a goal is missed by a third, which exceeds the noise. */
 export function isFarMissed({ bound, goal, reached }: Goal): boolean {
   return bound === 'at least' ? reached < (goal * 2) / 3 : reached > (goal * 3) / 2;
 }

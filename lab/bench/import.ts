@@ -1,6 +1,7 @@
 /**
- * How long `import '@paylink/express'` takes over `import 'express'` alone, in fresh processes that take turns. `--rounds 21`: how
- * many of each, at least 7; `--all`: on each Node that the packages are tested on, in place of this one; `--json`: for machines.
+ * Measures the time that `import '@paylink/express'` adds to `import 'express'`, in fresh
+ * alternating processes. `--rounds 21` sets the processes of each, at least 7. `--all` uses each
+ * supported Node version. `--json` prints JSON.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -18,9 +19,9 @@ const FORMS = {
 } as const;
 
 interface Cost {
-  /** Milliseconds until all is loaded. */
+  /** Milliseconds until everything is loaded. */
   readonly wall: number;
-  /** Milliseconds of the process's CPU, which other work on the machine disturbs less. */
+  /** Milliseconds of CPU time, which other work on the machine disturbs less. */
   readonly cpu: number;
 }
 
@@ -76,7 +77,7 @@ async function measure(path: string, form: keyof typeof FORMS): Promise<Row> {
   };
 }
 
-/** Both load Express: what Paylink shares with it costs no application anything. */
+/** Both load Express, because code that Paylink shares with Express costs nothing extra. */
 async function costOf(
   path: string,
   form: keyof typeof FORMS,
@@ -89,7 +90,7 @@ async function costOf(
     const wall = performance.now() - started;
     const { user, system } = process.cpuUsage(before);
     console.log(JSON.stringify({ wall, cpu: (user + system) / 1000 }));`;
-  // The built packages, and no options of the process that measures.
+  // Measures the built packages, without the measuring process's Node options.
   const { stdout } = await promisify(execFile)(
     path,
     [`--input-type=${form === 'import' ? 'module' : 'commonjs'}`, '-e', code],

@@ -1,6 +1,6 @@
 /**
- * A load generator that costs a fraction of what it loads: raw sockets with one request under way on each, a prepared
- * request, and replies that are counted by their length instead of being parsed.
+ * A load generator that costs a fraction of the server: raw sockets with one running request each,
+ * a prepared request, and replies counted by length instead of parsed.
  */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ const CONNECTIONS = 48;
 const OK = Buffer.from('HTTP/1.1 200 ');
 
 export interface Load {
-  /** Keeps the server busy for so long, and waits for the last reply. */
+  /** Loads the server for `milliseconds`, and waits for the last reply. */
   run(milliseconds: number): Promise<{ readonly requests: number; readonly seconds: number }>;
   close(): void;
 }
@@ -38,8 +38,8 @@ export async function connectLoad(port: number, body: Buffer): Promise<Load> {
 }
 
 /**
- * Keeps this process awake. Otherwise each reply of a slow server wakes a sleeping client, which costs
- * that server up to 20 µs a request on a virtual machine, and a fast server nothing.
+ * Keeps this process awake. Otherwise each reply of a slow server wakes a sleeping client, which
+ * costs that server up to 20 µs per request on a virtual machine, and a fast server nothing.
  */
 function spin(): () => void {
   let turn = setImmediate(again);
@@ -50,7 +50,7 @@ function spin(): () => void {
 }
 
 interface Client {
-  /** Sends one request after the other until the time has come, and gives their number. */
+  /** Sends requests in turn until the time, and returns their number. */
   repeat(until: number): Promise<number>;
   close(): void;
 }
@@ -58,7 +58,7 @@ interface Client {
 async function connectClient(port: number, request: Buffer): Promise<Client> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
-  // Every reply of a server has the length of its first: the same headers, and a Date of fixed width.
+  // Every reply of a server has the same length: the same headers, and a Date of fixed width.
   const replyLength = await lengthOfReply(socket, request);
   return {
     repeat: (until) => repeatRequest(socket, request, replyLength, until),

@@ -34,8 +34,10 @@ export async function measureEvents(plan: LoopPlan): Promise<Section> {
   return {
     title: 'Verification, JSON and event, in a loop',
     notes: [
-      'The same bytes for all, each signed in the own scheme of its library. µs and ratio as above.',
-      'paylink is createVerifier(…).verify(body, headers), awaited; by hand is the above and JSON.parse(body.toString()).',
+      'The same bytes for all, each signed in the own scheme of its library. µs and ratio ' +
+        'as above.',
+      'paylink is createVerifier(…).verify(body, headers), awaited; by hand is the above ' +
+        'and JSON.parse(body.toString()).',
     ],
     rows: await measureSizes(
       [eventByHand, paylinkEvent, octokit, stripe, standardWebhooks, svix, tern],
@@ -72,7 +74,7 @@ async function measureSize(
   }));
 }
 
-/** A contestant that does not verify, or parses something else, is not measured. */
+/** Excludes contestants that do not verify, or that parse something else. */
 function requireResult({ name }: Library, result: unknown): void {
   if (result === true || (result as { reference?: unknown } | null)?.reference === REFERENCE)
     return;

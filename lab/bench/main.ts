@@ -1,6 +1,6 @@
 /**
- * Measures and prints. `--quick`: shorter and less sure. `--host <name>`: that host alone. `--json`: for
- * machines. `--check`: exit code 1 if a goal is missed by a third.
+ * Measures and prints. `--quick` is shorter and less exact. `--host <name>` measures only that
+ * host. `--json` prints JSON. `--check` exits with 1 if a goal is missed by a third.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -15,7 +15,7 @@ export type Contestant = keyof typeof CONTESTANTS;
 
 const CREDIT = 'UPDATE orders SET credited = credited + 1 WHERE reference = $1';
 
-/** The store alone, under the proof: as by hand, without a question to the service. */
+/** The store alone: like the hand-written code, without asking the service. */
 async function store(pool: Pool): Promise<Express> {
   const marks = await migrated(pool);
   const webhook = paymentWebhook(
@@ -49,10 +49,11 @@ async function migrated(pool: Pool) {
   return marks;
 }
 
-/** What a careful developer writes: BEGIN, the mark, the credit, COMMIT. */
+/** A careful developer's code: BEGIN, the mark, the credit, COMMIT. */
 async function byHand(pool: Pool): Promise<Express> {
   await pool.query(
-    'CREATE TABLE IF NOT EXISTS marks (key text PRIMARY KEY, done_at timestamptz NOT NULL DEFAULT now())',
+    'CREATE TABLE IF NOT EXISTS marks (key text PRIMARY KEY, done_at timestamptz NOT NULL ' +
+      'DEFAULT now())',
   );
 
   async function creditOnce(reference: string): Promise<void> {

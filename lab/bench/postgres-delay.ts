@@ -1,6 +1,7 @@
 /**
- * A network between a server and its database: `postgres-delay.ts <port of the database>`, forked by postgres.ts. Sent a number of
- * milliseconds, answers with a port on which each round trip takes that much longer.
+ * Simulates a network between a server and its database: `postgres-delay.ts <database port>`,
+ * forked by postgres.ts. Receives a number of milliseconds, and answers with a port that delays
+ * each round trip by them.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -12,7 +13,8 @@ interface Packet {
   readonly bytes: Buffer;
 }
 
-// Timers are too coarse for half a millisecond: while packets are under way, each turn of the event loop looks.
+// Timers are too coarse for half a millisecond, so each turn of the event loop checks the pending
+// packets.
 const underWay: Packet[] = [];
 let looking = false;
 function look(): void {
@@ -30,7 +32,7 @@ function pass(from: Socket, to: Socket, delay: number): void {
   from.on('close', () => to.destroy());
   from.on('data', (bytes: Buffer) => {
     underWay.push({ due: performance.now() + delay, to, bytes });
-    // Those of the other delays' ports are at rest: one is measured at a time.
+    // The ports of other delays are idle, because only one is measured at a time.
     if (!looking) look();
   });
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** `pg`, as far as the benchmark uses it: a plain driver needs no more. */
+/** The part of `pg` that the benchmark uses. */
 interface Queryable {
   query(
     sql: string,

@@ -7,17 +7,17 @@ import { openPool, type Pool } from './postgres-pool.js';
 
 const CONNECTIONS = 24;
 const SECONDS = 0.8;
-/** Of load before it counts: V8 compiles what runs often meanwhile, and a server that has just started is slower. */
+/** Loads before the measurement: V8 still compiles, and a new server is slower. */
 const WARM_UP = 5;
 
 export interface Sample {
   readonly requestsPerSecond: number;
   readonly cpuMicrosecondsPerRequest: number;
-  /** Of the time from a request to its reply, in milliseconds. */
+  /** Milliseconds from a request to its reply. */
   readonly p99: number;
 }
 
-/** A server of one contestant on a database of its own. */
+/** One contestant's server on its own database. */
 export class Race {
   readonly #server: ChildProcess;
   readonly #database: Pool;
@@ -33,7 +33,10 @@ export class Race {
     this.#sockets = sockets;
   }
 
-  /** @param url of the database as the server reaches it, and @param straight as the bench does */
+  /**
+   * @param url the database as the server reaches it
+   * @param straight the database as the bench reaches it
+   */
   static async start(
     contestant: Contestant,
     url: string,
@@ -77,7 +80,7 @@ export class Race {
     };
   }
 
-  /** Requests for orders that are not credited yet. */
+  /** Returns requests for uncredited orders. */
   async newOrders(count: number): Promise<Buffer[]> {
     const references = Array.from(
       { length: count },
@@ -90,7 +93,7 @@ export class Race {
     return references.map(requestFor);
   }
 
-  /** An order that was not credited, or twice, ends the bench with an error. */
+  /** @throws Error for an order that was not credited exactly once */
   async end(): Promise<void> {
     const { rows } = await this.#database.query('SELECT reference FROM orders WHERE credited <> 1');
     for (const socket of this.#sockets) socket.destroy();
@@ -122,7 +125,10 @@ function requestFor(reference: string): Buffer {
   return requestOf(body);
 }
 
-/** Takes requests from the common heap until it is empty, one under way at a time. Gives how long each took. */
+/**
+ * Takes requests from the shared heap until it is empty, one at a time. Returns the duration of
+ * each.
+ */
 function sendInTurn(socket: Socket, heap: Buffer[]): Promise<number[]> {
   return new Promise((resolve, reject) => {
     const latencies: number[] = [];

@@ -1,4 +1,7 @@
-/** One of the two in a process of its own: `postgres-server.ts <contestant> <database> <pool size>`, forked by postgres-race.ts. */
+/**
+ * Runs one contestant in its own process: `postgres-server.ts <contestant> <database> <pool size>`,
+ * forked by postgres-race.ts.
+ */
 import type { AddressInfo } from 'node:net';
 import { CONTESTANTS, type Contestant } from './postgres-contestants.js';
 import { openPool } from './postgres-pool.js';
@@ -12,7 +15,7 @@ const app = await CONTESTANTS[contestant](openPool(connectionString, Number(pool
 const server = app.listen(0, '127.0.0.1', () => {
   process.send!((server.address() as AddressInfo).port);
 });
-// The connections wait while the other has its turn.
+// Connections wait during the other contestant's turn.
 server.keepAliveTimeout = 600_000;
 
 process.on('message', () => {

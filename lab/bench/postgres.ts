@@ -1,9 +1,9 @@
 /**
- * What the mark costs: Express with postgresStore, and with createPayments, beside a mark and a credit
- * in a transaction by hand, over networks of three lengths and pools of two sizes. Then what a flood of
- * replays costs new orders. All take turns in one run, and each request has an order of its own.
- * PostgreSQL does not wait for the disk, because that wait is the same for all and would hide the
- * difference.
+ * Measures the cost of the mark: Express with postgresStore and with createPayments, compared with
+ * a hand-written mark and credit in one transaction, over networks of three delays and pools of two
+ * sizes. Then measures the cost of a replay flood for new orders. All contestants take turns in one
+ * run, and each request has its own order. PostgreSQL does not wait for the disk, because that wait
+ * is equal for all and would hide the difference.
  *
  * `pnpm lab bench-postgres [rounds] [--json]`
  */
@@ -24,7 +24,10 @@ const { values: flags, positionals } = parseArgs({
 });
 const ROUNDS = Number(positionals[0] ?? 7);
 const POOLS = [2, 10];
-/** Milliseconds of a round trip to the database, and the least share of by hand's requests a second. */
+/**
+ * Milliseconds per round trip to the database, and the least share of the hand-written requests per
+ * second.
+ */
 const NETWORKS = [
   { roundTrip: 0, goal: 1 },
   { roundTrip: 0.5, goal: 1 },
@@ -32,7 +35,7 @@ const NETWORKS = [
 ];
 const P99_GOAL = 1.05;
 const FLOOD_GOAL = 0.9;
-/** The flood's share of the requests with a bad signature that the process can answer. */
+/** The flood's share of the process's highest rate of bad signatures. */
 const FLOOD = 0.7;
 
 interface Row {
@@ -115,7 +118,8 @@ for (const { roundTrip, goal } of NETWORKS) {
     const cpu = (samples: Sample[]): string =>
       median(pick(samples, 'cpuMicrosecondsPerRequest')).toFixed(0);
     console.error(
-      `${at}: CPU of the server ${cpu(store)} µs a request, with the question ${cpu(payments)}, by hand ${cpu(byHand)}`,
+      `${at}: CPU of the server ${cpu(store)} µs a request, with the question ` +
+        `${cpu(payments)}, by hand ${cpu(byHand)}`,
     );
   }
 }
@@ -126,12 +130,13 @@ const done = await race.newOrders(2_000);
 const replays: Flood = await openFlood(race.port, done);
 const bad: Flood = await openFlood(race.port, done.map(forged));
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_000));
-// All of them done, then the most that bad signatures come to alone.
+// Credits all of them, then measures the highest rate of bad signatures.
 await replays.run(1_000, async () => {
   for (let seconds = 0; seconds < 4; seconds += 1) await pause();
 });
 const most = (await bad.run(1e6, async () => pause().then(pause))).perSecond;
-// Beside new orders fewer of them come through than are sent, since each needs a connection of its own: both floods are as many.
+// Both floods use the rate that gets through during new orders: each request needs its own
+// connection, so fewer get through than are sent.
 const asMany = (await bad.run(most * FLOOD, () => race.slice().then(() => race.slice()))).perSecond;
 const beside = (flood: Flood) => async (): Promise<number> =>
   (await flood.run(asMany, () => race.slice())).value.requestsPerSecond;
@@ -159,7 +164,8 @@ else {
   for (const { what, value, spread, goal, reached } of rows) {
     const [least, greatest] = spread.map((ratio) => ratio.toFixed(2));
     console.log(
-      `${what.padEnd(78)}${value.toFixed(2)}  (${least} to ${greatest})${goal ? `  goal ${goal}  ${reached ? 'reached' : 'NOT reached'}` : ''}`,
+      `${what.padEnd(78)}${value.toFixed(2)}  (${least} to ` +
+        `${greatest})${goal ? `  goal ${goal}  ${reached ? 'reached' : 'NOT reached'}` : ''}`,
     );
   }
 }

@@ -1,4 +1,4 @@
-/** Section B: servers on a host, each in a process of its own, loaded in turn. */
+/** Section B: servers on a host, each in its own process, loaded in turn. */
 import { jsonBody } from './delivery.js';
 import { CONTESTANTS, type ContestantName } from './hosts/host.js';
 import { HOSTS, type HostName } from './hosts/index.js';
@@ -9,7 +9,7 @@ import { startServer, type ServerProcess } from './server-process.js';
 import { median, medianRatio, middleHalf } from './statistics.js';
 
 export interface RacePlan {
-  /** How long each server is loaded before it counts: an engine that still compiles says nothing. */
+  /** Milliseconds of load before the measurement, because a compiling engine proves nothing. */
   readonly warmUpMs: number;
   readonly sliceMs: number;
   readonly rounds: number;
@@ -39,8 +39,10 @@ export async function measureHost(host: HostName, plan: RacePlan): Promise<Secti
     return {
       title: HOSTS[host].title,
       notes: [
-        'req/s and CPU µs (the CPU time that the server used for a request): medians. /bare, /by hand and /least: median ratio over the rounds.',
-        'cores: how busy the server was. Below 0.9 something else held it up, and only the CPU time tells anything.',
+        'req/s and CPU µs (the CPU time that the server used for a request): medians. ' +
+          '/bare, /by hand and /least: median ratio over the rounds.',
+        'cores: how busy the server was. Below 0.9 something else held it up, and only ' +
+          'the CPU time tells anything.',
       ],
       rows,
     };

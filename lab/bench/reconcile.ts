@@ -1,6 +1,7 @@
 /**
- * How long `reconcile` takes: `pnpm lab bench-reconcile [references] [concurrency] [milliseconds of a read]`. The service is a server
- * of this process that answers each read after the given time.
+ * Measures `reconcile`:
+ * `pnpm lab bench-reconcile [references] [concurrency] [milliseconds per read]`. A server in this
+ * process plays the service.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -34,7 +35,8 @@ const references = Array.from({ length: count }, (_, index) => `order-${index}`)
 const report = await payments.reconcile(references, { concurrency });
 const seconds = (performance.now() - started) / 1_000;
 console.log(
-  `${report.credited.length} references, ${concurrency} at a time, ${readMs} ms a read: ${seconds.toFixed(1)} s`,
+  `${report.credited.length} references, ${concurrency} at a time, ${readMs} ms a read: ` +
+    `${seconds.toFixed(1)} s`,
 );
 service.close();
 service.closeAllConnections();

@@ -1,4 +1,4 @@
-/** What a run has measured, as `--json` prints it. */
+/** The results of a run, as printed by `--json`. */
 export interface Report {
   readonly node: string;
   readonly cpu: string;
@@ -8,7 +8,7 @@ export interface Report {
 
 export interface Section {
   readonly title: string;
-  /** What the figures are, and how they came about. */
+  /** Explanations of the figures. */
   readonly notes: readonly string[];
   readonly rows: readonly Row[];
 }
@@ -18,7 +18,7 @@ export interface Row {
   readonly load: string;
   readonly contestant: string;
   readonly figures: Readonly<Record<string, number>>;
-  /** Of the figures that are ratios: between which the middle half of the rounds lies. */
+  /** The middle half of the rounds, for figures that are ratios. */
   readonly spread?: Readonly<Record<string, readonly [number, number]>>;
 }
 

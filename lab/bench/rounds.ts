@@ -1,6 +1,6 @@
 /**
- * Runs each contestant once a round, one after the other, and begins every round with another one. Gives each contestant's
- * samples in the order of the rounds.
+ * Runs each contestant once per round, in turn, and starts each round with another contestant.
+ * Returns each contestant's samples in the order of the rounds.
  */
 export async function runRounds<Sample>(
   slices: readonly (() => Promise<Sample>)[],

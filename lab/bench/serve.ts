@@ -1,4 +1,4 @@
-/** A server in a process of its own: `serve.ts <host> <server>`, forked by server-process.ts. */
+/** Runs a server in its own process: `serve.ts <host> <server>`, forked by server-process.ts. */
 import type { AddressInfo } from 'node:net';
 import { HOSTS, type HostName } from './hosts/index.js';
 import type { ServerName } from './hosts/host.js';
@@ -6,7 +6,7 @@ import type { ServerName } from './hosts/host.js';
 const [hostName, name] = process.argv.slice(2) as [HostName, ServerName];
 const host = await HOSTS[hostName].load();
 const server = await host[name]();
-// The connections wait while the others have their turn.
+// Connections wait during the others' turns.
 server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () => {
   process.send!((server.address() as AddressInfo).port);
@@ -18,7 +18,7 @@ const answers = {
     return user + system;
   },
   memory() {
-    // What the first one frees of buffers counts as free after the second.
+    // The second collection counts the buffers that the first one freed.
     globalThis.gc!();
     globalThis.gc!();
     const { heapUsed, arrayBuffers } = process.memoryUsage();

@@ -5,11 +5,11 @@ import type { HostName } from './hosts/index.js';
 
 export interface ServerProcess {
   readonly port: number;
-  /** The microseconds of CPU time, of all threads, that the server has used since it began. */
+  /** Returns the CPU microseconds of all threads since the start. */
   cpuTime(): Promise<number>;
-  /** The bytes of objects and buffers that are in use, after a collection. */
+  /** Returns the used bytes of objects and buffers, after a garbage collection. */
   memory(): Promise<number>;
-  /** The bytes that the process takes of the machine's memory. */
+  /** Returns the bytes of the machine's memory that the process occupies. */
   resident(): Promise<number>;
   close(): void;
 }
@@ -22,7 +22,7 @@ export async function startServer(host: HostName, name: ServerName): Promise<Ser
   const died = once(child, 'exit').then(([code]): never => {
     throw new Error(`the server ${host}, ${name} ended with exit code ${String(code)}`);
   });
-  // A message goes to the promise that waits for it; after `close` none does.
+  // Messages resolve the promise that waits for them. After `close`, none waits.
   died.catch(() => undefined);
 
   function ask(question: string): Promise<number> {

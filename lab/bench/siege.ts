@@ -1,6 +1,7 @@
 /**
- * What a server bears: the memory of a thousand slow senders, and genuine requests beside a flood of forged ones. `--quick`: shorter and less
- * sure; `--host <name>`: that host alone; `--json`: for machines.
+ * Measures a server under attack: the memory of a thousand slow senders, and genuine requests
+ * during a flood of forged ones. `--quick` is shorter and less exact. `--host <name>` measures only
+ * that host. `--json` prints JSON.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -46,7 +47,8 @@ const report: Report = {
     {
       title: 'A thousand senders of 64 kB that never end',
       notes: [
-        'kB in use: objects and buffers after a collection, for each sender. kB resident: what the process grew by, with what the engine keeps',
+        'kB in use: objects and buffers after a collection, for each sender. kB resident: ' +
+          'what the process grew by, with what the engine keeps',
         'for itself. Each server is a fresh process.',
       ],
       rows: senders,
@@ -54,8 +56,10 @@ const report: Report = {
     {
       title: '200 genuine requests a second beside a flood',
       notes: [
-        'of them/s: the requests of the flood that were answered; 0.7 of the most bare 401s that the server gives alone were asked for.',
-        "p99: of the genuine requests, from when each was due; the median. to bare: the median of each round's own ratio.",
+        'of them/s: the requests of the flood that were answered; 0.7 of the most bare ' +
+          '401s that the server gives alone were asked for.',
+        'p99: of the genuine requests, from when each was due; the median. to bare: the ' +
+          "median of each round's own ratio.",
       ],
       rows: floods,
     },

@@ -1,6 +1,6 @@
 /**
- * What a bundle of core is made of, minified and gzipped: how much of it sentences are, for errors and the log, and how many bytes
- * each file has in it. `pnpm exec size-limit` holds the built packages against their limits.
+ * Analyses core's minified and gzipped bundle: the share of sentences for errors and the log, and
+ * the bytes of each file. `pnpm exec size-limit` checks the built packages' limits.
  */
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -17,7 +17,7 @@ interface Bundle {
   readonly external: readonly string[];
 }
 
-// As in .size-limit.json and .size-limit.worker.js.
+// Same as in .size-limit.json and .size-limit.worker.js.
 const BUNDLES: readonly Bundle[] = [
   {
     title: 'what verifies',
@@ -74,14 +74,14 @@ function zipped(text: string): number {
   return gzipSync(text, { level: 9 }).length;
 }
 
-/** Leaves out each text that has a blank and more than ten characters. */
+/** Removes each text with a blank and more than ten characters. */
 function withoutSentences(text: string): string {
   const file = ts.createSourceFile('bundle.js', text, ts.ScriptTarget.ES2022);
   let rest = '';
   let kept = 0;
   const visit = (node: ts.Node): void => {
     if (isText(node) && node.text.length > 10 && node.text.includes(' ')) {
-      // What stands around the text stays: its quotes, or the braces of a template.
+      // Keeps the text's delimiters: its quotes, or the braces of a template.
       rest += text.slice(kept, node.getStart(file) + 1);
       kept = node.end - (ts.isTemplateHead(node) || ts.isTemplateMiddle(node) ? 2 : 1);
     }

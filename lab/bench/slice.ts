@@ -1,11 +1,13 @@
 const BATCH_MS = 1;
 
-/** Makes the slice of a call: runs it for so many milliseconds, and gives the microseconds that one took. */
+/**
+ * Returns a function that runs a call for some milliseconds, and returns the microseconds per call.
+ */
 export async function createSlice(
   call: () => unknown,
   milliseconds: number,
 ): Promise<() => Promise<number>> {
-  // A call that answers at once must not pay for an await.
+  // A synchronous call must not pay for an await.
   const runBatch = isPromise(call()) ? awaitEach : callEach;
   let batch = 1;
   while ((await timeOf(() => runBatch(call, batch))) < BATCH_MS) batch *= 2;

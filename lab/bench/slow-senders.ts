@@ -1,4 +1,4 @@
-/** What a server holds of senders that have sent nearly all of a body, piece by piece, and do not end it. */
+/** Measures the memory for senders that send most of a body, piece by piece, and do not finish. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,7 +13,7 @@ const PIECE = 1_024;
 
 const CONTESTANTS = { 'by hand': 'byHand', least: 'least', paylink: 'paylink' } as const;
 
-/** @returns a row for each, with what a server holds for each sender, in kilobytes of 1,000 bytes */
+/** @returns a row with the server's memory per sender, in kilobytes of 1,000 bytes */
 export async function measureSlowSenders(host: HostName): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [contestant, name] of Object.entries(CONTESTANTS)) {
@@ -25,7 +25,7 @@ export async function measureSlowSenders(host: HostName): Promise<Row[]> {
     const senders = await openSenders(server.port, SENDERS);
     const held = (await server.memory()) - before.held;
     const resident = (await server.resident()) - before.resident;
-    // The server goes first: it would complain of each sender that leaves.
+    // Closes the server first, because it would complain about each leaving sender.
     for (const sender of senders) sender.on('error', () => undefined);
     server.close();
     await pause(500);
@@ -43,7 +43,10 @@ function kilobytesEach(bytes: number): number {
   return bytes / 1_000 / SENDERS;
 }
 
-/** All but the last byte of the body, in turn with all the others. @throws Error where a server answers before it is measured */
+/**
+ * Sends all but the last byte of each body, in turn. @throws Error if a server answers before the
+ * measurement
+ */
 async function openSenders(port: number, count: number): Promise<Socket[]> {
   const sockets = Array.from({ length: count }, () =>
     connect({ port, host: '127.0.0.1', noDelay: true }),
@@ -54,7 +57,7 @@ async function openSenders(port: number, count: number): Promise<Socket[]> {
   await send(headOf(BODY));
   for (let at = 0; at < BODY.length - 1; at += PIECE)
     await send(BODY.subarray(at, Math.min(at + PIECE, BODY.length - 1)));
-  // The kernel has all of it; the server reads what is left.
+  // The kernel has all bytes. The server needs time to read them.
   await pause(1_000);
   if (sockets.some((socket) => socket.bytesRead > 0))
     throw new Error('a server answered before the end of a body');

@@ -4,7 +4,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Between which the middle half of each round's own ratio lies. */
+/** Returns the middle half of each round's own ratio. */
 export function middleHalf(
   values: readonly number[],
   base: readonly number[],
@@ -14,7 +14,7 @@ export function middleHalf(
   return [sorted[quarter]!, sorted.at(-1 - quarter)!];
 }
 
-/** The median of each round's own ratio: what disturbs the machine for longer than a round falls out of it. */
+/** Returns the median of each round's own ratio, which cancels disturbances longer than a round. */
 export function medianRatio(values: readonly number[], base: readonly number[]): number {
   return median(values.map((value, round) => value / base[round]!));
 }

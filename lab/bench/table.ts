@@ -1,6 +1,6 @@
 import { isReached, type Goal, type Report, type Section } from './report.js';
 
-/** The whole report as plain text. */
+/** Formats the whole report as plain text. */
 export function formatReport({ node, cpu, sections, goals }: Report): string {
   const parts = [
     `Paylink beside the usual ways. Node ${node}, ${cpu}`,
@@ -37,7 +37,7 @@ function formatGoals(goals: readonly Goal[]): string {
   );
 }
 
-/** All hosts at a glance: by the CPU time of a request, which other work on the machine disturbs least. */
+/** Summarises all hosts by CPU time per request, which other work on the machine disturbs least. */
 function formatHosts(sections: readonly Section[], goals: readonly Goal[]): string {
   const cells = sections.flatMap(({ title, rows }) =>
     rows
@@ -48,8 +48,11 @@ function formatHosts(sections: readonly Section[], goals: readonly Goal[]): stri
         );
         const ratios = ['bare', 'by hand', 'least'].map((of) => {
           const [from, to] = spread![`CPU /${of}`]!;
-          // Of the CPU time of a request, so the greatest is the least of requests.
-          return `${formatNumber(1 / figures[`CPU /${of}`]!)} (${formatNumber(1 / to)} to ${formatNumber(1 / from)})`;
+          // The ratio is of CPU time, so the greatest means the fewest requests.
+          return (
+            `${formatNumber(1 / figures[`CPU /${of}`]!)} (${formatNumber(1 / to)} to ` +
+            `${formatNumber(1 / from)})`
+          );
         });
         const wanted = own
           .map((goal) => `${goal.goal} of ${goal.title.split(' of ').at(-1)!}`)
@@ -75,7 +78,7 @@ function heading(title: string): string {
   return `${title}\n${'='.repeat(title.length)}`;
 }
 
-/** Two columns of names at the left, then figures at the right. */
+/** Formats two columns of names on the left, then figures on the right. */
 function formatTable(lines: readonly string[][]): string[] {
   const widths = lines[0]!.map((_, column) =>
     Math.max(...lines.map((line) => line[column]!.length)),

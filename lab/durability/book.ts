@@ -2,22 +2,23 @@ import pg from 'pg';
 import { migrate } from './designs/one-transaction.js';
 import { amountOf } from './service.js';
 
-/** What the database itself says at the end. */
+/** The database's final account. */
 export interface Verdict {
-  /** Orders of which a sender was told 2xx. */
+  /** Orders whose sender got a 2xx. */
   readonly acknowledged: number;
   readonly credited: number;
-  /** Acknowledged, and not credited: money that the merchant never books. */
+  /** Acknowledged but not credited: the merchant never books this money. */
   readonly lost: number;
   /** Credited more than once. */
   readonly doubled: number;
-  /** Credited, and never acknowledged. */
+  /** Credited but never acknowledged. */
   readonly alien: number;
-  /** Acknowledged before the credit could be read by another connection. */
+  /** Acknowledged before another connection could read the credit. */
   readonly early: number;
 }
 
-// `credits` has no unique constraint, so that a double is seen and not refused: what is tried is the design in front of it.
+// `credits` has no unique constraint, so that the database shows a double credit instead of
+// refusing it: the lab tests the design in front.
 const TABLES = `
   CREATE TABLE orders (reference text PRIMARY KEY, amount bigint NOT NULL, currency text NOT NULL DEFAULT 'XOF', paid_at timestamptz);
   CREATE TABLE credits (reference text NOT NULL, amount bigint NOT NULL);
@@ -36,7 +37,7 @@ const VERDICT = `
          (count(*) FILTER (WHERE NOT told.credited))::int AS early
   FROM paid FULL JOIN told USING (reference)`;
 
-/** The merchant's orders and credits, and what senders were told: a database of its own on the server. */
+/** The merchant's orders and credits, and the senders' answers, in a separate database. */
 export class Book {
   readonly url: string;
   readonly #pool: pg.Pool;
@@ -45,7 +46,7 @@ export class Book {
   private constructor(url: string) {
     this.url = url;
     this.#pool = new pg.Pool({ connectionString: url, max: 4 });
-    // A test may end the server under us.
+    // A test may stop the server.
     this.#pool.on('error', () => undefined);
   }
 
@@ -67,18 +68,19 @@ export class Book {
     return (await this.#pool.query<Row>(sql, values)).rows;
   }
 
-  /** Adds the next `count` orders, unpaid: `order-1`, `order-2`, and so on. */
+  /** Adds the next `count` unpaid orders: `order-1`, `order-2`, and so on. */
   async addOrders(count: number): Promise<string[]> {
     const first = this.#orders + 1;
     this.#orders += count;
     await this.query(
-      `INSERT INTO orders SELECT 'order-' || number, ${amountOf(0)} + number FROM generate_series($1::int, $2::int) AS number`,
+      `INSERT INTO orders SELECT 'order-' || number, ${amountOf(0)} + number FROM ` +
+        'generate_series($1::int, $2::int) AS number',
       [first, this.#orders],
     );
     return Array.from({ length: count }, (_, index) => `order-${first + index}`);
   }
 
-  /** Writes down that a sender was just told 2xx, and whether the credit is there to be seen at this moment. */
+  /** Records that a sender got a 2xx, and whether the credit is visible at this moment. */
   async acknowledge(reference: string): Promise<void> {
     await this.query(
       'INSERT INTO acknowledged SELECT $1, EXISTS (SELECT FROM credits WHERE reference = $1)',
@@ -86,7 +88,7 @@ export class Book {
     );
   }
 
-  /** The same for many at once, without the look at the credit. */
+  /** Records many at once, without checking the credit. */
   async acknowledgeAll(references: readonly string[]): Promise<void> {
     await this.query('INSERT INTO acknowledged SELECT unnest($1::text[]), true', [references]);
   }

@@ -1,24 +1,30 @@
 import { Wire } from '@paylink/testing/wire';
 
-/** Long past every time limit of the receiver: a reply that takes longer never comes. */
+/** Far beyond every time limit of the receiver: a slower reply never comes. */
 const REPLY_TIMEOUT = 30_000;
 
-/** The receiver went away before its reply was complete: what became of the delivery is unknown. */
+/** The receiver left before its reply was complete, so the delivery's outcome is unknown. */
 export class ConnectionCut extends Error {
   override name = 'ConnectionCut';
 }
 
-/** No receiver listens: the delivery has not left. */
+/** No receiver listens, so the delivery was not sent. */
 export class Unreachable extends Error {
   override name = 'Unreachable';
 }
 
-/** A sender's connections, kept alive: one request at a time on each, and nothing is resent behind our back. */
+/**
+ * A sender's kept-alive connections. Each carries one request at a time, and none resends by
+ * itself.
+ */
 export class Connections {
-  /** Idle ones by port. */
+  /** Idle connections by port. */
   readonly #idle = new Map<number, Wire[]>();
 
-  /** Sends a request over an idle connection or a new one, and gives the status. @throws ConnectionCut, Unreachable */
+  /**
+   * Sends a request over an idle or new connection, and returns the status. @throws ConnectionCut,
+   * Unreachable
+   */
   async send(port: number, request: Buffer): Promise<number> {
     const wire = this.#take(port) ?? (await open(port));
     await wire.write(request, REPLY_TIMEOUT);
@@ -34,7 +40,10 @@ export class Connections {
     return answer.status;
   }
 
-  /** Sends the first bytes of a request over a new connection, and goes away when they are out. @throws Unreachable */
+  /**
+   * Sends the first bytes of a request over a new connection, then leaves.
+   * @throws Unreachable
+   */
   async abandon(port: number, bytes: Buffer): Promise<void> {
     const wire = await open(port);
     await wire.write(bytes);

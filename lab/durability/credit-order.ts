@@ -3,7 +3,7 @@ import { WebhookError, type CreditResult } from '@paylink/payments';
 import { creditOrder as recipe } from '../../examples/shop/src/credit-order.js';
 import type { OrderPayment } from './service.js';
 
-/** What `pg` gives, as far as it is used here: a pool, or a client within a transaction. */
+/** The part of `pg` that a pool and a client in a transaction share. */
 export interface Queryable {
   query(
     sql: string,
@@ -13,7 +13,7 @@ export interface Queryable {
 
 export type Credit = (db: Queryable, payment: OrderPayment) => Promise<CreditResult>;
 
-/** Credits each time that it is called. */
+/** Credits on every call. */
 export const insertCredit: Credit = async (db, { reference, amount }) => {
   const { rowCount } = await db.query('INSERT INTO credits (reference, amount) VALUES ($1, $2)', [
     reference,
@@ -22,7 +22,7 @@ export const insertCredit: Credit = async (db, { reference, amount }) => {
   return rowCount;
 };
 
-/** Credits the order in the statement that marks it as paid, and so once, however often it is called. */
+/** Credits in the statement that marks the order as paid, so repeated calls credit once. */
 export const creditWithOrder: Credit = async (db, { reference, amount }) => {
   const { rowCount } = await db.query(
     `WITH paid AS (UPDATE orders SET paid_at = now() WHERE reference = $1 AND paid_at IS NULL RETURNING reference)
@@ -32,7 +32,7 @@ export const creditWithOrder: Credit = async (db, { reference, amount }) => {
   return rowCount === 0 ? 'already_credited' : rowCount;
 };
 
-/** The recipe of the documentation, and a row that the book counts. */
+/** The documented recipe, with a row that the book counts. */
 export const creditByRecipe: Credit = async (db, payment) => {
   const result = await recipe(db, payment);
   if (result !== 'already_credited') await insertCredit(db, payment);
@@ -40,10 +40,10 @@ export const creditByRecipe: Credit = async (db, payment) => {
 };
 
 /**
- * The merchant's credit, the same under every design: looks for the order, credits it, and has other work before and after that,
- * as a real shop has a stock to count and a mail to send.
+ * The merchant's credit for every design: finds the order, credits it, and does other work before
+ * and after, as a real shop updates its stock and sends mail.
  *
- * @param workMs how long each of the two pieces of other work takes at most, 0 for none
+ * @param workMs the most milliseconds of each piece of other work, 0 for none
  */
 export async function creditOrder(
   db: Queryable,

@@ -1,7 +1,7 @@
-/** Notifications as bytes for the wire, signed by code that is not core's. */
+/** Notifications as bytes for the wire, signed without core. */
 import { createHmac } from 'node:crypto';
 
-/** Of no real merchant. */
+/** A test secret. */
 export const SECRET = 'whsec_Zk3vQ8pT1nW6yB0rL5cX9dJ2';
 export const PATH = '/webhooks/payments';
 
@@ -9,7 +9,7 @@ export function genuine(reference: string): Buffer {
   return signed(reference, SECRET);
 }
 
-/** By a sender who does not know the secret. */
+/** Returns a notification from a sender without the secret. */
 export function forged(reference: string): Buffer {
   return signed(reference, 'a-guess-at-the-secret');
 }

@@ -1,4 +1,4 @@
-/** The same notification a hundred times at once, to two processes, for each order. */
+/** Sends each order's notification a hundred times at once to two processes. */
 import type { PostgresServer } from '../../test/servers/postgres.js';
 import { Book, type Verdict } from './book.js';
 import { Random } from './random.js';
@@ -7,15 +7,15 @@ import { Sender } from './sender.js';
 
 export interface DuplicatesPlan {
   readonly orders: number;
-  /** Notifications of each order at once. Default 100. */
+  /** Concurrent notifications per order. Default 100. */
   readonly copies?: number;
-  /** Told after each order. */
+  /** Called after each order. */
   readonly onOrder?: (done: number) => void;
 }
 
 export interface DuplicatesReport extends Verdict {
   readonly deliveries: number;
-  /** How often each status was the reply. */
+  /** The number of replies by status. */
   readonly replies: ReadonlyMap<number, number>;
   readonly cut: number;
   readonly seconds: number;

@@ -15,7 +15,7 @@ import { amountOf, paidService, type OrderPayment } from './service.js';
 import { Shop } from './shop.js';
 
 const HANDLER_TIMEOUT = 1_000;
-/** The store warns of the credits that go wrong here on purpose. */
+/** Silences the store's warnings about intended faults. */
 const silent = { warn: () => undefined, error: () => undefined };
 
 interface Context {
@@ -28,7 +28,6 @@ const well: Crediting = (payment, { tx }) => creditOrder(tx, payment);
 
 let server: PostgresServer;
 let shop: Shop;
-/** The merchant's credit. */
 let credit: Crediting;
 beforeAll(async () => {
   server = await startPostgres({ fsync: 'off' });
@@ -56,12 +55,12 @@ async function openShop({ connections = 5, handlerTimeout = HANDLER_TIMEOUT } = 
   });
 }
 
-/** Makes what is thrown at once a rejection too. */
+/** Turns a synchronous throw into a rejection. */
 async function attempt(work: () => Promise<unknown>): Promise<void> {
   await work();
 }
 
-/** Something that a test lets happen. */
+/** A promise that the test resolves. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -110,7 +109,7 @@ describe('a credit that fails', () => {
         await lateHasTried.opened;
         return result;
       }
-      // The one connection is the other order's by then.
+      // The other order has the only connection by then.
       await otherIsAtIt.opened;
       for (const sql of [
         "INSERT INTO credits VALUES ('stray', 1)",
@@ -251,7 +250,7 @@ describe('with the service asked', () => {
         return paymentWebhook({ secret: SECRET, handlerTimeout: 15_000 }, payments);
       },
     });
-    /** Makes the links of orders, as the shop does at its checkout. */
+    /** Creates payment links, as the shop does at checkout. */
     const createLinks = async (references: readonly string[]): Promise<void> => {
       for (const reference of references) {
         const amount = amountOf(Number(reference.replace('order-', '')));

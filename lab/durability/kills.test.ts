@@ -6,9 +6,9 @@ import { runKills, type KillReport } from './kills.js';
 import type { DesignName } from './designs/index.js';
 import { isFlat, runMillion } from './million.js';
 
-// `pnpm lab kills --long` runs the same at full length.
+// `pnpm lab kills --long` runs the full length.
 const KILLS = 50;
-// Enough to see the usual ways fail.
+// Enough to see the common designs fail.
 const FEW_KILLS = 15;
 const SEED = 20_261;
 
@@ -30,7 +30,7 @@ async function killed(
     `${design}: ${kills} kills in ${seconds.toFixed(1)} s, ${cut} replies cut, ${acknowledged} acknowledged, ` +
       `${lost} lost, ${doubled} doubled, ${early} early`,
   );
-  // Kills that meet no run at work prove nothing.
+  // Kills that interrupt no run prove nothing.
   expect(cut).toBeGreaterThan(kills);
   expect(acknowledged).toBeGreaterThan(kills);
   return report;

@@ -1,4 +1,6 @@
-/** Kills receivers at random moments while orders are paid, and asks the database what became of the money. */
+/**
+ * Kills receivers at random moments while orders are paid, then checks the money in the database.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PostgresServer } from '../../test/servers/postgres.js';
 import { Book, type Verdict } from './book.js';
@@ -10,43 +12,46 @@ import { Sender } from './sender.js';
 
 export interface KillPlan {
   readonly design: DesignName;
-  /** URL of a Redis, for the designs that need one. */
+  /** The URL of a Redis, for designs that need one. */
   readonly redis?: string | undefined;
   readonly kills: number;
-  /** Repeats which receiver is killed after which wait, and which order is sent how often and whereto. */
+  /** Repeats the choice of killed receivers, waits, and deliveries. */
   readonly seed: number;
-  /** The executable of the Node that the receivers run on. */
+  /** The Node executable of the receivers. */
   readonly node?: string | undefined;
-  /** How many orders are under way at once. Default 12. */
+  /** Concurrent orders. Default 12. */
   readonly lanes?: number;
   /** See creditOrder. Default 8. */
   readonly workMs?: number;
-  /** Told after each kill. */
+  /** Called after each kill. */
   readonly onKill?: (killed: number) => void;
 }
 
 export interface KillReport extends Verdict {
   readonly design: DesignName;
   readonly kills: number;
-  /** Attempts that a kill left without a reply. */
+  /** Attempts that a kill left unanswered. */
   readonly cut: number;
   readonly seconds: number;
 }
 
 const LONGEST_WAIT_MS = 40;
-/** How often one of them is stopped before the kill, and goes on when others may have taken its work over. */
+/**
+ * The share of receivers that are paused before the kill, and resume when others may have taken
+ * over.
+ */
 const FROZEN = 0.1;
 const LONGEST_FREEZE_MS = 100;
 const DUPLICATED = 0.3;
 const ORDERS_AT_ONCE = 500;
 
-/** Whether the money is where the design is known to leave it: with the faulty ones, not. */
+/** Returns true if the money is right, or wrong for a design that is known to fail. */
 export function isAsKnown({ design, lost, doubled, alien }: KillReport): boolean {
   const { loses, doubles } = designs[design];
   return lost > 0 === loses && doubled > 0 === doubles && alien === 0;
 }
 
-/** Runs until all kills are done, and every order that was begun is acknowledged. */
+/** Runs until all kills are done and every started order is acknowledged. */
 export async function runKills(server: PostgresServer, plan: KillPlan): Promise<KillReport> {
   const { design, redis, kills, seed, node, lanes = 12, workMs = 8 } = plan;
   const book = await Book.open(server, `kills_${design}_${seed}`);
@@ -57,7 +62,7 @@ export async function runKills(server: PostgresServer, plan: KillPlan): Promise<
   try {
     let killing = true;
     const paying = payOrders(book, sender, new Random(seed + 1), lanes, () => killing);
-    // What fails while receivers are killed must end the run, and is thrown by the wait below.
+    // A failure during the kills must end the run. The wait below throws it.
     paying.catch(() => undefined);
     await killAtRandom(receivers, new Random(seed + 2), kills, plan.onKill).finally(
       () => (killing = false),
@@ -87,7 +92,7 @@ async function killAtRandom(
   }
 }
 
-/** Pays orders in so many lanes, each one after another, and some of them by two notifications at once. */
+/** Pays orders in concurrent lanes, some of them with two notifications at once. */
 async function payOrders(
   book: Book,
   sender: Sender,

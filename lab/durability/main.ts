@@ -1,5 +1,9 @@
 /**
- * The proof at full length: `durability [kills|duplicates|million] [--kills N] [--orders N] [--count N] [--seed N] [--design NAME]`.
+ * The proof at full length:
+ *
+ *     pnpm lab durability [kills|duplicates|million]
+ *       [--kills N] [--orders N] [--count N] [--seed N] [--design NAME]
+ *
  * The tests beside this file run the same code, shorter.
  */
 import { readOptions } from '../options.js';
@@ -66,7 +70,7 @@ async function kills(): Promise<void> {
 
 async function killsOf(design: DesignName): Promise<KillReport> {
   const kills = wholeNumber('kills');
-  // One for each: the orders have the same references in every run.
+  // One Redis per design, because the orders have the same references in every run.
   const redis = designs[design].needsRedis ? await startRedis(DURABLE) : undefined;
   try {
     const onKill = progress(`${design}: kills`, kills);

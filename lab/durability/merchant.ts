@@ -6,11 +6,11 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import pg from 'pg';
 import { PATH } from './delivery.js';
 
-/** A merchant's server in this process, for what needs no kill. */
+/** A merchant's server in this process, for tests without kills. */
 export interface Merchant {
   readonly port: number;
   readonly pool: pg.Pool;
-  /** What reached the application's error handling. */
+  /** The errors that reached the application's error handler. */
   readonly errors: unknown[];
   close(): Promise<void>;
 }
@@ -46,7 +46,8 @@ export async function openMerchant({
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
-      // Not awaited: a connection that a handler still holds would never come back, and the test has looked for that.
+      // Not awaited: a connection that a handler still holds would block this, and the test has
+      // already checked for that.
       void pool.end();
     },
   };

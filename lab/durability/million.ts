@@ -1,4 +1,7 @@
-/** Very many deliveries, good and bad, and whether exactly the good ones are credited while the memory stays flat. */
+/**
+ * Sends very many good and bad deliveries. Checks that exactly the good ones are credited and that
+ * memory stays flat.
+ */
 import type { PostgresServer } from '../../test/servers/postgres.js';
 import { Book, type Verdict } from './book.js';
 import { forged, genuine } from './delivery.js';
@@ -10,18 +13,18 @@ import { Sender } from './sender.js';
 export interface MillionPlan {
   readonly count: number;
   readonly seed: number;
-  /** Told after each delivery. */
+  /** Called after each delivery. */
   readonly onDelivery?: (done: number) => void;
 }
 
 type Kind = 'first' | 'duplicate' | 'forged' | 'cutOff';
 
-/** `acknowledged` are the orders whose notification was good. */
+/** `acknowledged` counts the orders with a good notification. */
 export interface MillionReport extends Verdict {
   readonly sent: Readonly<Record<Kind, number>>;
   readonly seconds: number;
   readonly ports: readonly number[];
-  /** Of each receiver, when this share of the deliveries was through. */
+  /** Each receiver's memory after this share of the deliveries. */
   readonly memory: readonly { readonly share: number; readonly receivers: readonly Memory[] }[];
 }
 
@@ -50,7 +53,7 @@ export async function runMillion(
   try {
     let done = 0;
     for (const share of MEASURED_AT) {
-      // All at rest before the measure, so that it holds nothing but what stays.
+      // Waits until all are idle, so that the measurement sees only retained memory.
       await inLanes(Math.round(count * share) - done, async () => {
         await deliveries.sendNext();
         done += 1;
@@ -73,10 +76,10 @@ export async function runMillion(
   }
 }
 
-/** What each receiver may hold more at the end than after the first tenth: garbage is collected before, and compiled code is not. */
+/** The allowed growth after the first tenth, for compiled code. */
 const GROWTH = 5_000_000;
 
-/** Whether no receiver held on to what it was sent. */
+/** Returns true if no receiver kept its requests. */
 export function isFlat({ memory }: Pick<MillionReport, 'memory'>): boolean {
   const first = memory[0]!.receivers;
   return memory.at(-1)!.receivers.every(({ live }, index) => live - first[index]!.live < GROWTH);
@@ -93,14 +96,14 @@ async function inLanes(count: number, step: () => Promise<void>): Promise<void> 
   await Promise.all(Array.from({ length: LANES }, lane));
 }
 
-/** Draws what is sent next, and keeps account of it. Every one has an order that waits for its money, a forged one too. */
+/** Draws the next delivery and keeps account. Each has an unpaid order, even a forged one. */
 class Deliveries {
   readonly sent: Record<Kind, number> = { first: 0, duplicate: 0, forged: 0, cutOff: 0 };
   readonly #book: Book;
   readonly #sender: Sender;
   readonly #random: Random;
   readonly #orders: Orders;
-  /** Orders that have a good notification, in the order in which it was first sent. */
+  /** Orders with a good notification, in the order of their first sending. */
   readonly #good: string[] = [];
 
   constructor(book: Book, sender: Sender, random: Random) {
@@ -150,7 +153,7 @@ class Deliveries {
     return drawn < FORGED + CUT_OFF + DUPLICATES && this.#good.length > 0 ? 'duplicate' : 'first';
   }
 
-  /** Of the newest, which may be under way still, as often as of all. */
+  /** Draws from the newest, which may still be running, as often as from all. */
   #drawKnown(): string {
     const { length } = this.#good;
     const among = this.#random.chance(0.5) ? Math.min(LANES, length) : length;

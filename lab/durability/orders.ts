@@ -1,6 +1,6 @@
 import type { Book } from './book.js';
 
-/** Hands out unpaid orders one by one, and has the book add more when they are used up. */
+/** Hands out unpaid orders one by one, and adds more when they run out. */
 export class Orders {
   readonly #book: Book;
   readonly #atOnce: number;
@@ -16,7 +16,7 @@ export class Orders {
     for (;;) {
       const reference = this.#waiting.pop();
       if (reference !== undefined) return reference;
-      // One for all who wait.
+      // All waiters share one promise.
       this.#adding ??= this.#add().finally(() => (this.#adding = undefined));
       await this.#adding;
     }

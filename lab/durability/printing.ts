@@ -1,4 +1,4 @@
-/** Lines up a table for the terminal; numbers to the right. */
+/** Formats a table for the terminal, with numbers aligned to the right. */
 export function columns(
   head: readonly string[],
   rows: readonly (readonly (string | number)[])[],
@@ -18,7 +18,10 @@ export function columns(
 
 const EVERY_MS = 5_000;
 
-/** Gives a function to call after each step: it prints how far along it is, and how long it will take, every five seconds. */
+/**
+ * Returns a function to call after each step. It prints the progress and the remaining time every
+ * five seconds.
+ */
 export function progress(what: string, total: number): (done: number) => void {
   const started = performance.now();
   let printed = started;
@@ -28,7 +31,8 @@ export function progress(what: string, total: number): (done: number) => void {
     printed = now;
     const left = ((now - started) / done) * (total - done);
     console.error(
-      `${what}: ${done} of ${total}, ${(done / ((now - started) / 1_000)).toFixed(1)} a second, ${(left / 1_000).toFixed(0)} s left`,
+      `${what}: ${done} of ${total}, ${(done / ((now - started) / 1_000)).toFixed(1)} a ` +
+        `second, ${(left / 1_000).toFixed(0)} s left`,
     );
   };
 }

@@ -11,7 +11,10 @@ export interface Bundle {
   remove(): Promise<void>;
 }
 
-/** receiver-process.ts and all that it needs in one file: a process starts in a third of the time, and more can be killed. */
+/**
+ * Bundles receiver-process.ts with its imports into one file. Processes start in a third of the
+ * time, so more can be killed.
+ */
 export async function bundleReceiver(): Promise<Bundle> {
   const folder = await mkdtemp(join(tmpdir(), 'paylink-durability-'));
   const path = join(folder, 'receiver.mjs');
@@ -23,7 +26,7 @@ export async function bundleReceiver(): Promise<Bundle> {
     format: 'esm',
     target: 'node20',
     external: ['pg-native'],
-    // Express and pg are CommonJS, and call for Node's own modules by `require`.
+    // Express and pg are CommonJS, and `require` Node's own modules.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },

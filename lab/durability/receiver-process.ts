@@ -1,4 +1,7 @@
-/** A merchant's server as a process of its own, so that it can be killed. Started by receivers.ts, and told to listen by it. */
+/**
+ * A merchant's server in its own process, so that it can be killed. receivers.ts starts it and
+ * tells it when to listen.
+ */
 import type { AddressInfo } from 'node:net';
 import { paymentWebhook } from '@paylink/express';
 import { createPayments } from '@paylink/payments';
@@ -35,9 +38,9 @@ process.on('message', (order: Order) => {
     tell({ port: (server.address() as AddressInfo).port });
   });
 });
-// Its parent is gone and cannot kill it.
+// Exits if its parent is gone.
 process.on('disconnect', () => process.exit());
 
-// Connected before it is ready, so that a spare can take over at once.
+// Connects before it reports ready, so that a spare can take over at once.
 await pool.query('SELECT 1');
 tell({ ready: true });

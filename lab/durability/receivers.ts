@@ -7,29 +7,28 @@ import type { DesignName } from './designs/index.js';
 
 export interface ReceiverSettings {
   readonly design: DesignName;
-  /** URL of the database. */
+  /** The database URL. */
   readonly database: string;
-  /** URL of the Redis, for the designs that need one. */
+  /** The Redis URL, for designs that need one. */
   readonly redis?: string | undefined;
-  /** At most so many connections to it, for each process. */
+  /** The most database connections per process. */
   readonly connections: number;
   /** See creditOrder. */
   readonly workMs: number;
-  /** The executable of the Node that it runs on; default: that of this process. */
+  /** The Node executable. Default: this process's own. */
   readonly node?: string | undefined;
 }
 
-/** In bytes, after a collection of garbage. */
+/** Bytes, after a garbage collection. */
 export interface Memory {
   readonly rss: number;
-  /** The heap and the buffers beside it: what is held, without what the allocator keeps for later. */
+  /** The heap and the buffers beside it, without the allocator's reserve. */
   readonly live: number;
 }
 
-/** What a receiver's process is told: to listen on a port, or to say how much memory it holds. */
+/** A command to a receiver's process: listen on a port, or report the memory. */
 export type Order = { readonly port: number } | 'memory';
 
-/** What it tells. */
 export interface Told {
   readonly ready?: true;
   readonly port?: number;
@@ -42,7 +41,7 @@ class ReceiverProcess {
   #output = '';
 
   constructor(bundle: string, settings: ReceiverSettings) {
-    // Without the flags of this process: a loader for TypeScript would double the time to start.
+    // Drops the flags of this process, because a TypeScript loader would double the start time.
     const { node: execPath = process.execPath } = settings;
     this.#process = fork(bundle, [JSON.stringify(settings)], {
       execPath,
@@ -56,7 +55,7 @@ class ReceiverProcess {
       );
     }
     this.#ready = this.#told('ready');
-    // A caller asks when it needs it; until then no one handles a failure.
+    // A caller awaits this later. Until then, a failure must not be unhandled.
     this.#ready.catch(() => undefined);
   }
 
@@ -73,7 +72,10 @@ class ReceiverProcess {
     return memory;
   }
 
-  /** SIGKILL; resolves when the kernel has taken its sockets away. @throws when it had already ended: a crash is a fault. */
+  /**
+   * Sends SIGKILL. Resolves when the kernel has closed its sockets. @throws if the process had
+   * already ended, because a crash is a fault
+   */
   async kill(): Promise<void> {
     const { exitCode, signalCode } = this.#process;
     if (exitCode !== null || signalCode !== null) {
@@ -86,7 +88,7 @@ class ReceiverProcess {
     await ended;
   }
 
-  /** Stops it in the middle of whatever it does, as a host that is out of memory would, and lets it go on later. */
+  /** Pauses the process, as a host without memory would, and resumes it later. */
   async freeze(milliseconds: number): Promise<void> {
     this.#process.kill('SIGSTOP');
     await pause(milliseconds);
@@ -109,7 +111,7 @@ class ReceiverProcess {
   }
 }
 
-/** The merchant's servers, each on a port of its own, with spares that are started already and take over from the dead. */
+/** The merchant's servers, each on its own port. Started spares take over from killed ones. */
 export class Receivers {
   readonly #bundle: Bundle;
   readonly #settings: ReceiverSettings;
@@ -136,7 +138,7 @@ export class Receivers {
     return receivers;
   }
 
-  /** Kills the one with SIGKILL, and resolves when another process serves its port. */
+  /** Kills one server, and resolves when another process serves its port. */
   async kill(index: number): Promise<void> {
     await this.#serving[index]!.kill();
     const spare = this.#spares.shift() ?? this.#spawn();

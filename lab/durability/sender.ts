@@ -3,24 +3,27 @@ import { ConnectionCut, Connections, Unreachable } from './connections.js';
 import { genuine } from './delivery.js';
 import type { Random } from './random.js';
 
-/** What a sender saw, by how an attempt ended. */
+/** The number of attempts by outcome. */
 export interface Attempts {
   /** 2xx. */
   acknowledged: number;
   /** Any other status. */
   refused: number;
-  /** Sent, and no reply: the receiver was killed at it. */
+  /** Sent without a reply: the receiver was killed meanwhile. */
   cut: number;
   /** No receiver listened. */
   unreachable: number;
 }
 
-/** How long a sender waits before it retries. The service's own way is not shown; a short wait makes for more attempts. */
+/**
+ * The sender's wait before a retry. The contract leaves it open, and a short wait makes more
+ * attempts.
+ */
 const RETRY_MS = 20;
-/** A delivery that is not acknowledged for so long never will be. */
+/** A delivery that takes longer will never be acknowledged. */
 const PATIENCE_MS = 120_000;
 
-/** Sends as the service would: until it is answered 2xx, and at times twice. */
+/** Sends like the service: until a 2xx, and sometimes twice. */
 export class Sender {
   readonly attempts: Attempts = { acknowledged: 0, refused: 0, cut: 0, unreachable: 0 };
   readonly #connections = new Connections();
@@ -32,7 +35,7 @@ export class Sender {
     this.#random = random;
   }
 
-  /** Resolves with the statuses of all attempts, the last of them 2xx. @throws when that takes minutes. */
+  /** Resolves with the statuses of all attempts. The last is a 2xx. @throws after some minutes */
   async untilAcknowledged(reference: string): Promise<number[]> {
     const request = genuine(reference);
     const statuses: number[] = [];
@@ -44,11 +47,12 @@ export class Sender {
       await pause(this.#random.next() * RETRY_MS);
     }
     throw new Error(
-      `${reference} is not acknowledged after ${statuses.length} replies, the last ${statuses.at(-1) ?? 'missing'}`,
+      `${reference} is not acknowledged after ${statuses.length} replies, the last ` +
+        `${statuses.at(-1) ?? 'missing'}`,
     );
   }
 
-  /** Sends once, to one of the receivers. Gives the status, or nothing when there was no reply. */
+  /** Sends once to one of the receivers. Returns the status, or undefined without a reply. */
   async attempt(request: Buffer): Promise<number | undefined> {
     try {
       const status = await this.#connections.send(this.#drawPort(), request);
@@ -63,7 +67,7 @@ export class Sender {
     }
   }
 
-  /** Sends the first bytes of a request and goes away. */
+  /** Sends the first bytes of a request, then leaves. */
   async abandon(bytes: Buffer): Promise<void> {
     await this.#connections.abandon(this.#drawPort(), bytes);
   }

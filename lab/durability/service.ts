@@ -1,4 +1,7 @@
-/** A service on which every order is paid, over its own amount: the tests of this folder are about the database. */
+/**
+ * A service that reports every order as paid, with its own amount: these tests concern the
+ * database.
+ */
 import type { PaymentClient } from '@paylink/payments';
 
 export interface OrderPayment {
@@ -8,7 +11,7 @@ export interface OrderPayment {
   readonly currency?: string;
 }
 
-/** The amount of the nth order of a Book. */
+/** Returns the amount of a Book's nth order. */
 export function amountOf(number: number): number {
   return 1_000 + number;
 }

@@ -1,4 +1,7 @@
-/** A merchant's server, its book and who pays, with a proxy in front of the database: what a test of faults needs. */
+/**
+ * A merchant's server with its book and senders, and a proxy in front of the database, for fault
+ * tests.
+ */
 import { expect, vi } from 'vitest';
 import type { ExpressMiddleware } from '@paylink/express';
 import type { Pool } from 'pg';
@@ -11,7 +14,7 @@ import { isAcknowledged, Sender } from './sender.js';
 import { WireProxy } from './wire-proxy.js';
 
 export interface ShopSettings {
-  /** At most so many connections to the database. Default 5. */
+  /** The most database connections. Default 5. */
   readonly connections?: number;
   readonly webhook: (pool: Pool, book: Book) => ExpressMiddleware;
 }
@@ -43,12 +46,15 @@ export class Shop {
     return new Shop(book, proxy, merchant);
   }
 
-  /** A new order that waits for its money. */
+  /** Adds an unpaid order. */
   async order(): Promise<string> {
     return (await this.book.addOrders(1))[0]!;
   }
 
-  /** Sends one notification. Gives its status, and fails on a 2xx for an order that is not credited at that moment. */
+  /**
+   * Sends one notification. Returns its status, and fails on a 2xx for an order that is not
+   * credited yet.
+   */
   async notify(reference: string): Promise<number> {
     const status = await this.sender.attempt(genuine(reference));
     if (status === undefined) throw new Error('the connection was cut');
@@ -57,13 +63,13 @@ export class Shop {
     return status;
   }
 
-  /** Sends until it is acknowledged, and expects one credit. */
+  /** Sends until acknowledged, and expects one credit. */
   async notifyUntilAcknowledged(reference: string): Promise<void> {
     await this.sender.untilAcknowledged(reference);
     expect(await this.book.creditsOf(reference), `credits of ${reference}`).toBe(1);
   }
 
-  /** Expects every connection back in the pool, and no transaction left open on the server. */
+  /** Expects every connection back in the pool, and no open transaction on the server. */
   async expectAtRest(): Promise<void> {
     await vi.waitFor(
       async () => {
@@ -73,7 +79,8 @@ export class Shop {
           waitingCount: 0,
         });
         const open =
-          "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
+          'SELECT query FROM pg_stat_activity WHERE datname = current_database() AND ' +
+          "state LIKE 'idle in transaction%'";
         expect(await this.book.query(open)).toEqual([]);
       },
       { timeout: 30_000, interval: 20 },

@@ -12,14 +12,14 @@ import { paidService } from './service.js';
 import { Shop } from './shop.js';
 import { commits, type Fault } from './wire-proxy.js';
 
-/** Where an answer never comes, so that a test need not wait for long. */
+/** For faults without an answer, so that the test need not wait long. */
 const SHORT_TIMEOUT = 1_000;
-/** Where every answer comes: a busy machine may take more than a second for it. */
+/** For faults with an answer, which may take a busy machine over a second. */
 const DEFAULT_TIMEOUT = 25_000;
 
 let server: PostgresServer;
 let shop: Shop;
-/** How often the merchant's credit has begun, and what it does besides. */
+/** The number of started credits, and the credit's further work. */
 let credited = 0;
 let besides: (tx: Queryable, reference: string) => Promise<void>;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ afterEach(async () => {
   expectNothingAmiss();
 });
 
-/** Opens a shop for each test of a block, whose credit may take so many milliseconds. */
+/** Opens a shop for each test of a block, with this time limit for the credit. */
 function openShops(handlerTimeout: number): void {
   beforeEach(async () => {
     mustStaySecret(SECRET);
@@ -43,7 +43,7 @@ function openShops(handlerTimeout: number): void {
           { secret: SECRET, handlerTimeout },
           createPayments({
             client: paidService,
-            // Longer than a credit may take, so that it ends no transaction at work.
+            // Longer than the credit's limit, so that it ends no running transaction.
             store: postgresStore(pool, { idleTimeout: 2 * handlerTimeout }),
             credit: async (payment, { tx }) => {
               credited += 1;
@@ -56,13 +56,13 @@ function openShops(handlerTimeout: number): void {
   });
 }
 
-/** The statements of one delivery without a fault. */
+/** Returns the statements of one delivery without a fault. */
 async function statementsOfOne(): Promise<readonly string[]> {
   await shop.notify(await shop.order());
   shop.proxy.statements.length = 0;
   expect(await shop.notify(await shop.order())).toBe(200);
   const statements = [...shop.proxy.statements];
-  // The look for the mark, BEGIN with the claim, the two of the credit, and the mark with COMMIT.
+  // The look for the mark, BEGIN with the claim, the credit's two, and the mark with COMMIT.
   expect(statements).toHaveLength(5);
   expect(statements.filter(commits)).toHaveLength(1);
   return statements;
@@ -71,15 +71,15 @@ async function statementsOfOne(): Promise<readonly string[]> {
 interface Struck {
   readonly sql: string;
   readonly status: number;
-  /** How often the order was credited when the reply had come. */
+  /** The number of credits when the reply arrived. */
   readonly credits: number;
 }
 
-/** A statement without what differs between orders. */
+/** Returns a statement without the parts that differ between orders. */
 const shapeOf = (sql: string | undefined): string | undefined =>
   sql?.replace(/\d[\da-f]*|\b[\da-f]{2,}\b|-/g, '');
 
-/** Applies the fault to each statement in turn, each time for an order of its own. */
+/** Applies the fault to each statement in turn, each with its own order. */
 async function strikeEach(fault: Fault): Promise<Struck[]> {
   const results: Struck[] = [];
   for (const [number, sql] of (await statementsOfOne()).entries()) {
@@ -128,7 +128,7 @@ describe('a store that fails at one statement, each in turn', () => {
     '%s, and credits once when the fault is over',
     async (_title, fault) => {
       const results = await strikeEach(fault);
-      // Whatever fails must be refused, so that the sender retries.
+      // Every failure must be refused, so that the sender retries.
       expect(results.filter(({ status }) => isAcknowledged(status))).toEqual([]);
     },
     60_000,
@@ -137,13 +137,14 @@ describe('a store that fails at one statement, each in turn', () => {
   it('credits once when the host of a receiver was lost, as soon as the server has given up its transaction', async () => {
     const results = await strikeEach({ kind: 'lost-after' });
     expect(results.filter(({ status }) => isAcknowledged(status))).toEqual([]);
-    // Only COMMIT leaves no lock behind for the next one to wait for.
+    // Only COMMIT leaves no lock for the next delivery to wait for.
     expect(shop.sender.attempts.refused).toBeGreaterThan(2 * results.length);
   }, 60_000);
 
   it('acknowledges nothing but what is done when the connection ends with the answer', async () => {
     const results = await strikeEach({ kind: 'end-after' });
-    // COMMIT has been answered, and the look for the mark stands alone. All that is between them is lost with the connection.
+    // COMMIT has been answered, and the look for the mark stands alone. A lost connection loses
+    // everything in between.
     for (const [number, { sql, status }] of results.entries())
       expect(isAcknowledged(status), sql).toBe(number === 0 || commits(sql));
   });
@@ -179,7 +180,7 @@ describe('a store that fails for a while', () => {
     shop.proxy.cutAll();
     shop.proxy.door = 'ending';
     for (const reference of references) expect(await shop.notify(reference)).toBe(503);
-    // Once more, with a connection for the claim, and none for the next attempt.
+    // Repeats with a connection for the claim, and none for the next attempt.
     for (const reference of references) {
       shop.proxy.heal();
       shop.proxy.fault = () => {
@@ -205,7 +206,7 @@ describe('a store that fails for a while', () => {
     for (const left of [250, 150, 50]) {
       await expect.poll(() => waiting.length, { timeout: 20_000, interval: 1 }).toBeLessThan(left);
       await server.kill();
-      // Its backends notice a moment later, and until then hold its shared memory.
+      // The killed server's backends hold its shared memory for a moment.
       await vi.waitFor(() => server.start(), { timeout: 20_000, interval: 50 });
     }
     await paying;
@@ -235,7 +236,7 @@ describe('a store that answers every time', () => {
     async (code, at) => {
       const [look, ...run] = await strikeEach({ kind: 'error', code, at });
       expect(run.filter(({ status }) => status !== 200)).toEqual([]);
-      // A single statement has no conflict to run again for, so its error is the store's.
+      // A single statement cannot conflict and rerun, so its error is the store's.
       expect(look!.status).toBe(503);
     },
   );
@@ -282,7 +283,8 @@ describe('transactions that really lock each other out', () => {
     const both = new Promise<void>((resolve) => (bothHold = resolve));
     let notified: Promise<number>[] = [];
     besides = async (tx, reference) => {
-      // The one that the server failed runs again once the other is done: before that it could come between its locks once more.
+      // The failed delivery reruns after the other one is done, so that it cannot come between its
+      // locks again.
       if (holding === 2) {
         await Promise.race(notified);
         return;
@@ -303,7 +305,7 @@ describe('transactions that really lock each other out', () => {
       "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database()); END $$",
     );
     const references = await shop.book.addOrders(40);
-    // Each reads what the others write.
+    // Each delivery reads rows that the others write.
     besides = async (tx) => {
       await tx.query('SELECT sum(amount) FROM credits');
     };

@@ -1,4 +1,4 @@
-/** A commit that waits for a synchronous standby: it is there for others only once the standby has it. */
+/** A commit that waits for a synchronous standby. Others see it only after the standby has it. */
 import { postgresStore } from '@paylink/postgres';
 import { Pool } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const PATIENCE = { timeout: 20_000 };
 
-/** A server that waits for a standby which never comes, but for sessions of `admin`. */
+/** A server that waits for a missing standby, except in sessions of `admin`. */
 async function startWithoutStandby() {
   const server = await startPostgres();
   onTestFinished(() => server.close());
@@ -28,7 +28,8 @@ async function startWithoutStandby() {
       .toEqual([{ synchronous_standby_names: standbys }]);
   };
   await waitFor('standby');
-  // Another process of the server makes commits wait, a moment after the setting shows: until one of them does.
+  // Another server process applies the setting a moment after it shows, so this waits until a
+  // commit blocks.
   const commits = (): Promise<boolean> =>
     pool.query('INSERT INTO credits VALUES (NULL)').then(
       () => true,
@@ -47,7 +48,7 @@ it('is in progress for others until the standby has it, also after its own sende
   const options = { signal: new AbortController().signal, turn: 'order-1' };
   await expect(store.run('order-1', credit, options)).rejects.toThrow('Query read timeout');
   expect(credit).toHaveBeenCalledOnce();
-  // The connection is closed, and the server goes on waiting.
+  // The client closes the connection, while the server keeps waiting.
   await expect.poll(() => pool.totalCount, PATIENCE).toBe(0);
   expect(await store.isDone('order-1')).toBe(false);
   expect(await store.run('order-1', credit, options)).toBe('in_progress');

@@ -1,6 +1,6 @@
 /**
- * A process of turns.test.ts: `turns-process.ts <URL of the database>`. Is sent events, runs all of them at once, each until it is
- * done, and answers with what it saw.
+ * A process of turns.test.ts: `turns-process.ts <database URL>`. Receives events, runs all of them
+ * at once until each is done, and answers with its observations.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { identify } from '@paylink/payments';
@@ -10,7 +10,7 @@ import type { Event, Seen } from './turns.test.js';
 
 const database = process.argv[2]!;
 const pool = new pg.Pool({ connectionString: database, max: 2 });
-// Outside of every transaction: who is at work on what.
+// Outside every transaction: records the running work.
 const watch = new pg.Pool({ connectionString: database, max: 2 });
 const store = postgresStore(pool);
 
@@ -20,7 +20,7 @@ let met = false;
 
 async function work(tx: Tx, { reference, kind }: Event): Promise<void> {
   await watch.query('INSERT INTO at_work VALUES ($1, $2)', [reference, process.pid]);
-  // The first waits until the other process is at work too, so that the two meet.
+  // The first run waits until the other process runs too, so that the two meet.
   while (!met)
     met =
       (await watch.query('SELECT FROM at_work WHERE process <> $1', [process.pid])).rowCount! > 0;

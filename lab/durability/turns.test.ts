@@ -10,7 +10,7 @@ export interface Event {
   readonly kind: string;
 }
 
-/** How often a run ended how. */
+/** The number of runs by their end. */
 export interface Seen {
   done: number;
   duplicate: number;
@@ -33,7 +33,10 @@ async function start(book: Book): Promise<ChildProcess> {
   return child;
 }
 
-/** Sends all events to each process at the same time, to the second in reverse, and gives what each saw. */
+/**
+ * Sends all events to each process at the same time, to the second in reverse order. Returns the
+ * observations of each.
+ */
 async function runIn(
   processes: readonly ChildProcess[],
   events: readonly Event[],
@@ -53,7 +56,7 @@ async function runIn(
 async function open(): Promise<Book> {
   const book = await Book.open(server, 'turns');
   await book.query('CREATE TABLE effects (reference text, kind text)');
-  // No two runs of one order may be at work at once.
+  // Two runs of one order must never overlap.
   await book.query('CREATE TABLE at_work (reference text PRIMARY KEY, process int NOT NULL)');
   return book;
 }

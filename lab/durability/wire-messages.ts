@@ -1,15 +1,18 @@
-/** Messages of PostgreSQL's protocol, version 3: a type byte, then a length that counts itself (PostgreSQL 18, section 54.7). */
+/**
+ * Messages of PostgreSQL's protocol, version 3: a type byte, then a length that includes itself
+ * (PostgreSQL 18, section 54.7).
+ */
 
 export interface Message {
-  /** One letter; empty for the first message of a connection, which has no type. */
+  /** One letter. Empty for the first message of a connection, which has no type. */
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-/** Cuts a stream of bytes into messages. */
+/** Splits a stream of bytes into messages. */
 export class MessageReader {
   #rest: Buffer = Buffer.alloc(0);
-  /** Whether the next message has a type: the first that a client sends has none. */
+  /** Set if the next message has a type. A client's first message does not. */
   typed: boolean;
 
   constructor(typed: boolean) {
@@ -20,7 +23,10 @@ export class MessageReader {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
   }
 
-  /** The next whole message, if it has come. One at a time, since the first decides what the following look like. */
+  /**
+   * Returns the next whole message, if present. One at a time, because the first message decides
+   * the form of the following ones.
+   */
   next(): Message | undefined {
     const head = this.typed ? 1 : 0;
     if (this.#rest.length < head + 4) return undefined;
@@ -34,15 +40,15 @@ export class MessageReader {
 
 const SSL_REQUEST = 80_877_103;
 
-/** What a client asks first when it would like TLS; it goes on without when the answer is `N`. */
+/** Recognises a client's request for TLS. The client continues without TLS after the answer `N`. */
 export function isSslRequest({ bytes }: Message): boolean {
   return bytes.length === 8 && bytes.readUInt32BE(4) === SSL_REQUEST;
 }
 
-/** The SQL of a Query or a Parse message. */
+/** Returns the SQL of a Query or Parse message. */
 export function sqlOf({ type, bytes }: Message): string | undefined {
   if (type === 'Q') return textAt(bytes, 5);
-  // A Parse message has the name of the prepared statement first.
+  // A Parse message starts with the name of the prepared statement.
   if (type === 'P') return textAt(bytes, bytes.indexOf(0, 5) + 1);
   return undefined;
 }
@@ -51,7 +57,6 @@ function textAt(bytes: Buffer, start: number): string {
   return bytes.toString('utf8', start, bytes.indexOf(0, start));
 }
 
-/** A Query message. */
 export function query(sql: string): Buffer {
   const text = Buffer.from(`${sql}\0`);
   const head = Buffer.from('Q\0\0\0\0');
@@ -59,7 +64,7 @@ export function query(sql: string): Buffer {
   return Buffer.concat([head, text]);
 }
 
-/** An ErrorResponse, after which the server ends the connection. */
+/** Returns an ErrorResponse, after which the server ends the connection. */
 export function fatal(code: string, text: string): Buffer {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
   const head = Buffer.from('E\0\0\0\0');

@@ -2,37 +2,43 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { fatal, isSslRequest, MessageReader, query, sqlOf, type Message } from './wire-messages.js';
 
-/** What happens to one statement on its way. */
+/** A fault of one statement. */
 export type Fault =
-  /** The connection breaks before the server has seen the statement. */
+  /** The connection breaks before the server gets the statement. */
   | { readonly kind: 'cut-before' }
-  /** It breaks when the server has done it, and the answer is lost. */
+  /** The connection breaks after the server ran the statement, so the answer is lost. */
   | { readonly kind: 'cut-after' }
-  /** No answer ever, and the server has not seen it. */
+  /** The answer never comes, and the server does not get the statement. */
   | { readonly kind: 'silent-before' }
-  /** No answer ever, though the server has done it. */
+  /** The answer never comes, although the server ran the statement. */
   | { readonly kind: 'silent-after' }
-  /** The host of the receiver is lost: no answer ever, and the server is not told and waits for more. */
+  /** The receiver's host is lost: the answer never comes, and the server waits for more. */
   | { readonly kind: 'lost-after' }
-  /** It is answered, and the server ends the connection in the very packet of the answer. */
+  /** The server ends the connection in the same packet as the answer. */
   | { readonly kind: 'end-after' }
   | { readonly kind: 'slow'; readonly milliseconds: number }
-  /** The server itself fails, with this SQLSTATE (53100 is a full disk), at the first or the last statement of the message. */
+  /**
+   * The server fails with this SQLSTATE (53100 is a full disk), at the first or last statement of
+   * the message.
+   */
   | { readonly kind: 'error'; readonly code: string; readonly at: 'first' | 'last' };
 
 /**
- * What the store sends after a connection was lost, to end its session on the server. It comes at a time of its own, maybe during the
- * next delivery, so it belongs to none.
+ * The store sends this after a lost connection, to end its session on the server. It may come
+ * during the next delivery, so it belongs to none.
  */
 const CLEAN_UP = 'pg_terminate_backend';
 
-/** Stands between a receiver and PostgreSQL, knows where a statement begins and ends, and applies faults to statements. */
+/** Stands between a receiver and PostgreSQL, recognises statements, and applies faults to them. */
 export class WireProxy {
-  /** The SQL of all statements of deliveries that came by. */
+  /** The SQL of all statements of deliveries so far. */
   readonly statements: string[] = [];
-  /** Asked for each statement of a delivery. */
+  /** Called for each statement of a delivery. */
   fault: (sql: string) => Fault | undefined = () => undefined;
-  /** What happens to a new connection. `ending`: the server ends the connection in the very packet that says that it is ready. */
+  /**
+   * The fate of a new connection. `ending`: the server ends the connection in the packet that
+   * reports readiness.
+   */
   door: 'open' | 'refusing' | 'silent' | 'ending' = 'open';
   readonly #server: Server;
   readonly #links = new Set<Link>();
@@ -55,14 +61,17 @@ export class WireProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The same database, by way of the proxy. */
+  /** Returns the database URL through the proxy. */
   urlOf(database: string): string {
     const url = new URL(database);
     url.port = String(this.port);
     return url.href;
   }
 
-  /** Applies the fault once, to the n-th statement from now, counted from 0. Gives where to read which one it was. */
+  /**
+   * Applies the fault once, to the n-th next statement, counted from 0. Returns an object that
+   * reports the statement.
+   */
   strike(n: number, fault: Fault): { readonly sql: string | undefined } {
     const struck: { sql: string | undefined } = { sql: undefined };
     let number = 0;
@@ -74,13 +83,13 @@ export class WireProxy {
     return struck;
   }
 
-  /** Refuses new connections and cuts those there are. */
+  /** Refuses new connections and cuts the open ones. */
   goDown(): void {
     this.door = 'refusing';
     this.cutAll();
   }
 
-  /** No more faults; connections that are silent are cut. */
+  /** Ends all faults, and cuts silent connections. */
   heal(): void {
     this.fault = () => undefined;
     this.door = 'open';
@@ -114,20 +123,19 @@ export class WireProxy {
 
 const ENDS_A_STATEMENT = new Set(['Q', 'S']);
 
-/** One connection. */
 class Link {
-  /** Nothing goes through any more, without a word to either side. */
+  /** Set if both sides get nothing more. */
   silent = false;
-  /** The server is not told when the client goes away. */
+  /** Set if the server must not notice that the client left. */
   lost = false;
-  /** When the server is ready for a statement, the connection ends in the packet that says so. */
+  /** Set if the connection ends in the packet that reports readiness for a statement. */
   endsWhenReady = false;
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #faultOf: (sql: string) => Fault | undefined;
   readonly #fromClient = new MessageReader(false);
   readonly #fromServer = new MessageReader(true);
-  /** Messages of a statement whose last has not come. */
+  /** Messages of an unfinished statement. */
   #statement: Message[] = [];
   /** Called when the server is ready for the next statement, before the client hears of it. */
   #onReady: (() => void) | undefined;
@@ -246,22 +254,25 @@ class Link {
       this.#onReady = undefined;
     }
     if (message.type === 'E') this.#dropUntilError = false;
-    // `cut` or `silent` may have been set just now. What comes before the answer's end is held back with it.
+    // `cut` or `silent` may have just been set. This holds everything before the answer's end.
     const heldBack = this.silent || this.#dropUntilError || this.#onReady !== undefined;
     if (!heldBack) this.#client.write(message.bytes);
   }
 }
 
-/** Whether the message ends the transaction, alone or after other statements. */
+/** Returns true if the message ends the transaction, alone or after other statements. */
 export function commits(sql: string): boolean {
   return /\b(commit|end)\s*;?\s*$/i.test(sql);
 }
 
-/** SQL that fails on the real server, so that its transaction is in the state that a real failure leaves. */
+/**
+ * Returns SQL that fails on the real server, so that the transaction gets the state of a real
+ * failure.
+ */
 function failing(sql: string, code: string, at: 'first' | 'last'): string {
   const failure = `DO $$ BEGIN RAISE EXCEPTION 'a fault of the test' USING ERRCODE = '${code}'; END $$`;
   if (at === 'first') return failure;
-  // A COMMIT that fails has ended the transaction; a statement after BEGIN leaves it open and failed.
+  // A failed COMMIT ends the transaction. A failed statement after BEGIN leaves it open and failed.
   if (commits(sql)) return `ROLLBACK; ${failure}`;
   return /^\s*(begin|start)\b.*;/is.test(sql) ? `BEGIN; ${failure}` : failure;
 }

@@ -5,7 +5,7 @@ import type { Random } from '../durability/random.js';
 import { freePort } from '../../test/servers/starting.js';
 import express, { type NextFunction, type Request, type Response } from 'express';
 
-/** What goes wrong with a request, and how often: together 30 of 100. */
+/** The faults of a request with their frequencies, 30 of 100 together. */
 const TROUBLES = [
   { share: 0.15, happen: answer500 },
   { share: 0.07, happen: cutBefore },
@@ -13,12 +13,12 @@ const TROUBLES = [
   { share: 0.02, happen: hang },
 ] as const;
 
-/** A merchant on Express with Paylink's middleware, in a bad way. */
+/** A merchant with Paylink's Express middleware and frequent faults. */
 export class BadReceiver {
   readonly secret = 'the secret of a merchant in a bad way';
-  /** How often each order was credited, by its reference. */
+  /** The number of credits by reference. */
   readonly credited = new Map<string, number>();
-  /** Requests that came in, and those of them with which something went wrong. */
+  /** The number of requests, and of those with a fault. */
   arrived = 0;
   troubled = 0;
   #server: Server | undefined;
@@ -28,7 +28,7 @@ export class BadReceiver {
 
   constructor(random: Random) {
     const payments = createPayments({
-      // The emulator is another process, which tells the truth: every payment of a notification succeeded.
+      // The emulator runs in another process and only notifies of successful payments.
       client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
       store: memoryStore(),
       credit: ({ reference }) => {
@@ -50,7 +50,7 @@ export class BadReceiver {
     return `http://127.0.0.1:${this.#port}/webhooks/payments`;
   }
 
-  /** Listens; after `die` on the same port. */
+  /** Listens. After `die`, uses the same port. */
   async live(): Promise<void> {
     this.#port ||= await freePort();
     const server = createServer(this.#app);
@@ -60,7 +60,7 @@ export class BadReceiver {
     this.#server = server;
   }
 
-  /** Breaks off every connection, and takes no more. */
+  /** Breaks every connection and accepts no more. */
   async die(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
@@ -70,7 +70,7 @@ export class BadReceiver {
     await closed;
   }
 
-  /** From now on nothing goes wrong with a request. */
+  /** Ends all faults. */
   recover(): void {
     this.#healthy = true;
   }
@@ -95,7 +95,7 @@ function cutBefore(req: Request): void {
   req.socket.destroy();
 }
 
-/** The order is credited, and the service never hears of it. */
+/** Credits the order, but the service never gets the answer. */
 function cutAfter(req: Request, res: Response, next: NextFunction): void {
   res.writeHead = () => {
     req.socket.destroy();
@@ -106,5 +106,5 @@ function cutAfter(req: Request, res: Response, next: NextFunction): void {
 }
 
 function hang(): void {
-  // The service has to give up.
+  // The service must give up.
 }

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** What of `assumed` the process can be given: functions do not go over IPC. */
+/** The numeric options of `assumed`, because functions cannot cross IPC. */
 export type Switches = Readonly<Record<string, number>>;
 
 export type Question =
@@ -16,29 +16,29 @@ export type Question =
   | { readonly ask: 'measure' };
 
 export interface Stand {
-  /** Payments that succeeded. */
+  /** Successful payments. */
   readonly paid: number;
-  /** Deliveries that it still shows, and how many of these are not acknowledged. */
+  /** Kept deliveries, and those that are not acknowledged. */
   readonly kept: number;
   readonly owed: number;
-  /** Attempts that it still shows, of all of them. */
+  /** Kept attempts of all deliveries. */
   readonly attempts: number;
-  /** How often that delivery was tried, of those that are owed, which was tried least. */
+  /** The fewest attempts of a pending delivery. */
   readonly fewest: number;
-  /** Connections that are not closed, and the most that were in use at once. */
+  /** Open connections, and the most that were in use at once. */
   readonly connections: number;
   readonly peak: number;
 }
 
 export interface Answer extends Partial<Stand> {
   readonly failed?: string;
-  /** Bytes on the heap and beside it, after a collection of garbage. */
+  /** Bytes of the heap and the buffers beside it, after a garbage collection. */
   readonly live?: number;
 }
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The emulator of emulator-process.ts. */
+/** The emulator in emulator-process.ts. */
 export class EmulatorChild {
   readonly #process: ChildProcess;
   output = '';
@@ -60,7 +60,7 @@ export class EmulatorChild {
     return this.#ask({ ask: 'start', webhook, assumed });
   }
 
-  /** Creates a link for each through the API, and pays it. Does not wait for the notifications. */
+  /** Creates and pays a link per reference through the API. Does not wait for the notifications. */
   pay(references: readonly string[]): Promise<Answer> {
     return this.#ask({ ask: 'pay', references });
   }
@@ -69,7 +69,7 @@ export class EmulatorChild {
     return (await this.#ask({ ask: 'stand' })) as Stand;
   }
 
-  /** Bytes that are held, after a collection of garbage. */
+  /** Returns the used bytes after a garbage collection. */
   async measure(): Promise<number> {
     return (await this.#ask({ ask: 'measure' })).live!;
   }

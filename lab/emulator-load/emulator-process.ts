@@ -1,6 +1,6 @@
 /**
- * An emulator in a process of its own, so that what it holds can be measured without the receiver's. Run with --expose-gc;
- * asked over IPC, one question at a time.
+ * Runs an emulator in its own process, so that its memory can be measured alone. Needs --expose-gc.
+ * Answers one IPC question at a time.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
@@ -10,7 +10,8 @@ import type { Answer, Question } from './emulator-child.js';
 let emulator: Emulator;
 let paid = 0;
 
-// Counted here: what the receiver still counts may have been given up already, where either process was kept from running.
+// Counted in this process: the emulator may have given up a connection that the receiver still
+// counts.
 const sockets = new Set<Socket>();
 let peak = 0;
 subscribe('net.client.socket', (message) => {
@@ -20,7 +21,7 @@ subscribe('net.client.socket', (message) => {
   peak = Math.max(peak, inUse());
 });
 
-/** Connections that were not let go of yet. */
+/** Counts the open connections. */
 function inUse(): number {
   return Array.from(sockets).filter(({ destroyed, writableEnded }) => !destroyed && !writableEnded)
     .length;
@@ -54,7 +55,7 @@ const ANSWERS: {
     };
   },
   async measure() {
-    // Once more after what the first one has let go of is finalised.
+    // A second collection frees objects that the first one finalised.
     globalThis.gc!();
     await new Promise((resolve) => setImmediate(resolve));
     globalThis.gc!();
@@ -82,5 +83,5 @@ process.on('message', (question: Question) => {
   );
 });
 
-// A run that was stopped leaves no process behind.
+// A stopped run leaves no process behind.
 process.on('disconnect', () => process.exit());

@@ -8,12 +8,12 @@ const SEED = 20_251_121;
 const MEBIBYTE = 2 ** 20;
 
 /**
- * Bytes that 7,000 more payments may leave behind. What a heap holds after a collection goes up and down by some MiB; links that are
- * never forgotten would be 11 of them, deliveries 19.
+ * The bytes that 7,000 more payments may leave behind. A collected heap varies by some MiB. Leaked
+ * links would take 11 MiB, leaked deliveries 19.
  */
 const ALLOWED = 8 * MEBIBYTE;
 
-// Longer than any machine needs, also one on which much else runs: only what never comes runs into it.
+// Longer than any busy machine needs. Only a missing event runs into it.
 const PATIENCE = 600_000;
 
 let emulator: EmulatorChild;
@@ -35,7 +35,7 @@ function names(from: number, to: number): string[] {
   return Array.from({ length: to - from }, (_, index) => `order-${from + index}`);
 }
 
-/** Waits for what the emulator says of itself, and for no time. */
+/** Waits for a state of the emulator, not for a time. */
 async function until(holds: (stand: Stand) => boolean): Promise<Stand> {
   let stand: Stand | undefined;
   await vi.waitUntil(async () => holds((stand = await emulator.stand())), {
@@ -45,7 +45,7 @@ async function until(holds: (stand: Stand) => boolean): Promise<Stand> {
   return stand!;
 }
 
-/** What the last of them held is let go when their connections are. */
+/** Waits for the connections too, because they hold memory. */
 async function allAreDelivered(): Promise<void> {
   await until(({ owed, connections }) => owed === 0 && connections === 0);
 }
@@ -53,7 +53,7 @@ async function allAreDelivered(): Promise<void> {
 it(
   'delivers each of 10,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory',
   async ({ annotate }) => {
-    // Hanging requests are given up soon, and retries come soon, so that hours of trouble fit into seconds.
+    // Early timeouts and early retries fit hours of faults into seconds.
     await start({
       linksKept: 500,
       deliveriesKept: 500,
@@ -63,7 +63,7 @@ it(
     });
     const started = performance.now();
 
-    // Past the bounds of what is kept, so that from here on nothing has a reason to grow.
+    // Beyond the bounds of kept data, so that nothing should grow from here.
     await emulator.pay(names(0, 3_000));
     await allAreDelivered();
     const before = await emulator.measure();
@@ -72,7 +72,7 @@ it(
     await receiver.die();
     const missed = await emulator.stand();
     await emulator.pay(names(5_000, 6_000));
-    // Each that is owed was refused, some of them for a while.
+    // Each pending delivery was refused, some of them for a while.
     const during = await until(({ owed, fewest }) => owed >= 1_000 && fewest >= 3);
     await receiver.live();
     await emulator.pay(names(6_000, PAYMENTS));
@@ -96,7 +96,7 @@ it(
     expect(names(0, PAYMENTS).filter((reference) => credited.get(reference) !== 1)).toEqual([]);
     expect(credited.size).toBe(PAYMENTS);
     expect(after - before).toBeLessThan(ALLOWED);
-    // As `assumed.deliveriesAtOnce` says.
+    // Equals `assumed.deliveriesAtOnce`.
     expect(peak).toBe(64);
   },
   PATIENCE,
@@ -111,7 +111,7 @@ it(
     receiver.recover();
     const before = await emulator.measure();
     await emulator.pay(names(0, owed));
-    // Every one of them has tried as often as is kept.
+    // Each delivery has made as many attempts as are kept.
     const { fewest } = await until(({ attempts }) => attempts === owed * 10);
     const full = await emulator.measure();
     const tried = receiver.arrived;

@@ -1,4 +1,4 @@
-/** What must stay safe where the engine cannot do its work, or tells another time. */
+/** Tests engines that cannot work or have a wrong clock. The money must stay safe. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { paidService } from '../durability/service.js';
 import { startPostgres, type PostgresServer } from '../../test/servers/postgres.js';
 import type { Found } from './suites.js';
 
-/** A merchant's shop in this process, on a database of its own. */
+/** A merchant's shop in this process, with its own database. */
 class Shop {
   merchant: Merchant;
   sender: Sender;
@@ -40,7 +40,7 @@ class Shop {
     return new Shop(book, await openReceiver(url?.(book) ?? book.url));
   }
 
-  /** Starts the receiver anew, which then remembers no order. */
+  /** Restarts the receiver, which forgets its orders. */
   async restart(): Promise<void> {
     this.sender.close();
     await this.merchant.close();
@@ -53,7 +53,7 @@ class Shop {
     return status !== undefined && isAcknowledged(status);
   }
 
-  /** The orders that are not credited exactly once. */
+  /** Returns the orders that are not credited exactly once. */
   async wrong(references: readonly string[]): Promise<string[]> {
     const rows = await this.book.query<{ reference: string }>(
       `SELECT reference FROM unnest($1::text[]) AS reference LEFT JOIN credits USING (reference)
@@ -89,7 +89,9 @@ function openReceiver(database: string): Promise<Merchant> {
 
 const silent = { warn: () => undefined, error: () => undefined };
 
-/** A pooler that gives each statement another connection: no order may be acknowledged, and none credited. */
+/**
+ * A pooler that gives each statement another connection: no order may be acknowledged or credited.
+ */
 export async function failsSafe(server: PostgresServer, pooled: PostgresServer): Promise<Found> {
   const shop = await Shop.open(server, 'statement_mode', ({ url }) => {
     const through = new URL(url);
@@ -99,17 +101,20 @@ export async function failsSafe(server: PostgresServer, pooled: PostgresServer):
   try {
     const references = await shop.book.addOrders(20);
     const acknowledged: string[] = [];
-    // Else nothing would be refused for its mode.
+    // Otherwise nothing would be refused for its mode.
     await shop.merchant.pool.query('SELECT 1');
     for (const reference of references)
       if (await shop.deliver(reference)) acknowledged.push(reference);
     const [row] = await shop.book.query<{ credits: number; marks: number }>(
-      'SELECT (SELECT count(*) FROM credits)::int AS credits, (SELECT count(*) FROM paylink_marks)::int AS marks',
+      'SELECT (SELECT count(*) FROM credits)::int AS credits, (SELECT count(*) FROM ' +
+        'paylink_marks)::int AS marks',
     );
     const { credits, marks } = row!;
     const isSafe = acknowledged.length === 0 && credits === 0 && marks === 0;
     return {
-      ran: `${references.length} deliveries: ${references.length - acknowledged.length} refused, ${credits} credited`,
+      ran:
+        `${references.length} deliveries: ${references.length - acknowledged.length} ` +
+        `refused, ${credits} credited`,
       faults: isSafe
         ? []
         : [`${acknowledged.length} acknowledged, ${credits} credited, ${marks} marked`],
@@ -119,10 +124,10 @@ export async function failsSafe(server: PostgresServer, pooled: PostgresServer):
   }
 }
 
-/** Megabytes of the file system: the cluster and its first segments of the log, and little more. */
+/** Megabytes of the file system: the cluster, its first log segments, and little more. */
 const DISK = 160;
 
-/** A PostgreSQL on a file system that is full, and then is not. */
+/** Fills the file system of a PostgreSQL, then frees it. */
 export async function fullDisk(): Promise<Found | { readonly missing: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'paylink-disk-'));
   const mounted = spawnSync('mount', [
@@ -159,13 +164,15 @@ export async function fullDisk(): Promise<Found | { readonly missing: string }> 
       if (refused >= 50) break;
     }
     await rm(filler);
-    // A full disk may have ended the server: it recovers on its own, or is started again as by its supervisor.
+    // A full disk may have ended the server. It recovers alone, or the supervisor restarts it.
     await untilUp(shop.book.url, server);
     const early = await shop.wrong(acknowledged);
     for (const reference of references) await shop.sender.untilAcknowledged(reference);
     const wrong = await shop.wrong(references);
     return {
-      ran: `${acknowledged.length} acknowledged, ${refused} refused while it was full, ${references.length} credited afterwards`,
+      ran:
+        `${acknowledged.length} acknowledged, ${refused} refused while it was full, ` +
+        `${references.length} credited afterwards`,
       faults: [
         ...(refused === 0 || acknowledged.length < 20
           ? ['the disk was never full, or always']
@@ -210,7 +217,7 @@ async function untilUp(url: string, server: PostgresServer): Promise<void> {
       return;
     } catch (error) {
       if (tries === 100) throw error;
-      // It does nothing where the server still runs, since that one holds the port.
+      // A no-op while the server runs, because the server holds the port.
       if (tries % 20 === 0) await server.start().catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 100));
     } finally {
@@ -226,7 +233,9 @@ const FAKETIME = ['x86_64', 'aarch64']
 const DAY = 86_400_000;
 const JUMPS = [0, -2, 400, -400, 1, 0];
 
-/** The clocks of the server and of the receiver jump by days: every order is credited once, whatever time it is. */
+/**
+ * Moves the clocks of the server and the receiver by days. Each order must still be credited once.
+ */
 export async function clockJumps(): Promise<Found | { readonly missing: string }> {
   if (FAKETIME === undefined) return { missing: 'libfaketime is not installed (Debian: faketime)' };
   const folder = await mkdtemp(join(tmpdir(), 'paylink-clock-'));
@@ -256,7 +265,8 @@ export async function clockJumps(): Promise<Found | { readonly missing: string }
       const off = Math.round((row!.off - realNow()) / DAY);
       if (off !== days) faults.push(`the server's clock is off by ${off} days and not by ${days}`);
       await shop.restart();
-      // The new orders, and a replay of every one of before: first answered by its mark, then from the receiver's memory.
+      // New orders, and a replay of every earlier one: the mark answers first, then the receiver's
+      // memory.
       for (const reference of references.slice(0, 20 * (index + 1))) {
         for (const from of ['mark', 'memory'])
           if (!(await shop.deliver(reference)))

@@ -1,4 +1,7 @@
-/** A cluster that loses a master while orders are credited: its replica takes over, and may not have the last marks. */
+/**
+ * Ends a cluster's master while orders are credited. Its replica takes over, possibly without the
+ * last marks.
+ */
 import { paymentWebhook } from '@paylink/express';
 import { createPayments } from '@paylink/payments';
 import { redisStore } from '@paylink/redis';
@@ -19,7 +22,10 @@ const SENDERS = 6;
 /** Orders that are acknowledged before the master ends. */
 const BEFORE = 100;
 
-/** Every order is credited once, by a credit as the documentation of `redisStore` asks for, and none is acknowledged before. */
+/**
+ * Checks that each order is credited once, by a credit as documented for `redisStore`, and that
+ * none is acknowledged early.
+ */
 export async function failover(server: PostgresServer): Promise<Found> {
   const redis = await startRedisCluster({ replicas: 1, nodeTimeout: 1_000 });
   const client = new Cluster(redis.ports.map((port) => ({ host: '127.0.0.1', port })));
@@ -58,17 +64,20 @@ export async function failover(server: PostgresServer): Promise<Found> {
     };
     await Promise.all(Array.from({ length: SENDERS }, send));
     const refused = sender.attempts.refused;
-    // All of them once more: what the new master does not know is run again.
+    // Replays all of them: the credits that the new master does not know run again.
     for (const reference of references) await sender.untilAcknowledged(reference);
     const { credited, lost, doubled, early } = await book.verdict();
     const isRight = credited === ORDERS && lost === 0 && doubled === 0 && early === 0;
     return {
-      ran: `${ORDERS} orders and their replays, ${refused} refused until the replica was master, ${calls - ORDERS} credits run again`,
+      ran:
+        `${ORDERS} orders and their replays, ${refused} refused until the replica was ` +
+        `master, ${calls - ORDERS} credits run again`,
       faults: [
         ...(isRight
           ? []
           : [
-              `of ${ORDERS} orders ${credited} credited, ${lost} lost, ${doubled} doubled, ${early} early`,
+              `of ${ORDERS} orders ${credited} credited, ${lost} lost, ${doubled} ` +
+                `doubled, ${early} early`,
             ]),
         ...(refused > 0 ? [] : ['no delivery came while there was no master']),
         ...(redis.masters() === 3 ? [] : ['no replica took over']),

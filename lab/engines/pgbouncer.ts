@@ -7,12 +7,12 @@ import type { PostgresServer } from '../../test/servers/postgres.js';
 import { freePort, untilReady } from '../../test/servers/starting.js';
 
 export interface PgBouncer {
-  /** As a server of PostgreSQL, through the pooler. */
+  /** A PostgreSQL server, through the pooler. */
   readonly server: PostgresServer;
   close(): Promise<void>;
 }
 
-/** A PgBouncer in front of a server, with fewer connections to it than its clients have to the pooler. */
+/** Starts a PgBouncer with fewer server connections than client connections. */
 export async function startPgBouncer(
   server: PostgresServer,
   mode: 'transaction' | 'statement',
@@ -36,7 +36,7 @@ default_pool_size = 6
 max_client_conn = 500
 `,
   );
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const asRoot = process.getuid?.() === 0;
   if (asRoot)
     for (const path of [folder, file, join(folder, 'users')]) await chown(path, 65_534, 65_534);

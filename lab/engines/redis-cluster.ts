@@ -5,30 +5,31 @@ import { freePort } from '../../test/servers/starting.js';
 
 export interface RedisCluster {
   readonly ports: readonly number[];
-  /** SIGKILL to one of the masters. */
+  /** Sends SIGKILL to one master. */
   killMaster(): Promise<void>;
-  /** How many masters serve slots. */
+  /** The number of masters that serve slots. */
   masters(): number;
   close(): Promise<void>;
 }
 
 export interface ClusterShape {
-  /** Of each master. Default 0. */
+  /** Replicas per master. Default 0. */
   readonly replicas?: number;
-  /** Milliseconds after which a master that does not answer is replaced. */
+  /** Milliseconds until a silent master is replaced. */
   readonly nodeTimeout?: number;
 }
 
 const MASTERS = 3;
 
-/** Three masters on loopback, with all slots. @throws with what redis-cli said */
+/** Starts three masters on loopback, with all slots. @throws with the output of redis-cli */
 export async function startRedisCluster({
   replicas = 0,
   nodeTimeout = 15_000,
 }: ClusterShape = {}): Promise<RedisCluster> {
   const nodes: RedisServer[] = [];
   for (let number = 0; number < MASTERS * (1 + replicas); number++) {
-    // The bus has a port of its own, by default the port plus 10,000, which may be over the last one.
+    // The cluster bus needs its own port. Its default, the port plus 10,000, may exceed the last
+    // port.
     const bus = await freePort();
     nodes.push(
       await startRedis([
@@ -58,13 +59,14 @@ export async function startRedisCluster({
     await close();
     throw new Error(`redis-cli: ${stdout}${stderr}`);
   }
-  // Each has to hear of the slots of the others, and answers CLUSTERDOWN until then; a replica that has no copy yet does not take over.
+  // Each node answers CLUSTERDOWN until it knows the others' slots. A replica without a copy does
+  // not take over.
   for (const { port } of nodes) await untilSaid(port, 'cluster info', 'cluster_state:ok');
   for (const { port } of nodes.slice(MASTERS))
     await untilSaid(port, 'info replication', 'master_link_status:up');
   return {
     ports: nodes.map(({ port }) => port),
-    // The first ones that are named to `create` become the masters.
+    // The first nodes in `create` become the masters.
     killMaster: () => nodes[0]!.kill(),
     masters() {
       const { stdout } = spawnSync('redis-cli', ['-p', `${nodes[1]!.port}`, 'cluster', 'nodes'], {

@@ -1,4 +1,7 @@
-/** What each engine is put through: the contract of a store, kills, duplicates; short forms of what `pnpm lab kills --long` runs. */
+/**
+ * The tests of each engine: the store contract, kills and duplicates, as short forms of
+ * `pnpm lab kills --long`.
+ */
 import {
   testPaymentStore,
   type CreatedStore,
@@ -15,7 +18,7 @@ export interface Size {
   readonly seed: number;
 }
 
-/** What ran, and what was wrong: one line for each fault. */
+/** The result, with one line per fault. */
 export interface Found {
   readonly ran: string;
   readonly faults: readonly string[];
@@ -28,7 +31,7 @@ export function together(...found: readonly Found[]): Found {
   };
 }
 
-/** Every test of the contract of a store. */
+/** Runs every test of the store contract. */
 export async function contract<Tx>(
   capability: PaymentStoreSuiteOptions['capability'],
   create: () => CreatedStore<Tx>,
@@ -58,7 +61,7 @@ export interface Killed {
   readonly node?: string;
 }
 
-/** Receivers under SIGKILL at random moments. */
+/** Kills receivers with SIGKILL at random moments. */
 export async function kills(
   server: PostgresServer,
   { kills: count, seed }: Size,
@@ -78,7 +81,7 @@ export async function kills(
   };
 }
 
-/** The same notification many times at once. */
+/** Sends one notification many times at once. */
 export async function duplicates(server: PostgresServer, { orders }: Size): Promise<Found> {
   const copies = 50;
   const { credited, lost, doubled, early } = await runDuplicates(server, { orders, copies });
@@ -88,7 +91,8 @@ export async function duplicates(server: PostgresServer, { orders }: Size): Prom
     faults: isRight
       ? []
       : [
-          `of ${orders} orders ${credited} credited, ${lost} lost, ${doubled} doubled, ${early} early`,
+          `of ${orders} orders ${credited} credited, ${lost} lost, ${doubled} doubled, ` +
+            `${early} early`,
         ],
   };
 }

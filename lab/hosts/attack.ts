@@ -1,4 +1,4 @@
-/** Attacks a host by the kit that merchants have, and by what only these projects show. */
+/** Attacks a host with the merchants' kit and with the probes of these projects. */
 import { auditReceiver } from '@paylink/testing';
 import { closeWires } from '@paylink/testing/wire';
 import { hostProbes, type Target } from './probes.js';
@@ -7,17 +7,17 @@ export interface Tried {
   /** The row of the table of attacks. */
   readonly id: string;
   readonly what: string;
-  /** What was wrong. */
+  /** The fault, if any. */
   readonly found?: string;
 }
 
 /** The webhook secret of every project. */
 export const SECRET = 'a-secret-of-the-portal';
 
-/** Enough for a receiver that looks its orders up to be judged in full. */
+/** Enough orders for a complete audit of a receiver that looks orders up. */
 const ORDERS = ['host-order-1', 'host-order-2', 'host-order-3', 'host-order-4', 'host-order-5'];
 
-/** Rows of which an audit lets other receivers refuse some: Paylink answers 200 to all of them. */
+/** Rows in which an audit allows refusals. Paylink answers 200 to all of them. */
 const LEFT_OPEN = ['C03', 'C18', 'C21', 'D20', 'E08'];
 
 export async function attackHost(target: Target): Promise<Tried[]> {
@@ -33,7 +33,7 @@ export async function attackHost(target: Target): Promise<Tried[]> {
   });
   const tried: Tried[] = report.results
     .filter(({ skipped }) => skipped === undefined)
-    // What is asked of all replies together is no attack of its own: its name says what is asked.
+    // A check of all replies together is not an attack, so its name is the check.
     .map(
       ({ id, name, what = name.slice(`${id} `.length), passed, actual, title, detail, note }) => {
         if (passed && note === undefined && (actual === 200 || !LEFT_OPEN.includes(id)))

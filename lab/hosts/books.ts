@@ -1,14 +1,16 @@
-/** The merchant's database as a server of its own: what a host credits is seen from outside, whatever it runs on. */
+/**
+ * The merchant's database as a separate server, so that a host's credits are visible from outside.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Books {
   readonly url: string;
-  /** Takes orders: only these can be credited. */
+  /** Adds orders. Only these can be credited. */
   add(...references: readonly string[]): void;
   credits(reference: string): number;
   refunds(reference: string): number;
-  /** Answers the next entry of an order with an error, as a database does that is down. */
+  /** Answers the next entry of an order with an error, as a failed database does. */
   failOnce(reference: string): void;
   close(): void;
 }

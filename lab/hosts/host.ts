@@ -1,34 +1,34 @@
-/** What is said of a host: what it needs, how it is built and served, and what it makes impossible. */
+/** A host: its needs, its build and server commands, and the attacks that it makes impossible. */
 import type { Versioned } from './versions.js';
 
 export interface Exception {
-  /** The attacks, by the words that they are listed under. */
+  /** Matches the attacks by their words. */
   readonly what: RegExp;
-  /** Why the host makes it impossible. */
+  /** The reason why the host makes them impossible. */
   readonly why: string;
 }
 
 export interface Host {
-  /** As it is called on the command line, and the name of its folder in `projects`. */
+  /** The name on the command line and of the folder in `projects`. */
   readonly id: string;
   readonly name: string;
   /** The package whose version is the host's. */
   readonly version: Versioned;
-  /** What the documentation shows of it. */
+  /** The file that the documentation shows. */
   readonly shows: string;
-  /** What else is to be known there, in Markdown. */
+  /** A Markdown note for the documentation. */
   readonly note?: string;
-  /** Where the shared `orders.ts` lies in the project. */
+  /** The path of the shared `orders.ts` in the project. */
   readonly orders: string;
-  /** Files beside the projects that it needs in its folder. */
+  /** Files from `projects` that the host copies. */
   readonly copies?: readonly string[];
-  /** The packages of ours that it imports. */
+  /** The Paylink packages that it imports. */
   readonly ours: readonly string[];
   /** The other packages that it installs. */
   readonly others: readonly Versioned[];
   /** The commands that check its types and build it, in its folder. */
   readonly build: readonly string[];
-  /** The command that serves it. */
+  /** Returns the command that serves it. */
   readonly serve: (port: number) => string;
   readonly env?: Readonly<Record<string, string>>;
   readonly path?: string;

@@ -1,4 +1,6 @@
-/** Every host that is built and attacked. Its versions are in versions.ts, its project is the folder of its id in `projects`. */
+/**
+ * All built and attacked hosts. versions.ts has their versions, and `projects` a folder per host.
+ */
 import type { Exception, Host } from './host.js';
 
 const BUN = 'node_modules/@oven/bun-linux-x64/bin/bun';
@@ -6,24 +8,32 @@ const DENO = 'node_modules/@deno/linux-x64-glibc/deno';
 
 const STAYS_OPEN: Exception = {
   what: /^the end of the connection after a refusal/,
-  why: 'a Response cannot close its connection, and here neither does the end of the cancelled body',
+  why:
+    'a Response cannot close its connection, and here neither does the end of the cancelled ' +
+    'body',
 };
 
 const BUNS_OWN_LIMIT: Exception = {
   what: /^a refusal before the body: a declared length over the limit$/,
-  why: 'Bun itself answers 413 without a body if the declared length is over `maxRequestBodySize` (128 MB)',
+  why:
+    'Bun itself answers 413 without a body if the declared length is over ' +
+    '`maxRequestBodySize` (128 MB)',
 };
 
-/** Of hosts that take what a form of another site could send for a forgery. */
+/** Hosts that treat a possible cross-site form as a forgery. */
 const refusesForms = (host: string, lift: string): Exception => ({
   what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
-  why: `${host} answers 403 to every request that a form of another site could send, before any route. ${lift} lifts that`,
+  why:
+    `${host} answers 403 to every request that a form of another site could send, before ` +
+    `any route. ${lift} lifts that`,
 });
 
-/** Of functions that a cloud calls with the whole body. */
+/** Functions that a cloud calls with the whole body. */
 const calledWithTheBody = (cloud: string, server: string): Exception => ({
   what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
-  why: `${cloud} calls the function after the whole body, so it must itself refuse large and slow bodies. The ${server} of this test has no limits`,
+  why:
+    `${cloud} calls the function after the whole body, so it must itself refuse large and ` +
+    `slow bodies. The ${server} of this test has no limits`,
 });
 
 export const hosts: readonly Host[] = [
@@ -101,7 +111,8 @@ export const hosts: readonly Host[] = [
     version: '@nestjs/core',
     shows: 'src/main.ts',
     note:
-      '`credit` gets services of Nest by `app.get(Orders)`. A controller behind the guard of [@paylink/nest](../packages/nest) ' +
+      '`credit` gets services of Nest by `app.get(Orders)`. A controller behind the guard ' +
+      'of [@paylink/nest](../packages/nest) ' +
       'needs `rawBody: true`, which makes Nest keep the bytes of every route.',
     orders: 'src/orders.ts',
     ours: ['@paylink/express'],
@@ -242,7 +253,8 @@ export const hosts: readonly Host[] = [
     others: ['@deno/linux-x64-glibc'],
     build: [`${DENO} check --node-modules-dir=manual --no-lock src/server.ts`],
     serve: () =>
-      `${DENO} run --node-modules-dir=manual --no-lock --allow-net --allow-env --allow-read src/server.ts`,
+      `${DENO} run --node-modules-dir=manual --no-lock --allow-net --allow-env ` +
+      '--allow-read src/server.ts',
     exceptions: [STAYS_OPEN],
   },
   {
@@ -258,11 +270,15 @@ export const hosts: readonly Host[] = [
     exceptions: [
       {
         what: /^spaces and tabs around the signature/,
-        why: 'workerd keeps a tab at the end of a header value. Cloudflare puts its own HTTP server in front',
+        why:
+          'workerd keeps a tab at the end of a header value. Cloudflare puts its own HTTP ' +
+          'server in front',
       },
       {
         what: /^two lengths that differ$|^a negative length$|^a length beside a chunked body$/,
-        why: 'workerd’s HTTP server under miniflare answers before the Worker. Cloudflare puts its own server in front',
+        why:
+          'workerd’s HTTP server under miniflare answers before the Worker. Cloudflare puts ' +
+          'its own server in front',
       },
       {
         what: /^Expect: 100-continue$/,
@@ -284,15 +300,20 @@ export const hosts: readonly Host[] = [
     others: ['@opennextjs/cloudflare', 'wrangler', 'next', 'react', 'react-dom', '@types/react'],
     build: ['opennextjs-cloudflare build'],
     serve: (port) =>
-      `wrangler dev --ip 127.0.0.1 --port ${port} --var ORDERS_URL:$ORDERS_URL --var WEBHOOK_SECRET:$WEBHOOK_SECRET --show-interactive-dev-session false`,
+      `wrangler dev --ip 127.0.0.1 --port ${port} --var ORDERS_URL:$ORDERS_URL --var ` +
+      'WEBHOOK_SECRET:$WEBHOOK_SECRET --show-interactive-dev-session false',
     exceptions: [
       {
         what: /^a declared length of 1 GB$|^an endless body|^a body that (stops|trickles)|^a refusal before|^a sender that (stops|ends)/,
-        why: 'OpenNext reads the whole body before the route runs. Cloudflare in front of it has its own limits',
+        why:
+          'OpenNext reads the whole body before the route runs. Cloudflare in front of it ' +
+          'has its own limits',
       },
       {
         what: /^a length beside a chunked body$|^2,000 headers$|^sends no stack trace$/,
-        why: 'the HTTP server of `wrangler dev` answers before the Worker, and shows its stack at 2,000 headers. Cloudflare puts its own server in front',
+        why:
+          'the HTTP server of `wrangler dev` answers before the Worker, and shows its stack ' +
+          'at 2,000 headers. Cloudflare puts its own server in front',
       },
     ],
   },
@@ -316,7 +337,8 @@ export const hosts: readonly Host[] = [
     shows: 'src/handler.ts',
     orders: 'src/orders.ts',
     note:
-      'The webhook gets `event`, not `req`. Powertools decodes the body as text before it makes the Request, which changes ' +
+      'The webhook gets `event`, not `req`. Powertools decodes the body as text before it ' +
+      'makes the Request, which changes ' +
       'bytes that are not UTF-8. A changed body could then pass for the signed one.',
     ours: ['@paylink/lambda'],
     others: ['@aws-lambda-powertools/event-handler', '@types/aws-lambda'],
@@ -327,7 +349,9 @@ export const hosts: readonly Host[] = [
       calledWithTheBody('AWS', 'gateway'),
       {
         what: /^(GET|HEAD)$/,
-        why: 'Powertools makes a Request before it looks for a route, and throws for a GET with a body',
+        why:
+          'Powertools makes a Request before it looks for a route, and throws for a GET ' +
+          'with a body',
       },
     ],
   },
@@ -338,7 +362,8 @@ export const hosts: readonly Host[] = [
     shows: 'src/functions.ts',
     orders: 'src/orders.ts',
     note:
-      'Azure’s Core Tools are not on npm, so a server stands for the Functions host in the test. It gives the body as bytes to the ' +
+      'Azure’s Core Tools are not on npm, so a server stands for the Functions host in ' +
+      'the test. It gives the body as bytes to the ' +
       'real `@azure/functions`, which makes the request and takes the response.',
     ours: ['@paylink/fetch'],
     others: ['@azure/functions'],
@@ -361,11 +386,15 @@ export const hosts: readonly Host[] = [
     exceptions: [
       {
         what: /^an endless body|^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
-        why: 'the framework reads the whole body, up to 1 GB, before it calls the function. Cloud Run in front of it has its own limits',
+        why:
+          'the framework reads the whole body, up to 1 GB, before it calls the function. ' +
+          'Cloud Run in front of it has its own limits',
       },
       {
         what: /^a delivery under (a charset|an unknown charset)|^a forged body that is not JSON$/,
-        why: 'the framework parses every body before it calls the function, and answers 400 or 415 if it cannot. It keeps the bytes',
+        why:
+          'the framework parses every body before it calls the function, and answers 400 or ' +
+          '415 if it cannot. It keeps the bytes',
       },
     ],
   },

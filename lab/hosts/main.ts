@@ -1,6 +1,7 @@
 /**
- * `pnpm lab hosts [--only a,b] [--json] [--write]`: builds each host's example by the host's own tool, serves it, and attacks it. Ends with
- * `N hosts, M faults`, and with 1 when there is a fault. `--write` puts the table into docs/hosts.md.
+ * `pnpm lab hosts [--only a,b] [--json] [--write]`: builds each host's example with the host's own
+ * tool, serves it, and attacks it. Prints `N hosts, M faults`, and exits with 1 on a fault.
+ * `--write` writes the table to docs/hosts.md.
  */
 import { basename } from 'node:path';
 import { readOptions } from '../options.js';
@@ -45,7 +46,8 @@ const reports: HostReport[] = [];
 for (const host of chosen) {
   const report = await reportOf(host);
   console.error(
-    `${report.name} ${report.version}: ${report.tried} attacks, ${report.faults.length} faults (${report.seconds} s)`,
+    `${report.name} ${report.version}: ${report.tried} attacks, ${report.faults.length} ` +
+      `faults (${report.seconds} s)`,
   );
   for (const fault of report.faults) console.error(`  ${fault}`);
   reports.push(report);
@@ -57,7 +59,7 @@ else {
   for (const row of exceptionRows(reports)) console.log(`${row.join(' · ')}\n`);
 }
 if (values.write) await writeTable(reports);
-// With --json, stdout is one document.
+// With --json, stdout holds one document.
 (values.json ? console.error : console.log)(`${reports.length} hosts, ${faults} faults`);
 process.exit(faults === 0 ? 0 : 1);
 
@@ -93,7 +95,7 @@ async function reportOf(host: Host): Promise<HostReport> {
   }
 }
 
-/** The last command that is more than a check of types, without its options: "vite build". */
+/** Returns the last build command beyond type checks, without its options: "vite build". */
 function toolOf(build: readonly string[]): string {
   const command = build.findLast((each) => !each.startsWith('tsc')) ?? build.at(-1)!;
   const [tool = '', ...words] = command.split(' ');

@@ -1,4 +1,4 @@
-/** docs/hosts.md shows the projects that `pnpm lab hosts` builds, and the versions that it was last run with. */
+/** Checks that docs/hosts.md has the built projects and the versions of the last run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

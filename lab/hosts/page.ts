@@ -1,4 +1,4 @@
-/** docs/hosts.md: the tables of the last run between two marks, row by row, so that one host can be run alone. */
+/** Writes the last run's tables to docs/hosts.md row by row, so that one host can run alone. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const PAGE = at('../../docs/hosts.md');
 const PRETTIER = at('../../node_modules/prettier/bin/prettier.cjs');
 
-/** The lines between `<!-- name -->` and `<!-- end of name -->`. */
+/** Returns the lines between `<!-- name -->` and `<!-- end of name -->`. */
 export function betweenMarks(page: string, name: string): string {
   const [, rest] = page.split(`<!-- ${name} -->\n`);
   const [lines] = rest?.split(`<!-- end of ${name} -->`) ?? [];
@@ -19,7 +19,7 @@ export function betweenMarks(page: string, name: string): string {
   return lines;
 }
 
-/** Puts the rows of these hosts in place of their old ones, and leaves those of other hosts as they are. */
+/** Replaces the rows of these hosts, and keeps the others. */
 export async function writeTable(reports: readonly HostReport[]): Promise<void> {
   let page = await readFile(PAGE, 'utf8');
   page = replaceRows(page, 'tried', HEAD, reports, reports.map(rowOf));
@@ -30,12 +30,12 @@ export async function writeTable(reports: readonly HostReport[]): Promise<void> 
   execFileSync(process.execPath, [PRETTIER, '--write', PAGE], { stdio: 'ignore' });
 }
 
-/** The file that every project imports. */
+/** Returns the file that every project imports. */
 export function merchantCode(): string {
   return block('orders.ts');
 }
 
-/** A section for each host: the file that matters, as its project has it. */
+/** Returns a section per host with the project's main file. */
 export function sections(): string {
   return hosts
     .map(({ id, name, shows, note }) =>
@@ -49,7 +49,10 @@ export function sections(): string {
     .join('\n\n');
 }
 
-/** With its name behind the language: these imports are the project's, so the documents' own compiler leaves the block alone. */
+/**
+ * Puts the name after the language, so that the documents' compiler ignores the block: its imports
+ * belong to the project.
+ */
 function block(path: string): string {
   return `\`\`\`ts ${path}\n${readFileSync(at(`projects/${path}`), 'utf8')}\`\`\``;
 }
@@ -79,7 +82,7 @@ function replaceRows(
   return replaceBetween(page, name, markdown(head, all));
 }
 
-/** The cells of a markdown table's rows, without its head. */
+/** Returns the cells of a Markdown table's rows, without its head. */
 export function cellsOf(table: string): string[][] {
   return table
     .split('\n')

@@ -1,4 +1,4 @@
-/** What every host is tried with beside the audit: the reply to the letter, when it comes, and what became of the money. */
+/** The probes of every host besides the audit: exact replies, their timing, and the money. */
 import { signedDelivery, type SignedDelivery } from '@paylink/testing';
 import {
   begin,
@@ -20,11 +20,11 @@ export interface Target {
 export interface HostProbe {
   readonly id: string;
   readonly what: string;
-  /** Gives what is wrong, or nothing. */
+  /** Returns the fault, or undefined. */
   readonly find: (target: Target) => Promise<string | undefined>;
 }
 
-/** Far over what a busy machine needs, and far under any time limit of a host. */
+/** Far more than a busy machine needs, and far less than any host's time limit. */
 const AT_ONCE = 2_000;
 const RECEIVED = '{"received":true}';
 
@@ -201,7 +201,7 @@ interface Unfinished {
   readonly signature?: string;
 }
 
-/** A head and the first bytes of a body of which no more comes. */
+/** Sends a head and the start of a body that does not continue. */
 function beginUnfinished(at: At, { length, signature }: Unfinished): Promise<Wire> {
   const delivery = genuine(at, 'host-unfinished');
   const more = signature === undefined ? {} : { 'x-service-signature': signature };

@@ -1,4 +1,7 @@
-/** The project of a host, as its users have one: outside of the workspace, with Paylink's tarballs, built by the host's own tool. */
+/**
+ * Builds a host's project as its users have it: outside the workspace, from Paylink's tarballs,
+ * with the host's own tool.
+ */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -13,13 +16,16 @@ import type { Host } from './host.js';
 import { versions } from './versions.js';
 
 const PROJECTS = fileURLToPath(new URL('projects/', import.meta.url));
-/** Outside of the workspace, whose node_modules would else be found from there. */
+/** Outside the workspace, because Node would find its node_modules. */
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'paylink-hosts');
 const INSTALLED = '.installed.json';
-/** Of a project: kept from run to run. */
+/** Kept between runs. */
 const KEPT = ['node_modules', INSTALLED];
 
-/** The tarballs by name, each named after its content: npm would not notice another content under the same name. */
+/**
+ * Returns the tarballs by package name. Each file name has a content hash, because npm ignores new
+ * content under an old name.
+ */
 export async function packedTarballs(): Promise<Record<string, string>> {
   const folder = join(CACHE, 'tarballs');
   await rm(folder, { recursive: true, force: true });
@@ -35,10 +41,10 @@ export async function packedTarballs(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(named));
 }
 
-/** OpenNext and Miniflare leave folders behind: here the next build removes them. */
+/** OpenNext and Miniflare leave temporary folders behind. The next build deletes this one. */
 const temporaryFolderOf = (folder: string): string => `${folder}.tmp`;
 
-/** Where commands of a project find Node, and the project's own tools. */
+/** Returns an environment with Node and the project's own tools on the PATH. */
 export async function environmentOf(
   folder: string,
   more: Readonly<Record<string, string>> = {},
@@ -63,7 +69,7 @@ export async function environmentOf(
     NO_COLOR: '1',
     CI: '1',
     WEBHOOK_SECRET: SECRET,
-    // No host reports home from a test.
+    // Hosts must not report home from a test.
     ASTRO_TELEMETRY_DISABLED: '1',
     DO_NOT_TRACK: '1',
     NEXT_TELEMETRY_DISABLED: '1',
@@ -73,7 +79,7 @@ export async function environmentOf(
   };
 }
 
-/** Writes the project, installs what it needs unless it lies there already, and builds it. Gives its folder. */
+/** Writes the project, installs missing packages, and builds it. Returns its folder. */
 export async function buildProject(
   host: Host,
   tarballs: Readonly<Record<string, string>>,
@@ -110,7 +116,7 @@ export async function buildProject(
     await rm(installed, { force: true });
     const flags =
       '--no-audit --no-fund --ignore-scripts --prefer-offline --no-package-lock --include=dev';
-    // With the whole environment: a machine's certificates and registry are said there.
+    // Passes the whole environment, which configures the machine's certificates and registry.
     await run(`npm install ${flags}`, folder, process.env);
     await writeFile(installed, wanted);
   }
@@ -118,7 +124,9 @@ export async function buildProject(
   return folder;
 }
 
-/** With the packages of ours that these depend on: no registry has them in these versions. */
+/**
+ * Adds the Paylink packages that these depend on, because registries do not have these versions.
+ */
 async function withDependencies(names: readonly string[]): Promise<string[]> {
   const folders = publishedPackages();
   const all = new Set<string>();
@@ -135,7 +143,10 @@ async function withDependencies(names: readonly string[]): Promise<string[]> {
   return [...all].sort();
 }
 
-/** Runs a command. @throws Error with the end of what it said, when it does not end with 0 within ten minutes. */
+/**
+ * Runs a command. @throws Error with the end of its output, unless it ends with 0 within ten
+ * minutes
+ */
 async function run(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
   const child = spawn(command, {
     cwd,

@@ -1,4 +1,4 @@
-/** A host that serves, in a process of its own. */
+/** A host that serves in its own process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -9,7 +9,7 @@ const START = 60_000;
 export interface Start {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** What is asked first. */
+  /** The URL of the first request. */
   readonly url: URL;
 }
 
@@ -30,12 +30,12 @@ export class ServedHost {
   }
 
   /**
-   * Resolves when the host has answered a request: some compile at the first one. @throws Error with what it said, when it ends or does not
-   * answer for a minute.
+   * Resolves when the host has answered a request, because some compile at the first. @throws Error
+   * with its output if it ends or is silent for a minute
    */
   static async start(command: string, { cwd, env, url }: Start): Promise<ServedHost> {
     const port = Number(url.port);
-    // A group of its own, so that what the host starts ends with it.
+    // Starts a process group, so that the host's children end with it.
     const child = spawn(command, {
       cwd,
       env,
@@ -65,7 +65,7 @@ export class ServedHost {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** The end of what it wrote to its outputs. */
+  /** The end of its output. */
   get said(): string {
     return this.#said.trimEnd().slice(-4_000);
   }

@@ -1,4 +1,4 @@
-/** The rows of the two tables: what was tried, and what a host makes impossible. */
+/** The rows of two tables: the attempts, and the attacks that a host makes impossible. */
 import type { SeenException, Verdict } from './verdict.js';
 
 export interface HostReport extends Verdict {
@@ -31,7 +31,7 @@ export function rowOf({
 
 export const EXCEPTIONS_HEAD = ['host', 'attack', 'seen', 'why'] as const;
 
-/** One row for all attacks on a host that one reason explains. */
+/** Returns one row per reason, with all attacks that the reason explains. */
 export function exceptionRows(reports: readonly HostReport[]): string[][] {
   return reports.flatMap(({ name, exceptions }) => {
     const reasons = new Map<string, SeenException[]>();
@@ -51,6 +51,8 @@ export function markdown(
   rows: readonly (readonly (string | number)[])[],
 ): string {
   const line = (cells: readonly (string | number)[]): string =>
-    `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+    '| ' +
+    `${cells.map((cell) => String(cell).replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} ` +
+    '|';
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

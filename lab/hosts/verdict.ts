@@ -1,8 +1,8 @@
-/** Sets what an attack found on a host apart into faults, and exceptions that are known and explained. */
+/** Separates a host's findings into faults and explained exceptions. */
 import type { Tried } from './attack.js';
 import type { Host } from './host.js';
 
-/** An exception that was seen in this run. */
+/** An exception that occurred in this run. */
 export interface SeenException {
   readonly id: string;
   readonly what: string;
@@ -16,7 +16,7 @@ export interface Verdict {
   readonly exceptions: readonly SeenException[];
 }
 
-/** Every finding is a fault that no exception of the host explains; so is an exception that was not seen. */
+/** Reports findings without a matching exception, and exceptions that did not occur. */
 export function verdictOf(
   { exceptions = [] }: Pick<Host, 'exceptions'>,
   tried: readonly Tried[],

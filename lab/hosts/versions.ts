@@ -1,9 +1,9 @@
 /**
- * Every version of every host, and of what builds it. To try a new version of a host, change its line and run
+ * Every version of every host and of its build tools. To try a new version, change its line and run
  * `pnpm lab hosts --only <host> --write`.
  */
 export const versions = {
-  // What runs the hosts of Node, and what compiles each project.
+  // The Node version of the hosts, and the compiler of each project.
   node: '24.21.0',
   typescript: '6.0.3',
   zod: '4.6.7',

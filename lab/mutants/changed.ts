@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
-/** The lines of sources that were added or changed since a commit, as Stryker takes them: `path:first-last`. */
+/** Returns the source lines that changed since a commit, in Stryker's form: `path:first-last`. */
 export function changedLines(root: string, since: string): string[] {
   const diff = execFileSync(
     'git',
@@ -14,7 +14,7 @@ export function changedLines(root: string, since: string): string[] {
   return rangesOf(diff);
 }
 
-/** Of a diff without context. Where lines were only taken out there is nothing to mutate. */
+/** Parses a diff without context. Ignores pure deletions, which leave nothing to mutate. */
 export function rangesOf(diff: string): string[] {
   const ranges: string[] = [];
   let file = '';
@@ -29,7 +29,7 @@ export function rangesOf(diff: string): string[] {
   return ranges;
 }
 
-/** Where this branch left main; on main itself the commit before. */
+/** Returns the commit at which this branch left main, or on main the previous commit. */
 export function mergeBase(root: string): string {
   const git = (...args: string[]): string | undefined => {
     const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });

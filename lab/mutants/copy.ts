@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Copies the checkout, so that no source is mutated in the checkout, where people work. Stryker's own copy would not do: in it a package finds the
- * others by links into the checkout, and these are not mutated.
+ * Copies the checkout, so that mutations do not touch it. In Stryker's own copy, packages would
+ * find each other through links into the checkout, which is not mutated.
  */
 export function copyOfCheckout(root: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'paylink-mutants-'));
@@ -24,7 +24,7 @@ export function copyOfCheckout(root: string): string {
     cpSync(join(root, path), join(copy, path), { verbatimSymlinks: true });
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  // The links of a package are relative: in the copy they lead to the copies of the others.
+  // A package's links are relative, so they lead to the copies.
   const packages = files
     .filter((path) => basename(path) === 'package.json' && dirname(path) !== '.')
     .map(dirname);
@@ -40,7 +40,7 @@ export function copyOfCheckout(root: string): string {
   return copy;
 }
 
-/** Links, and the folders in which they lie: of a scope, or all of them. */
+/** Returns true for links and their folders. */
 function isLink(path: string): boolean {
   return lstatSync(path).isSymbolicLink() || /\/node_modules(\/@[^/]+)?$/.test(path);
 }

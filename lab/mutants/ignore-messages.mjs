@@ -1,15 +1,16 @@
 /**
- * A plugin of Stryker: leaves the texts that people read as they are. A text is a message where a space stands between two words;
- * codes, header names, kinds and SQL of one word have none. Plain JavaScript, since Stryker's own processes load it.
+ * A Stryker plugin that leaves messages for people unchanged. A message has a space between two
+ * words, unlike codes, header names, kinds and one-word SQL. Plain JavaScript, because Stryker's
+ * own processes load it.
  */
 import { declareClassPlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
 const MESSAGE = /\p{L}[^\s]* +[^\s]*\p{L}/u;
-/** SQL and Redis scripts are no messages, but what is done. */
+/** SQL and Redis scripts are code, not messages. */
 const STATEMENT =
   /^\s*(SELECT|INSERT|UPDATE|DELETE|MERGE|CREATE|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|SET|SHOW|LOCK|WITH|ALTER|local|redis)\b/;
 
-/** Whether the text is one for people. */
+/** Returns true for a text for people. */
 export function isMessage(text) {
   return MESSAGE.test(text) && !STATEMENT.test(text);
 }

@@ -1,8 +1,10 @@
 /**
- * Puts faults into the sources, one at a time, and says which of them no test notices (Stryker). A survivor without an entry in
- * survivors.json, an entry without a survivor and a package under its least percentage end it with 1.
+ * Puts faults into the sources, one at a time, and lists the faults that no test notices (Stryker).
+ * Exits with 1 if a survivor has no entry in survivors.json, if an entry has no survivor, or if a
+ * package is under its least percentage.
  *
- *     pnpm lab mutants [--package NAME]… [--file PATH[:FIRST-LAST]]… [--changed [--since COMMIT]] [--concurrency N] [--fresh]
+ *     pnpm lab mutants [--package NAME]… [--file PATH[:FIRST-LAST]]… [--changed [--since COMMIT]]
+ *       [--concurrency N] [--fresh]
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,12 +33,13 @@ const { values } = readOptions({
 const unknown = values.package.filter((name) => !TARGETS.some((target) => target.name === name));
 if (unknown.length > 0) {
   console.error(
-    `Unknown package ${unknown.join(', ')}. Valid packages: ${TARGETS.map(({ name }) => name).join(', ')}`,
+    `Unknown package ${unknown.join(', ')}. Valid packages: ` +
+      TARGETS.map(({ name }) => name).join(', '),
   );
   process.exit(2);
 }
 
-/** Of what is to be mutated, what lies in the target; without any wish all of it. */
+/** Returns the requested files of the target, or all files without a request. */
 function mutatedIn(
   { name, sources }: Target,
   wanted: readonly string[] | undefined,
@@ -50,7 +53,12 @@ function mutatedIn(
 function table(rows: readonly Score[]): string {
   const lines = rows.map(({ file, noticed, justified, survivors }) => {
     const all = noticed + justified + survivors.length;
-    return `${file.padEnd(48)} ${[all, noticed, justified, survivors.length].map((count) => String(count).padStart(9)).join(' ')}`;
+    return (
+      `${file.padEnd(48)} ` +
+      [all, noticed, justified, survivors.length]
+        .map((count) => String(count).padStart(9))
+        .join(' ')
+    );
   });
   return [`${''.padEnd(48)}   mutants   noticed justified  survived`, ...lines].join('\n');
 }
@@ -60,11 +68,11 @@ const faults = lostEntries(justifications, read).map(
   (entry) => `an entry of survivors.json whose line is gone: ${entry}`,
 );
 
-// GitHub names the commit before the first push by zeros.
+// GitHub sends zeros for the commit before the first push.
 const since = /^0*$/.test(values.since ?? '') ? mergeBase(ROOT) : values.since!;
 const lines = values.changed ? changedLines(ROOT, since) : undefined;
 const wanted = lines ?? (values.file.length > 0 ? values.file : undefined);
-// Of a few lines an entry without a survivor says nothing.
+// With only a few lines, an entry without a survivor proves nothing.
 const isPartial = wanted?.some((path) => /:[\d-]+$/.test(path)) ?? false;
 const chosen = TARGETS.map((target) => ({ target, mutate: mutatedIn(target, wanted) })).filter(
   ({ mutate }) => mutate.length > 0,
@@ -78,7 +86,7 @@ if (chosen.length === 0) console.log('nothing to mutate');
 for (const { target, mutate } of chosen) {
   const copy = copyOfCheckout(ROOT);
   try {
-    // Beside what was asked for, the report has what earlier runs found of other files.
+    // The report also has earlier results of files that were not requested.
     const asked = new Set(mutate.map((path) => path.replace(/:[\d-]+$/, '')));
     const tried = async (asksHosts: boolean, fresh: boolean) => {
       const report = await runStryker(target, {
@@ -97,7 +105,7 @@ for (const { target, mutate } of chosen) {
       return { ofAsked, rows, survivors: rows.flatMap((row) => row.survivors) };
     };
     let found = await tried(false, values.fresh);
-    // The suite of the adapters takes a minute for each mutant that it does not notice.
+    // The adapters' suite takes a minute per unnoticed mutant.
     if (target.hosts !== undefined && found.survivors.length > 0) found = await tried(true, false);
     const { ofAsked, rows, survivors } = found;
     const noticed = sum(rows, (row) => row.noticed);
@@ -111,11 +119,12 @@ for (const { target, mutate } of chosen) {
     console.log(table(rows));
     const percent = (noticed / (all || 1)) * 100;
     console.log(
-      `${target.name}: ${all} mutants, ${noticed} noticed (${percent.toFixed(1)} %), ${justified} justified, ${survivors.length} survived\n`,
+      `${target.name}: ${all} mutants, ${noticed} noticed (${percent.toFixed(1)} %), ` +
+        `${justified} justified, ${survivors.length} survived\n`,
     );
     if (target.least === undefined && survivors.length > 0)
       faults.push(`${target.name}: ${survivors.length} survived`);
-    // One may always survive: of a few lines it is more than a tenth.
+    // One survivor is always allowed: of a few lines, it is more than a tenth.
     if (target.least !== undefined && percent < target.least && survivors.length > 1)
       faults.push(`${target.name}: ${percent.toFixed(1)} %, least ${target.least}`);
     if (!isPartial)

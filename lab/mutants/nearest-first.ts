@@ -1,10 +1,12 @@
 import { basename } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Runs the tests that are named as the mutated file first: the first test that fails ends the run of a mutant. */
+/**
+ * Runs tests named like the mutated file first, because a mutant's run ends at the first failure.
+ */
 export class NearestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // Set by Stryker's runner before each run.
+    // Stryker's runner sets this before each run.
     const mutated = (this.ctx.config.related ?? []).map((path) => basename(path).split('.')[0]!);
     const lastTime = ({ project, moduleId }: TestSpecification): number =>
       this.ctx.cache.getFileTestResults(

@@ -1,6 +1,7 @@
 /**
- * Breaks core in four places, one after the other, and counts the packages whose tests fail: `node lab/mutants/road.mjs`.
- * Fails where a fault is found by fewer than six. The files are put back afterwards.
+ * Breaks core in four places, in turn, and counts the packages whose tests fail:
+ * `node lab/mutants/road.mjs`. Fails if fewer than six packages notice a fault. Restores the files
+ * afterwards.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,8 @@ const MUTANTS = [
     'requireBytes lets text pass',
     'signature.ts',
     'if (isBytes(rawBody)) return rawBody;',
-    "if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);\n  if (isBytes(rawBody)) return rawBody;",
+    "if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);\n  if " +
+      '(isBytes(rawBody)) return rawBody;',
   ],
   [
     'verifyBody goes on without a match',
@@ -33,7 +35,7 @@ const PACKAGES = ['core', 'node', 'fetch', 'express', 'fastify', 'koa', 'next', 
   (name) => `packages/${name}/`,
 );
 
-/** The packages with a test that fails, while `source` is replaced. */
+/** Returns the packages with a failing test while `source` is replaced. */
 async function packagesThatNotice(path, mutated, report) {
   const source = readFileSync(path, 'utf8');
   writeFileSync(path, mutated(source));

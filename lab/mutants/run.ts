@@ -5,7 +5,7 @@ import { run } from '../../scripts/bootstrap.mjs';
 import { startPostgres } from '../../test/servers/postgres.js';
 import { ADAPTERS, type Target } from './targets.js';
 
-/** What Stryker found of one mutant; the part of its report that is needed here. */
+/** The used part of Stryker's report on one mutant. */
 export interface Mutant {
   readonly mutatorName: string;
   readonly replacement: string;
@@ -34,20 +34,20 @@ export interface Report {
 }
 
 export interface Settings {
-  /** The copy of the checkout in which the mutants are tried. */
+  /** The copy of the checkout for the mutants. */
   readonly copy: string;
-  /** Where reports are kept, and what a later run needs to try only what changed since. */
+  /** The folder of the reports, and of the state that lets a later run try only changes. */
   readonly results: string;
-  /** Globs, or files with a range of lines; in place of all the target's sources. */
+  /** Globs, or files with line ranges, instead of all the target's sources. */
   readonly mutate: readonly string[];
-  /** Whether to ask the suite of the adapters too. */
+  /** Set to run the adapters' suite too. */
   readonly asksHosts: boolean;
   readonly concurrency: number;
-  /** Tries all mutants again, also those whose code and tests are as they were. */
+  /** Tries all mutants again, even those with unchanged code and tests. */
   readonly fresh: boolean;
 }
 
-/** Runs Stryker on one target, and gives its report of all the files that were mutated. */
+/** Runs Stryker on one target, and returns its report of all mutated files. */
 export async function runStryker(
   target: Target,
   { copy, results, mutate, asksHosts, concurrency, fresh }: Settings,
@@ -69,7 +69,7 @@ export async function runStryker(
     coverageAnalysis: 'perTest',
     concurrency,
     disableTypeChecks: false,
-    // A test that waits for what never comes ends by its own limit: what takes so long is a loop without end.
+    // Tests that wait too long end by their own limit, so a longer run is an endless loop.
     timeoutMS: 20_000,
     incremental: true,
     incrementalFile,
@@ -77,7 +77,7 @@ export async function runStryker(
     reporters: ['json', 'html', 'progress-append-only'],
     jsonReporter: { fileName: json },
     htmlReporter: { fileName: join(results, `${target.name}.html`) },
-    // A busy machine takes long for all tests of a target at once.
+    // A busy machine needs long for all tests of a target at once.
     dryRunTimeoutMinutes: 15,
     allowEmpty: true,
   };
@@ -109,7 +109,10 @@ export async function runStryker(
   return JSON.parse(readFileSync(json, 'utf8')) as Report;
 }
 
-/** So that a later run tries them again: of a mutant of a module's own constant Stryker does not know which new test concerns it. */
+/**
+ * Makes a later run try the survivors again. Stryker does not know which new test concerns a mutant
+ * of a module-level constant.
+ */
 function forgetSurvivors(incrementalFile: string): void {
   if (!existsSync(incrementalFile)) return;
   const report = JSON.parse(readFileSync(incrementalFile, 'utf8')) as {

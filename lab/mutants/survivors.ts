@@ -1,6 +1,9 @@
 import type { Mutant, Report } from './run.js';
 
-/** Why one mutant need not be noticed. It is found by the text of its line, so that code may move. */
+/**
+ * The reason why a mutant need not be noticed. The text of its line identifies it, so that code may
+ * move.
+ */
 export interface Justification {
   readonly line: string;
   readonly from: string;
@@ -8,7 +11,7 @@ export interface Justification {
   readonly why: string;
 }
 
-/** By file. */
+/** Justifications by file. */
 export type Justifications = Readonly<Record<string, readonly Justification[]>>;
 
 export interface Survivor extends Omit<Justification, 'why'> {
@@ -24,7 +27,7 @@ export interface Score {
   readonly survivors: readonly Survivor[];
 }
 
-/** How many mutants of each file the tests noticed, and which they did not. */
+/** Counts the noticed mutants of each file, and lists the others. */
 export function scores(report: Report, justifications: Justifications): Score[] {
   return Object.entries(report.files).map(([file, { source, mutants }]) => {
     const unnoticed = mutants.filter(isUnnoticed).map((mutant) => survivorOf(file, source, mutant));
@@ -36,7 +39,7 @@ export function scores(report: Report, justifications: Justifications): Score[] 
   });
 }
 
-/** The entries that no survivor stands behind: the mutant is noticed, or there is none any more. */
+/** Returns the entries without a survivor: the mutant is noticed or gone. */
 export function idleEntries(report: Report, justifications: Justifications): string[] {
   return Object.entries(report.files).flatMap(([file, { source, mutants }]) => {
     const unnoticed = mutants.filter(isUnnoticed).map((mutant) => survivorOf(file, source, mutant));
@@ -46,7 +49,7 @@ export function idleEntries(report: Report, justifications: Justifications): str
   });
 }
 
-/** The entries whose file or line is gone; found without a run. */
+/** Returns the entries whose file or line is gone. Needs no run. */
 export function lostEntries(
   justifications: Justifications,
   read: (file: string) => string | undefined,
@@ -57,7 +60,10 @@ export function lostEntries(
   });
 }
 
-/** What a run of Vitest ends with 1 for: a test that fails or hangs, or an error outside of the tests. */
+/**
+ * Returns true if Vitest would exit with 1: a test fails or hangs, or an error occurs outside the
+ * tests.
+ */
 function isNoticed({ status, statusReason }: Mutant): boolean {
   return (
     status === 'Killed' ||

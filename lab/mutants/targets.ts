@@ -1,17 +1,19 @@
-/** What is mutated, and by which tests a mutant is to be noticed: those of the package that the rule belongs to. */
+/**
+ * The sources to mutate, and the tests that must notice: those of the package that owns the rule.
+ */
 export interface Target {
   readonly name: string;
-  /** A folder, from the root of the repository. */
+  /** A folder, relative to the repository's root. */
   readonly sources: string;
   /** Globs. */
   readonly tests: readonly string[];
-  /** Hosts by their names: what `tests` do not notice, the suite of the adapters is asked for on these. */
+  /** Hosts for the adapters' suite, which checks the mutants that `tests` do not notice. */
   readonly hosts?: readonly string[];
-  /** Tests that run once more on WebCrypto, as a Worker does. */
+  /** Tests that run again on WebCrypto, as in a Worker. */
   readonly onWebCrypto?: readonly string[];
-  /** Whether the tests share one PostgreSQL, each on databases of its own. */
+  /** Set if the tests share one PostgreSQL, each with its own databases. */
   readonly onPostgres?: boolean;
-  /** The least percentage of mutants that are noticed. Without it: all but those of survivors.json. */
+  /** The least percentage of noticed mutants. Without it, all except those in survivors.json. */
   readonly least?: number;
 }
 
@@ -19,12 +21,15 @@ function ofPackage(name: string): Target {
   return { name, sources: `packages/${name}/src/`, tests: [`packages/${name}/test/**/*.test.ts`] };
 }
 
-/** An adapter is a page on `node` or `fetch`, and what it promises is said by the suite of all hosts, over real sockets. */
+/**
+ * Defines an adapter's target. An adapter is a thin layer on `node` or `fetch`, and the suite of
+ * all hosts tests its promises over real sockets.
+ */
 function ofHosts(name: string, ...hosts: string[]): Target {
   return { ...ofPackage(name), hosts };
 }
 
-// Not those that compare hosts with each other, or take their time by design.
+// Leaves out tests that compare hosts or take long by design.
 export const ADAPTERS: readonly string[] = [
   'test/adapters/{body,event,handler,http2,invariants,logger,misuse,payments,results,set-up,signature,slow-senders}.test.ts',
   'test/adapters/{parser-behind-gate,transport}.test.ts',
@@ -35,7 +40,7 @@ export const TARGETS: readonly Target[] = [
     ...ofPackage('core'),
     onWebCrypto: ['packages/core/test/{hmac,secret,vectors,verifier}.test.ts'],
   },
-  // Gates are of `node`, and node:http itself has none.
+  // `node` implements gates, but node:http itself does not have one.
   ofHosts('node', 'node:http', 'Express 5 as a gate'),
   ofHosts('fetch', 'Fetch on Hono'),
   ofHosts('express', 'Express 5', 'Express 5 as a gate'),

@@ -1,7 +1,7 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { NearestFirst } from './nearest-first.js';
 
-/** What lab/mutants/run.ts says of one target. */
+/** The settings of one target, from lab/mutants/run.ts. */
 const { tests, onWebCrypto } = JSON.parse(process.env['PAYLINK_MUTANTS_TESTS']!) as Record<
   'tests' | 'onWebCrypto',
   string[]
@@ -15,8 +15,8 @@ function project(
   const resolve = {
     conditions: ['@paylink/source', ...conditions, 'node', 'development|production'],
   };
-  // These read the sources as text, where every mutant stands at once, find by chance what a stated case is to find, build, or take
-  // many seconds by design, which each survivor would take again.
+  // Leaves out tests that read the sources as text (all mutants are in it at once), that find
+  // stated cases by chance, that build, or that take many seconds by design, once per survivor.
   const names = ['sources', 'fuzz', 'network-faults', 'next-15', 'limited-server'];
   const exclude = ['**/node_modules/**', ...names.map((name) => `**/${name}.test.ts`)];
   return { resolve, ssr: { resolve }, test: { name, include, exclude, testTimeout: 8_000 } };

@@ -10,7 +10,7 @@ const mac = (body: Uint8Array, secret: Uint8Array, algorithm = 'sha256'): string
 const bytes = (minLength: number, maxLength: number): fc.Arbitrary<Buffer> =>
   fc.uint8Array({ minLength, maxLength }).map((array) => Buffer.from(array));
 
-/** What stands in for the right signature: itself, or what is near it. */
+/** The right signature, and near misses. */
 const spellings = fc.oneof(
   { weight: 4, arbitrary: fc.constant((right: string) => right) },
   fc.nat(255).map((bit) => (right: string) => {
@@ -25,7 +25,7 @@ const spellings = fc.oneof(
       (at) => (right: string) =>
         right.slice(0, at) + right.charAt(at).toUpperCase() + right.slice(at + 1),
     ),
-  // The same digit to code that looks at the low byte of a character alone, as latin1 does.
+  // Equals the digit for code that reads only a character's low byte, as latin1 does.
   fc
     .nat(63)
     .map(
@@ -44,7 +44,7 @@ const spellings = fc.oneof(
   fc.string({ unit: 'binary', minLength: 64, maxLength: 64 }).map((other) => () => other),
 );
 
-/** On both sides of 32,768 bytes, where core on Node hashes in another way. */
+/** Sizes on both sides of 32,768 bytes, where core on Node changes its hash function. */
 const large = fc
   .tuple(fc.integer({ min: 32_700, max: 32_900 }), bytes(1, 16))
   .map(([length, pattern]) => Buffer.alloc(length, pattern));
@@ -60,7 +60,10 @@ const deliveries = fc.record({
   spelling: spellings,
 });
 
-/** Accepted if and only if it is, character for character, the MAC under one of the secrets; else `invalid_signature`. */
+/**
+ * Holds if the verifier accepts exactly the MACs under one of the secrets, and rejects all others
+ * with `invalid_signature`.
+ */
 export function exactSignature(verify: Verify = verifySignature) {
   return fc.asyncProperty(deliveries, async ({ body, secrets, signer, algorithm, spelling }) => {
     const secret =

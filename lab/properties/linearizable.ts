@@ -1,19 +1,22 @@
-/** Histories of a store, made by several clients at once and checked against a model that does one thing after the other. */
+/** Histories of a store by concurrent clients, checked against a sequential model. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { PaymentStore } from '@paylink/payments';
 import fc from 'fast-check';
 
-/** A store with what the property must know of its engine. */
+/** A store with the engine's facts that the property needs. */
 export interface StoreUnderTest<Tx = undefined> {
-  /** The clients take one after the other: of one engine, and each on connections of its own, as in several processes. */
+  /**
+   * The stores of one engine, each with its own connections as in separate processes. The clients
+   * use them in turn.
+   */
   readonly stores: readonly PaymentStore<Tx>[];
-  /** Waits for a while that the engine notices. */
+  /** Waits until the engine notices. */
   readonly pause: (steps: number) => Promise<void>;
-  /** Where the engine holds the effects too. */
+  /** Set if the engine also holds the effects. */
   readonly ledger?: {
     /** Writes the effect of a key in the store's transaction. */
     write(key: string, tx: Tx): Promise<void>;
-    /** How many effects of a key are durable. */
+    /** Counts the durable effects of a key. */
     count(key: string): Promise<number>;
   };
 }
@@ -34,7 +37,7 @@ const histories = fc.array(fc.array(operations, { minLength: 1, maxLength: 2 }),
 type Result = 'done' | 'duplicate' | 'in_progress' | 'running' | 'threw' | 'yes' | 'no';
 
 interface Event {
-  /** Which of the stores was asked. */
+  /** The index of the store. */
   readonly store?: number;
   readonly key: number;
   readonly does: 'run' | 'fail' | 'ask';
@@ -45,7 +48,10 @@ interface Event {
 
 class WorkFailed extends Error {}
 
-/** Whether some order of the operations, which keeps what really was before what, is one of the sequential model. */
+/**
+ * Returns true if some order of the operations fits the sequential model and keeps their real-time
+ * order.
+ */
 export function isLinearizable(
   events: readonly Event[],
   done: ReadonlySet<number> = new Set(),
@@ -61,7 +67,8 @@ export function isLinearizable(
       duplicate: isDone,
       yes: isDone,
       no: !isDone,
-      // These say nothing of the state; that another run was under way is checked apart.
+      // These outcomes say nothing about the state. Another check proves that a run was in
+      // progress.
       in_progress: true,
       running: true,
     }[event.result];
@@ -71,7 +78,10 @@ export function isLinearizable(
   });
 }
 
-/** Linearizable; one effect for each key that is done and none for others; and runs of one turn never at once. */
+/**
+ * Holds if the history is linearizable, each done key has one effect and others none, and runs of
+ * one turn never overlap.
+ */
 export function linearizableStore<Tx>({ stores, pause, ledger }: StoreUnderTest<Tx>) {
   return fc.asyncProperty(histories, async (clients) => {
     const history = randomUUID();
@@ -140,7 +150,8 @@ export function linearizableStore<Tx>({ stores, pause, ledger }: StoreUnderTest<
           other.begin < end &&
           other.end > begin,
       );
-    // A store may take a key that its own process runs for one that is not done yet, whatever another process has done.
+    // A store may treat a key that its own process runs as not done yet, whatever another process
+    // has done.
     for (const event of events) {
       const isOwn = (other: Event): boolean =>
         other.store === event.store && other.key === event.key && other.does !== 'ask';

@@ -1,6 +1,6 @@
 /**
- * Properties of the whole, tried on generated cases. Prints how many ran; a failure prints the smallest case and its seed. Ends with
- * 1 where a property falls, with 2 where an option makes no sense.
+ * Checks properties of the whole on generated cases. Prints the number of cases, or the smallest
+ * failing case with its seed. Exits with 1 if a property fails, with 2 for a wrong option.
  *
  *     pnpm lab properties --runs 10000000 [--seed S] [--only NAME]
  */
@@ -21,15 +21,15 @@ type Run = (runs: number, seed: number) => void | Promise<void>;
 interface Property {
   readonly name: string;
   readonly says: string;
-  /** Of a thousand cases. */
+  /** The share per thousand cases. */
   readonly share: number;
-  /** Fewer would not be as varied as its own check asks. */
+  /** The least number of cases for enough variety. */
   readonly least?: number;
   readonly run: Run;
   readonly absent?: string | false;
 }
 
-// So many at a time: a generator that never ends one round keeps what it has seen.
+// Splits the cases into rounds, because a generator keeps the cases of its round in memory.
 const ROUND = 50_000;
 
 function checking(property: fc.IAsyncProperty<unknown>): Run {
@@ -108,7 +108,7 @@ const properties: readonly Property[] = [
   },
 ];
 
-/** By the suite of the adapters, which has the servers. */
+/** Runs the adapters' suite, which has the servers. */
 function askHosts(runs: number, seed: number): void {
   const { status, stdout, stderr } = spawnSync(
     'npx',

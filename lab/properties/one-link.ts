@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createClient, type PaylinkClient } from '@paylink/client';
 import fc from 'fast-check';
 
-/** What becomes of one request; where the answer is lost, the service may have made the link. */
+/** The outcomes of a request. If the answer is lost, the service may have created the link. */
 const fates = fc.constantFrom(
   'answered',
   'dropped before',
@@ -19,7 +19,7 @@ interface Sent {
   readonly body: string;
 }
 
-/** A service that follows Idempotency-Key: one link for each key, and every request with a fate of its own. */
+/** Starts a service that follows Idempotency-Key: one link per key, and an outcome per request. */
 async function startService() {
   const links = new Map<string, { readonly token: string; readonly body: string }>();
   const sent: Sent[] = [];
@@ -74,7 +74,7 @@ async function startService() {
   };
 }
 
-/** Lets the client's waits pass fifty times as fast. */
+/** Makes the client's waits fifty times shorter. */
 function hurry(): () => void {
   const real = globalThis.setTimeout;
   globalThis.setTimeout = ((
@@ -91,8 +91,8 @@ const ourClient: CreateClient = (baseUrl) =>
   createClient({ baseUrl, apiKey: 'sk_live_properties.a-key-of-no-service' });
 
 /**
- * However requests and answers are lost, one call makes one link at most, sends one key and the same bytes on every try, and what it
- * resolves with is the link that was made.
+ * Holds if one call creates at most one link, sends one key and the same bytes on every try, and
+ * resolves with the created link, whichever messages are lost.
  */
 export async function oneLink(create: CreateClient = ourClient) {
   const service = await startService();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 
 const SECRET = 'a-secret-for-the-properties';
 
-/** As much of a verifier as the property asks. */
+/** The part of a verifier that the property needs. */
 export interface Reader {
   verify(rawBody: Uint8Array, headers: WebhookHeaders): Promise<unknown>;
 }
@@ -32,7 +32,7 @@ const headers = fc.record(
   { requiredKeys: [] },
 );
 
-/** Whatever is read gives an event or rejects with a WebhookError, and changes no prototype. */
+/** Holds if every input yields an event or a WebhookError, and changes no prototype. */
 export function onlyWebhookErrors(reader: Reader = createVerifier({ secret: SECRET })) {
   return fc.asyncProperty(bodies, headers, async (body, sent) => {
     const given: Record<string, unknown> = { ...sent };

@@ -1,4 +1,7 @@
-/** A few cases of each property, and for each something broken that it finds. `pnpm lab properties` tries as many as one likes. */
+/**
+ * Tries a few cases of each property, and a broken subject that each property must find.
+ * `pnpm lab properties` tries more.
+ */
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@paylink/client';
 import { createVerifier, verifySignature } from '@paylink/core';

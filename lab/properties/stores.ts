@@ -1,4 +1,4 @@
-/** The stores on their engines, as the property of linearizable.ts asks for them. */
+/** The stores on their engines, for the property in linearizable.ts. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { memoryStore } from '@paylink/payments';
 import { postgresStore } from '@paylink/postgres';

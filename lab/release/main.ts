@@ -1,6 +1,6 @@
 /**
- * Tries a release: publishes every package to a registry on loopback, and
- * follows the quick start of Express from an empty folder against that registry.
+ * Rehearses a release: publishes every package to a registry on loopback, and follows the Express
+ * quick start from an empty folder with that registry.
  *
  *     pnpm lab release
  */
@@ -19,7 +19,7 @@ const database = await startPostgres({ fsync: 'off' });
 const reader = await startReader({ npmrc: registry.npmrc }, database.url);
 try {
   const tarballs = Object.values(packAll(join(registry.folder, 'tarballs')));
-  // Provenance needs the identity of the workflow.
+  // Provenance needs the workflow's identity.
   const flags = ['--provenance=false', '--userconfig', registry.npmrc];
   for (const tarball of tarballs)
     execFileSync('npm', ['publish', tarball, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -1,4 +1,4 @@
-/** A registry of npm on loopback. */
+/** An npm registry on loopback. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { installPackage } from '../../test/runtimes/install.js';
 import { freePort, untilReady } from '../../test/servers/starting.js';
 
-// Verdaccio asks for node-fetch by a tag that not every registry has.
+// Verdaccio requests node-fetch by a tag that some registries lack.
 const VERDACCIO = {
   package: 'verdaccio',
   version: '6.2.1',
@@ -16,12 +16,12 @@ const VERDACCIO = {
 export interface Registry {
   /** Deleted on close. */
   readonly folder: string;
-  /** Settings of npm and pnpm, with a token that this registry takes from anybody. */
+  /** Settings for npm and pnpm, with a token that this registry accepts from anybody. */
   readonly npmrc: string;
   close(): Promise<void>;
 }
 
-/** Starts an empty registry, which passes requests for other packages on to the usual one. */
+/** Starts an empty registry, which forwards requests for other packages. */
 export async function startRegistry(upstream: string): Promise<Registry> {
   const verdaccio = await installPackage(VERDACCIO);
   const folder = await mkdtemp(join(tmpdir(), 'paylink-registry-'));
@@ -36,7 +36,7 @@ export async function startRegistry(upstream: string): Promise<Registry> {
     },
     log: { type: 'stdout', level: 'warn' },
   };
-  // YAML holds JSON.
+  // JSON is valid YAML.
   await writeFile(join(folder, 'config.yaml'), JSON.stringify(config));
   const npmrc = join(folder, 'npmrc');
   await writeFile(npmrc, `registry=${url}\n//127.0.0.1:${port}/:_authToken=anybody\n`);

@@ -49,7 +49,7 @@ beforeEach(async () => {
   );
 });
 
-// Also those that wait for a lock still.
+// Ends waiting sessions too.
 afterEach(async () => {
   await Promise.all(
     clients.map(async (client) => {
@@ -71,11 +71,14 @@ interface Answer {
   }[];
 }
 
-/** One session on both sides, and what each has answered to the statement that was sent last. */
+/** One session on both sides, with the answers to its last statement. */
 class Pair {
   real: Answer | undefined = {};
   model: Answer | undefined = {};
-  /** Rows are locked in one order, so that no history has a deadlock: whom the real server ends is a matter of its timers. */
+  /**
+   * Locks rows in one order, so that histories have no deadlock: the real server's timers would
+   * choose the victim.
+   */
   highest = -1;
   inTransaction = false;
   #transactions = { real: '', model: '' };
@@ -123,7 +126,7 @@ class Pair {
   }
 }
 
-/** Waits until the real server has answered, or waits for a lock itself. */
+/** Waits until the real server has answered or waits for a lock itself. */
 async function settled(pairs: readonly Pair[]): Promise<void> {
   for (;;) {
     const waiting = pairs.filter(({ real }) => real === undefined);
@@ -168,12 +171,12 @@ function drawStep(random: Random, pair: Pair): Step {
   return [[SQL.lockOrder, SQL.markPaid, SQL.payAndCount][kind - 3]!, ['acme', reference]];
 }
 
-/** Of any key: it never waits. */
+/** Claims never wait, so any key will do. */
 function drawClaim(random: Random): string {
   return statementsFor(KEYS[random.below(3)]!).claim;
 }
 
-/** The last message of a run, by the transaction that this session claimed with last: it may have ended. */
+/** Draws the last message of a run, for the last claimed transaction, which may have ended. */
 function drawFinish(random: Random, pair: Pair): (transaction: string) => string {
   const { finish } = statementsFor(drawKey(random, pair, 20));
   const commits = pair.inTransaction && random.chance(0.7);
@@ -192,7 +195,7 @@ function drawKey(random: Random, pair: Pair, offset: number): string {
   return KEYS[drawIndex(random, pair, offset)]!;
 }
 
-/** Ascending within a transaction, and keys after orders. */
+/** Draws ascending indexes within a transaction, with keys after orders. */
 function drawIndex(random: Random, pair: Pair, offset: number): number {
   const index = random.below(3);
   if (offset + index < pair.highest) return pair.highest % 10;

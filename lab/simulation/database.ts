@@ -1,6 +1,7 @@
 /**
- * A model of PostgreSQL as far as the money path uses it: sessions, transactions at READ COMMITTED, row locks with deadlock
- * detection, unique keys, advisory locks, sessions that are ended. database.test.ts holds it against the real one.
+ * A model of PostgreSQL for the money path: sessions, transactions at READ COMMITTED, row locks
+ * with deadlock detection, unique keys, advisory locks, terminated sessions. database.test.ts
+ * compares it with the real one.
  */
 import { statementOf, type Statement } from './statements.js';
 
@@ -12,7 +13,7 @@ export interface Result {
   readonly rowCount: number | null;
 }
 
-/** An error as the server sends it, with its SQLSTATE. */
+/** A server error with its SQLSTATE. */
 export class SqlError extends Error {
   constructor(
     readonly code: string,
@@ -29,10 +30,10 @@ interface RowLock {
 }
 
 export class Transaction {
-  /** Given at the first write, as the real one does. */
+  /** Assigned at the first write, as in PostgreSQL. */
   id: number | undefined;
   failed = false;
-  /** Rows as this transaction sees them: by table, by key; `undefined` for a row that it deleted. */
+  /** Rows as this transaction sees them, by table and key. `undefined` marks a deleted row. */
   readonly written = new Map<string, Map<string, Values | undefined>>();
   readonly locks = new Set<string>();
   readonly advisory = new Set<string>();
@@ -41,7 +42,7 @@ export class Transaction {
   constructor(readonly session: Session) {}
 }
 
-/** What a statement does, step by step: it yields the row that it needs the lock of. */
+/** The steps of a statement. A step yields the row whose lock it needs. */
 export type Steps = Generator<string, Result, void>;
 
 export class Database {
@@ -53,9 +54,9 @@ export class Database {
   #serial = 0;
 
   /**
-   * @param onIdle called each time a session in a transaction begins to wait for its client
-   * @param looksTooEarly whether the next look for a mark misses it, as the snapshot of a statement does that began before the
-   * COMMIT of another session and took the advisory lock after it
+   * @param onIdle called when a session in a transaction starts to wait for its client
+   * @param looksTooEarly true if the next look for a mark misses it, like a statement whose
+   *   snapshot precedes another session's COMMIT, but whose advisory lock follows it
    */
   constructor(
     readonly onIdle: (session: Session, timeout: number) => void = () => undefined,
@@ -68,22 +69,22 @@ export class Database {
     return session;
   }
 
-  /** Every committed row of a table. */
+  /** Returns every committed row of a table. */
   committed(table: string): Values[] {
     return [...this.#table(table).values()];
   }
 
-  /** Writes a row as another system's transaction would. */
+  /** Writes a row like another system's transaction. */
   insertCommitted(table: string, key: string, values: Values): void {
     this.#table(table).set(key, values);
   }
 
-  /** Ends every session, as a crash of the server does: what was not committed is gone. */
+  /** Ends every session, as a server crash does. Uncommitted changes are lost. */
   crash(): void {
     for (const session of [...this.#sessions]) session.terminate();
   }
 
-  // What statements are made of.
+  // The parts of statements.
 
   rowsOf(transaction: Transaction, table: string): Map<string, Values> {
     const rows = new Map(this.#table(table));
@@ -138,7 +139,10 @@ export class Database {
 
   // Locks.
 
-  /** Whether the session has the row now; else it waits for its turn. @throws SqlError 40P01 where that would be for ever. */
+  /**
+   * Returns true if the session has the row. Otherwise it waits for its turn. @throws SqlError
+   * 40P01 on a deadlock
+   */
   takeRow(session: Session, row: string): boolean {
     const transaction = session.transaction!;
     const lock = this.#locks.get(row);
@@ -157,7 +161,7 @@ export class Database {
     return false;
   }
 
-  /** Lets go of a row that turned out not to be wanted. */
+  /** Releases a row that turned out not to match. */
   releaseRow(transaction: Transaction, row: string): void {
     transaction.locks.delete(row);
     const lock = this.#locks.get(row);
@@ -209,14 +213,14 @@ export class Database {
 
 type Answer = (error: SqlError | undefined, results: Result[]) => void;
 
-/** One message of a client: one or more statements, one after the other. */
+/** One client message with one or more statements. */
 interface Message {
   readonly statements: readonly Statement[];
   readonly values: readonly unknown[];
   readonly answer: Answer;
   readonly results: Result[];
   next: number;
-  /** Whether the message made its transaction itself: then its end commits it. */
+  /** Set if the message began its own transaction, which its end commits. */
   implicit: boolean;
   running: Steps | undefined;
 }
@@ -225,7 +229,7 @@ export class Session {
   transaction: Transaction | undefined;
   waitsFor: string | undefined;
   closed = false;
-  /** Its client is gone, which the server notices at the end of the statement. */
+  /** Set if the client left. The server notices at the end of the statement. */
   #abandoned = false;
   #message: Message | undefined;
   #onTerminate: () => void = () => undefined;
@@ -240,7 +244,7 @@ export class Session {
     return this.#message !== undefined;
   }
 
-  /** Takes one message; `answer` is called once, at once or when the locks that it needs are free. */
+  /** Takes one message. Calls `answer` once, as soon as the locks are free. */
   send(text: string, values: readonly unknown[], answer: Answer): void {
     if (this.closed) return;
     const statements = text
@@ -260,7 +264,7 @@ export class Session {
     this.resume();
   }
 
-  /** The client is gone. */
+  /** The client leaves. */
   disconnect(): void {
     this.#abandoned = true;
     if (this.#message === undefined) this.#close();
@@ -293,7 +297,7 @@ export class Session {
     this.#answer(message, undefined);
   }
 
-  /** Runs one statement as far as it goes. Says whether it ended. */
+  /** Runs one statement as far as possible. Returns true if it ended. */
   #step(message: Message): boolean {
     const statement = message.statements[message.next]!;
     if (statement.control !== undefined) {
@@ -336,7 +340,10 @@ export class Session {
     };
   }
 
-  /** The server undoes a failed transaction at once, its locks too, and only then waits for its ROLLBACK. */
+  /**
+   * Undoes a failed transaction and its locks at once, as the server does, then waits for its
+   * ROLLBACK.
+   */
   #fail(transaction: Transaction): void {
     if (transaction.failed) return;
     transaction.failed = true;

@@ -1,6 +1,6 @@
 import type { Random } from '../durability/random.js';
 
-/** How bad the weather is in one history: probabilities for each message, and how long a message takes. */
+/** The faults of one history: probabilities per message, and message delays. */
 export interface Weather {
   readonly latency: number;
   readonly slow: number;
@@ -12,7 +12,7 @@ export interface Weather {
 
 const CALM: Weather = { latency: 5, slow: 0, lost: 0, cut: 0, doubled: 0, apiRefuses: 0 };
 
-/** Draws the weather, and clears it up for good at the end of the faults. */
+/** Draws the faults, and ends all of them at the end of the fault phase. */
 export class Faults {
   #weather: Weather;
 
@@ -36,15 +36,15 @@ export class Faults {
     this.#weather = CALM;
   }
 
-  /** Whether this fault strikes here. */
+  /** Returns true if this fault occurs here. */
   strikes(fault: Exclude<keyof Weather, 'latency'>): boolean {
     return this.#weather[fault] > 0 && this.random.chance(this.#weather[fault]);
   }
 
-  /** Milliseconds on the way. */
+  /** Returns a message's delay in milliseconds. */
   delay(): number {
     const { latency } = this.#weather;
-    // A slow message takes up to a minute, so longer than the limits that wait for it.
+    // A slow message takes up to a minute, longer than the time limits for it.
     return this.strikes('slow') ? this.random.below(60_000) : this.random.next() * latency;
   }
 }

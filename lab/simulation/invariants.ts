@@ -14,12 +14,12 @@ export interface Violation {
   readonly text: string;
 }
 
-/** Milliseconds of its own time in which a receiver replies: `handlerTimeout` is 25 seconds by default. */
+/** Milliseconds for a receiver's reply. `handlerTimeout` defaults to 25 seconds. */
 const LONGEST_ANSWER = 25_000;
-/** The same for `settle`: 25 seconds each for the look into the store, the question and the credit. */
+/** Milliseconds for `settle`: 25 seconds each for the store, the service and the credit. */
 const LONGEST_SETTLE = 75_000;
 
-/** What must hold in every history, asked of what is committed. */
+/** The invariants of every history, checked on committed rows. */
 export class Invariants {
   readonly violations: Violation[] = [];
   #reconciled = false;
@@ -37,7 +37,7 @@ export class Invariants {
     this.world.timeline.tell('VIOLATED', `${invariant}: ${text}`);
   }
 
-  /** A receiver is about to reply: a 2xx means that the effect is durable, or was knowingly left out. */
+  /** Checks a receiver's reply: a 2xx requires a durable effect, or a deliberately skipped one. */
   onReply(
     { tenant, reference, kind, signedFor }: Notification,
     status: number,
@@ -73,7 +73,7 @@ export class Invariants {
     }
   }
 
-  /** A return page is about to be shown; without `settled` it says that something failed. */
+  /** Checks a return page. Without `settled`, the page reports a failure. */
   onSettled({ tenant, reference }: Order, settled: Settled | undefined, took: number): void {
     const page = `the return page of ${tenant}/${reference}`;
     if (Math.floor(took) > LONGEST_SETTLE)
@@ -92,7 +92,7 @@ export class Invariants {
     }
   }
 
-  /** The first complete pass after the last fault has ended. */
+  /** Checks the first complete pass after the last fault. */
   afterReconcile(): void {
     this.#reconciled = true;
     this.#check();
@@ -143,7 +143,8 @@ export class Invariants {
       if (comparesAmounts && times > 0 && amount !== linkAmount) {
         this.violated(
           'amount',
-          `${tenant}/${reference} was credited, and what was paid is ${linkAmount} and not its ${amount}`,
+          `${tenant}/${reference} was credited, and what was paid is ${linkAmount} and ` +
+            `not its ${amount}`,
         );
       }
     }
@@ -158,7 +159,7 @@ export class Invariants {
     const order = this.world.database.model
       .committed('orders')
       .find((row) => row['tenant'] === tenant && row['reference'] === reference);
-    // A handler that counts in the order's own row writes no other.
+    // A handler that counts in the order's own row writes no other row.
     return kind === 'credit' ? rows + Number(order?.['credits'] ?? 0) : rows;
   }
 

@@ -5,7 +5,7 @@
  *     pnpm lab simulation --histories 1 --seed 4711 --design no-fence --verbose
  *     pnpm lab simulation --designs
  *
- * Ends with 1 and the seed where an invariant falls, with 2 where an option makes no sense.
+ * Exits with 1 and the seed if an invariant fails, with 2 for a wrong option.
  */
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -51,7 +51,7 @@ function refuse(problem: string): number {
   return 2;
 }
 
-/** Every history as a timeline, one after the other. */
+/** Prints every history as a timeline, in turn. */
 async function tell(first: number, count: number, designs: readonly DesignName[]): Promise<number> {
   setProduction();
   for (let seed = first; seed < first + count; seed += 1) {
@@ -109,7 +109,8 @@ async function simulate(
     return refuse(`only ${total.histories} of ${count} histories came to their end`);
   const seconds = (performance.now() - started) / 1_000;
   console.log(
-    `${count} histories (${designs.join(', ')}) from seed ${first}: 0 violations; ${total.happenings} happenings ` +
+    `${count} histories (${designs.join(', ')}) from seed ${first}: 0 violations; ` +
+      `${total.happenings} happenings ` +
       `in ${Math.round(total.duration / 3_600_000)} virtual hours and ${seconds.toFixed(1)} s`,
   );
   return 0;

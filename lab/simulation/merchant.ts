@@ -1,4 +1,4 @@
-/** A merchant's server process: a receiver in one of the designs, restarted when it crashes. */
+/** A merchant's server process: a receiver in one of the designs, which restarts after a crash. */
 import type { ReconcileReport } from '@paylink/payments';
 import type { Receives, Running } from './designs/design.js';
 import { SimulatedPool } from './pool.js';
@@ -21,7 +21,7 @@ export class Merchant {
     this.#start();
   }
 
-  /** Kills the process, and starts it again after a while. */
+  /** Kills the process, and restarts it after `downtime`. */
   crash(downtime: number): void {
     if (!this.#life.alive) return;
     this.world.timeline.tell(this.name, 'is killed');
@@ -42,7 +42,7 @@ export class Merchant {
     this.#pauseAfter = { requests, milliseconds, length };
   }
 
-  /** The faults are over. */
+  /** Ends the faults. */
   recover(): void {
     this.#life.pausedUntil = 0;
     this.#crashAfter = this.#pauseAfter = undefined;
@@ -64,7 +64,7 @@ export class Merchant {
     });
   }
 
-  /** Shows the page to which a customer returns. */
+  /** Shows the return page to a customer. */
   settle(order: Order): void {
     const name = `the return page of ${order.tenant}/${order.reference}`;
     this.#serve(async (running) => {
@@ -86,7 +86,7 @@ export class Merchant {
     });
   }
 
-  /** Takes a request in the life of now. `run` gives the reply, which is told how long this life took. */
+  /** Handles a request in the present life. `run` returns the reply, which gets the duration. */
   #serve(run: (running: Running) => Promise<(took: number) => void>): void {
     const life = this.#life;
     if (!life.alive) return;
@@ -114,7 +114,7 @@ export class Merchant {
     );
   }
 
-  /** Runs one reconcile pass over what is unpaid in the database, for every tenant. */
+  /** Runs one reconcile pass over the unpaid orders of every tenant. */
   reconcile(ended: (complete: boolean) => void = () => undefined): void {
     const life = this.#life;
     let open = true;
@@ -178,7 +178,10 @@ export class Merchant {
   }
 }
 
-/** An order whose link has another amount is refused on purpose, and stays open for a person to look at. */
+/**
+ * An order whose link has another amount is refused on purpose, and stays open for a person to look
+ * at.
+ */
 function isComplete({ errors, inProgress, notAsked }: ReconcileReport): boolean {
   return (
     inProgress.length === 0 &&

@@ -1,4 +1,7 @@
-/** A pool of connections to the model of the database, as `pg` gives one, over a network that delays and cuts. */
+/**
+ * A pool of connections to the model of the database, as `pg` gives one, over a network that delays
+ * and cuts.
+ */
 import { EventEmitter } from 'node:events';
 import type { Faults } from './faults.js';
 import { SqlError, type Database, type Result, type Session } from './database.js';
@@ -27,7 +30,10 @@ type QueryConfig =
 
 type Answer = Result | Result[];
 
-/** Tells of a connection that is gone by `remove`, as pg's pool does: the store forgets by it what it saw done. */
+/**
+ * Tells of a connection that is gone by `remove`, as pg's pool does: the store forgets by it what
+ * it saw done.
+ */
 export class SimulatedPool extends EventEmitter {
   readonly #idle: SimulatedClient[] = [];
   readonly #waiting: {
@@ -204,7 +210,10 @@ export class SimulatedClient {
     });
   }
 
-  /** The network breaks: each side learns of it in its own time, and the last message may have arrived or not. */
+  /**
+   * The network breaks: each side learns of it in its own time, and the last message may have
+   * arrived or not.
+   */
   #cut(arrival: (() => void) | undefined): void {
     const { time, faults } = this.pool.world;
     if (arrival !== undefined) time.after(faults.delay(), arrival, null);

@@ -23,7 +23,10 @@ export class Life implements Owner {
     this.pausedUntil = now + milliseconds;
   }
 
-  /** Kills it: nothing that it scheduled happens any more, and its connections are found broken by the others. */
+  /**
+   * Kills it: nothing that it scheduled happens any more, and its connections are found broken by
+   * the others.
+   */
   kill(): void {
     this.alive = false;
     for (const run of this.#onDeath) run();

@@ -1,4 +1,7 @@
-/** A model of Redis as far as `redisStore` and a plain lease use it: texts with an end, and the store's scripts by their texts. */
+/**
+ * A model of Redis as far as `redisStore` and a plain lease use it: texts with an end, and the
+ * store's scripts by their texts.
+ */
 import { ACQUIRE, RELEASE, RENEW } from '../../packages/redis/src/scripts.js';
 import type { Life } from './process.js';
 import type { World } from './world.js';

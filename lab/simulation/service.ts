@@ -1,6 +1,6 @@
 /**
- * The Payment Link Service of a history: the emulator's own ledger, an API that fails at times, and notifications that are sent
- * until a receiver acknowledges them.
+ * The Payment Link Service of a history: the emulator's own ledger, an API that fails at times, and
+ * notifications that are sent until a receiver acknowledges them.
  */
 import { createHmac } from 'node:crypto';
 import { readAssumed } from '../../packages/emulator/src/assumed.js';
@@ -74,7 +74,8 @@ export class Service {
     number: number,
   ): void {
     const { time, timeline } = this.world;
-    // The contract shows `reference` alone; a service may well tell the attempt, and then no two bodies are the same.
+    // The contract shows `reference` alone; a service may well tell the attempt, and then no two
+    // bodies are the same.
     const body = JSON.stringify({
       reference,
       ...fields,
@@ -162,7 +163,10 @@ export class Service {
   }
 }
 
-/** The part of a Response that the client reads. A real one takes a hundred times as long, and tells no more. */
+/**
+ * The part of a Response that the client reads. A real one takes a hundred times as long, and tells
+ * no more.
+ */
 function response(
   status: number,
   body: object,

@@ -1,4 +1,7 @@
-/** The part of the histories that one process simulates. Its parent starts it with a share and takes what it reports. */
+/**
+ * The part of the histories that one process simulates. Its parent starts it with a share and takes
+ * what it reports.
+ */
 import { designs, type DesignName } from './designs/index.js';
 import { World, type HistoryResult } from './world.js';
 
@@ -44,12 +47,17 @@ async function simulate({ first, end, step, designs: chosen }: Share): Promise<v
   process.disconnect();
 }
 
-/** As a merchant's server runs. Elsewhere a refused signature is diagnosed, by a module that is loaded in real time. */
+/**
+ * As a merchant's server runs. Elsewhere a refused signature is diagnosed, by a module that is
+ * loaded in real time.
+ */
 export function setProduction(): void {
   Object.assign(process.env, { NODE_ENV: 'production' });
 }
 
-/** By the seed, so that the same seed meets the same design however many processes share the work. */
+/**
+ * By the seed, so that the same seed meets the same design however many processes share the work.
+ */
 export function designOf(seed: number, chosen: readonly DesignName[]): DesignName {
   return chosen[seed % chosen.length]!;
 }

@@ -1,6 +1,7 @@
 /**
- * The statements that the model understands: those of the store, and those of the simulated merchant. A statement that it does
- * not know throws, so that a change of the store's SQL is noticed here and not passed over.
+ * The statements that the model understands: those of the store, and those of the simulated
+ * merchant. A statement that it does not know throws, so that a change of the store's SQL is
+ * noticed here and not passed over.
  */
 import {
   SqlError,
@@ -23,7 +24,8 @@ export const SQL = {
   markPaid: 'UPDATE orders SET paid = true WHERE tenant = $1 AND reference = $2 AND NOT paid',
   unpaid: 'SELECT tenant, reference FROM orders WHERE NOT paid ORDER BY tenant, reference',
   payAndCount:
-    'UPDATE orders SET paid = true, credits = credits + 1 WHERE tenant = $1 AND reference = $2 AND NOT paid',
+    'UPDATE orders SET paid = true, credits = credits + 1 WHERE tenant = $1 AND reference ' +
+    '= $2 AND NOT paid',
   credit: 'INSERT INTO credits (tenant, reference, amount, kind) VALUES ($1, $2, $3, $4)',
   lookUp: 'SELECT FROM marks WHERE key = $1',
   mark: 'INSERT INTO marks (key) VALUES ($1) ON CONFLICT DO NOTHING',
@@ -198,7 +200,10 @@ function* payOrder(
   return result('UPDATE', [], 1);
 }
 
-/** Locks a row that is there, and gives it as it is then: another transaction may have changed it while this one waited. */
+/**
+ * Locks a row that is there, and gives it as it is then: another transaction may have changed it
+ * while this one waited.
+ */
 function* lockRow(
   database: Database,
   transaction: Transaction,

@@ -1,6 +1,7 @@
 /**
- * One virtual clock, and the queue of what happens on it. While a world runs, the timers, the clocks and `Math.random` of the
- * process are the world's, so that the code under test waits in virtual time and a seed repeats every choice.
+ * One virtual clock, and the queue of what happens on it. While a world runs, the timers, the
+ * clocks and `Math.random` of the process are the world's, so that the code under test waits in
+ * virtual time and a seed repeats every choice.
  */
 import { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
@@ -122,7 +123,10 @@ export class VirtualTime {
 let running: VirtualTime | undefined;
 let isTaken = false;
 
-/** Puts the world's timers, clocks and chance in the place of the process's, once: to tell ES modules costs more than a history. */
+/**
+ * Puts the world's timers, clocks and chance in the place of the process's, once: to tell ES
+ * modules costs more than a history.
+ */
 function takeOver(time: VirtualTime): void {
   running = time;
   if (isTaken) return;

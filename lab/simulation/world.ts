@@ -1,4 +1,7 @@
-/** One history: a service, merchants' receivers, a database between them, and everything that can go wrong, all from one seed. */
+/**
+ * One history: a service, merchants' receivers, a database between them, and everything that can go
+ * wrong, all from one seed.
+ */
 import { Random } from '../durability/random.js';
 import { Database } from './database.js';
 import { designs, type DesignName } from './designs/index.js';
@@ -15,7 +18,10 @@ import { VirtualTime } from './virtual-time.js';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** What an attacker can send, who has read every delivery of the past and has no secret. Some twice, to come more often. */
+/**
+ * What an attacker can send, who has read every delivery of the past and has no secret. Some twice,
+ * to come more often.
+ */
 const ATTACKS = ['forge', 'replay', 'replay', 'relabel', 'relabel', 'other tenant'] as const;
 
 export interface Order {
@@ -117,7 +123,10 @@ export class World {
     };
   }
 
-  /** Posts a notification to a receiver, over the network. `answered` is given no status where no reply came in time. */
+  /**
+   * Posts a notification to a receiver, over the network. `answered` is given no status where no
+   * reply came in time.
+   */
   post(
     notification: Notification,
     timeout: number,
@@ -330,7 +339,10 @@ export class World {
     return this.merchants[this.random.below(this.merchants.length)]!;
   }
 
-  /** The last fault is over: what is under way comes to its end, then one complete pass, and then whatever may still come. */
+  /**
+   * The last fault is over: what is under way comes to its end, then one complete pass, and then
+   * whatever may still come.
+   */
   #settleAfter(end: number): void {
     const { time, random } = this;
     const pass = (number: number): void => {

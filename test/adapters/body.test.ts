@@ -13,14 +13,14 @@ const VALID = mac(BODY);
 const text = BODY.toString();
 const withBom = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), BODY]);
 
-/** One byte changed in one bit. */
+/** Flips one bit of one byte. */
 function flipped(body: Uint8Array, bit: number): Buffer {
   const bytes = Buffer.from(body);
   bytes[bit >> 3]! ^= 1 << (bit & 7);
   return bytes;
 }
 
-/** The bytes of `reference` in JSON, with bytes inside that JSON.stringify could not write. */
+/** Returns the JSON around `reference`, with bytes that JSON.stringify cannot write. */
 function around(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from('{"reference":"'), bytes, Buffer.from('"}')]);
 }
@@ -34,7 +34,7 @@ function utf32(value: string): Buffer {
 const nested = (depth: number, inside = ''): string =>
   `{"reference":"${REFERENCE}","deep":${'['.repeat(depth)}${inside}${']'.repeat(depth)}}`;
 
-/** Changed after it was signed: what was signed stands first. */
+/** Bodies that changed after they were signed. The signed body comes first. */
 const changed: readonly (readonly [title: string, signed: Body, sent: Body])[] = [
   [
     'rejects a body that was re-serialised with other spacing',
@@ -197,7 +197,7 @@ const inert: readonly (readonly [title: string, body: string])[] = [
 
 type Fields = Record<string, unknown>;
 
-/** A deep merge as it stands in many applications, with the fault that they have. */
+/** A common deep merge, with its usual fault. */
 function merge(into: Fields, from: Readonly<Fields>): void {
   for (const [key, value] of Object.entries(from)) {
     if (typeof value === 'object' && value !== null)
@@ -219,7 +219,7 @@ describe.each(hosts)('$name', (host) => {
 
   it('rejects a body with any one bit of any byte changed', async () => {
     const serving = await serve(host);
-    // The bits of one byte at a time: all at once, the last replies of a busy machine come late.
+    // One byte's bits at a time: with all at once, the last replies of a busy machine come late.
     for (const at of BODY.keys()) {
       const bits = Array.from({ length: 8 }, (_, bit) => at * 8 + bit);
       const replies = await Promise.all(
@@ -271,7 +271,7 @@ describe.each(hosts)('$name', (host) => {
     for (const body of bodies) {
       const reply = await exchange(serving.port, post(body));
       expectRefused(reply, 400, 'invalid_payload');
-      // The body was read to its end, so a service that retries may go on with the connection.
+      // The body was read to its end, so a retry may reuse the connection.
       expect(reply.headers.get('connection')).not.toBe('close');
     }
     expect(serving.events).toEqual([]);
@@ -280,7 +280,7 @@ describe.each(hosts)('$name', (host) => {
 
   it('quotes a body that is not JSON neither in the reply nor in the log', async () => {
     const serving = await serve(host);
-    // V8 quotes some ten characters around the fault: shorter than the body, so watched for by themselves.
+    // V8 quotes some ten characters around the fault, which are shorter than the body.
     mustStaySecret('xq7-zz41-kk9');
     const { body } = await exchange(serving.port, post('{"reference":xq7-zz41-kk9}'));
     expect(body).toBe('{"error":"invalid_payload"}');
@@ -299,7 +299,8 @@ describe.each(hosts)('$name', (host) => {
     const payload = serving.events[0]!.payload;
     const merged: Fields = {};
     merge(merged, payload);
-    // A prototype of the whole process would show on any object, one of the merged object on that.
+    // A changed process-wide prototype would show on any object, a merged prototype on the merged
+    // object.
     expect([
       merged['polluted'],
       ({} as Fields)['polluted'],
@@ -377,7 +378,7 @@ describe.each(hosts)('$name', (host) => {
 });
 
 it('verifySignature rejects a changed bit in bodies around the size at which the HMAC method changes', async () => {
-  // 32,768 bytes is where the check changes from one way of computing the MAC to another.
+  // At 32,768 bytes, core changes its way to compute the MAC.
   for (const length of [32_767, 32_768, 32_769]) {
     const body = bodyOf(length);
     const signature = mac(body);

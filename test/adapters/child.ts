@@ -2,14 +2,14 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** In bytes, after a collection of garbage. */
+/** Bytes, after a garbage collection. */
 export interface Memory {
   readonly rss: number;
-  /** The heap, and the buffers beside it: what is held, without what the allocator keeps for later. */
+  /** The heap and the buffers beside it, without the allocator's reserve. */
   readonly live: number;
 }
 
-/** What the process of serve-host.ts tells. */
+/** A message from serve-host.ts. */
 export interface ChildMessage {
   readonly port?: number;
   readonly handling?: string;
@@ -42,7 +42,7 @@ export class Child {
     });
   }
 
-  /** Takes the next message that has the field. */
+  /** Takes the next message with the field. */
   told<Field extends keyof ChildMessage>(field: Field): Promise<NonNullable<ChildMessage[Field]>> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -67,13 +67,13 @@ export class Child {
     return this.told('memory');
   }
 
-  /** Resolves when its event loop has turned, and so has read what had arrived. */
+  /** Resolves after a turn of its event loop, which has read all arrived bytes. */
   turn(): Promise<boolean> {
     this.#process.send('turn');
     return this.told('turned');
   }
 
-  /** What it has thrown since this was first asked, caught or not. */
+  /** Returns the exceptions since the first call, caught or not. */
   exceptions(): Promise<readonly string[]> {
     this.#process.send('exceptions');
     return this.told('exceptions');
@@ -83,7 +83,7 @@ export class Child {
     this.#process.kill('SIGTERM');
   }
 
-  /** The exit code, once it has ended. */
+  /** Returns the exit code after it has ended. */
   async exit(): Promise<number | null> {
     if (this.#process.exitCode !== null) return this.#process.exitCode;
     const [code] = (await once(this.#process, 'exit')) as [number | null];

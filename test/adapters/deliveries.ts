@@ -1,33 +1,33 @@
-/** Notifications as bytes for the wire: genuine ones, and ones that are damaged at one place. */
+/** Notifications as bytes for the wire: genuine, or damaged in one place. */
 import { createHmac } from 'node:crypto';
 import { signedDelivery } from '@paylink/testing';
 import { mustStaySecret } from './secrets.js';
 
-/** Of no real merchant; long enough that a hit in any output is no accident. */
+/** A test secret, long enough that a match in an output is no accident. */
 export const SECRET = 'whsec_Zk3vQ8pT1nW6yB0rL5cX9dJ2';
 export const PATH = '/webhooks/payments';
 export const REFERENCE = 'order-42';
 export const BODY = Buffer.from(`{"reference":"${REFERENCE}"}`);
 
-/** Header lines in the order of the wire. Characters above 0xFF cannot be sent as such: give them as latin1 of their bytes. */
+/** Header lines in the order of the wire. Encode characters above 0xFF as latin1 of their UTF-8. */
 export type HeaderLines = readonly (readonly [name: string, value: string])[];
 
 export interface Message {
   readonly method?: string;
   readonly path?: string;
   readonly version?: '1.0' | '1.1';
-  /** More lines, in front of all others. */
+  /** Further lines, before all others. */
   readonly lines?: HeaderLines;
-  /** One line for each value. By default the right one. */
+  /** One line per value. Default: the right signature. */
   readonly signature?: string | readonly string[];
-  /** One line for each value. By default `payment.succeeded`. */
+  /** One line per value. Default `payment.succeeded`. */
   readonly event?: string | readonly string[];
   readonly contentType?: string | null;
-  /** `chunked`, or the Content-Length to claim. By default that of the body. */
+  /** `chunked`, or a Content-Length. Default: the body's length. */
   readonly framing?: 'chunked' | 'none' | number;
 }
 
-/** The signature as the contract says, by code that is not core's. */
+/** Computes the signature without core. */
 export function mac(
   body: string | Uint8Array,
   secret: string | Uint8Array = SECRET,
@@ -38,7 +38,7 @@ export function mac(
   return signature;
 }
 
-/** The head of a request, up to and with the empty line. */
+/** Returns a request's head with the empty line. */
 export function head(body: string | Uint8Array, message: Message = {}): Buffer {
   const {
     method = 'POST',
@@ -74,7 +74,7 @@ export function post(body: string | Uint8Array = BODY, message: Message = {}): B
   ]);
 }
 
-/** The body in chunks of the size. */
+/** Returns the body in chunks of `size`. */
 export function chunked(body: Uint8Array, size = body.length): Buffer {
   const chunks: Buffer[] = [];
   for (let at = 0; at < body.length; at += size) chunks.push(chunk(body.subarray(at, at + size)));
@@ -89,7 +89,7 @@ export function chunk(bytes: Uint8Array): Buffer {
   ]);
 }
 
-/** A genuine delivery, made by the package that merchants test with. */
+/** Makes a genuine delivery with the merchants' test package. */
 export function genuine(reference: string): Buffer {
   const { headers, rawBody, signature } = signedDelivery({ secret: SECRET, reference });
   mustStaySecret(signature);
@@ -102,7 +102,7 @@ export function genuine(reference: string): Buffer {
   ]);
 }
 
-/** A signed JSON body of exactly so many bytes. */
+/** Returns a signed JSON body of exactly `length` bytes. */
 export function bodyOf(length: number): Buffer {
   const empty = `{"reference":"${REFERENCE}","note":""}`;
   return Buffer.from(`{"reference":"${REFERENCE}","note":"${'n'.repeat(length - empty.length)}"}`);

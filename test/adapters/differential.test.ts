@@ -1,6 +1,6 @@
 /**
- * The same bytes to every host: status and body must agree. `PAYLINK_DIFFERENTIAL=10000` for the long run, and
- * `PAYLINK_SEED=…` to send again what failed. Next.js is sent them where it is built: in examples/next.
+ * Sends the same bytes to every host. Status and body must agree. `PAYLINK_DIFFERENTIAL=10000` for
+ * the long run, and `PAYLINK_SEED=…` to repeat a failure. examples/next runs it on Next.js.
  */
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
@@ -15,11 +15,13 @@ import { exchange } from './wire.js';
 const runs = Number(process.env['PAYLINK_DIFFERENTIAL'] ?? 400);
 const seed = Number(process.env['PAYLINK_SEED'] ?? randomInt(2 ** 31));
 
-/** What docs/errors.md lists for hosts that have the whole body before the adapter sees the request. */
+/**
+ * Matches the exceptions in docs/errors.md for hosts that have the whole body before the adapter.
+ */
 function isHostsOwn(request: GeneratedRequest, { host, status, body }: Reply): boolean {
   const isNest = host.startsWith('NestJS');
   if (!isNest && host !== lambda.name) return false;
-  // They never come to see the head of a request that is framed wrongly: Node refuses it.
+  // Node refuses wrong framing before these hosts see the request.
   if (request.framing.includes('than it is') && status === 400 && body === '') return true;
   const { statusCode } = (parsed(body) ?? {}) as { readonly statusCode?: unknown };
   return (
@@ -27,13 +29,13 @@ function isHostsOwn(request: GeneratedRequest, { host, status, body }: Reply): b
   );
 }
 
-/** Nest's parser runs before any guard, and has the first word on what it cannot read. */
+/** Nest's parser runs before guards, and answers unreadable bodies itself. */
 function isReadByNest({ body, lines, contentType, framing }: GeneratedRequest): boolean {
   const isCompressed = lines.some(
     ([name, value]) => name === 'Content-Encoding' && value !== 'identity',
   );
   if (isCompressed || framing.includes('than it is')) return false;
-  // It refuses a JSON text of one value, and one that might change a prototype.
+  // The parser refuses a JSON primitive, and a body that might change a prototype.
   if (contentType === 'application/json')
     return isObject(parsed(body.toString())) && !/__proto__|constructor/.test(body.toString());
   return contentType === null || contentType === 'text/plain';
@@ -69,7 +71,7 @@ it(`every host gives the same status and body to ${runs} requests (seed ${seed})
         servers.map(async ({ host, port }) => {
           const { status, body, wire } = await exchange(port, ...pieces);
           wire.reset();
-          // Fastify words the refusals of Node's HTTP parser itself.
+          // Fastify rewords the refusals of Node's HTTP parser.
           return { host: host.name, status, body: body.replace(FASTIFY_REFUSAL, '') };
         }),
       );
@@ -81,6 +83,6 @@ it(`every host gives the same status and body to ${runs} requests (seed ${seed})
     }),
     { numRuns: runs, seed },
   );
-  // Or the requests were not as varied as they were meant to be.
+  // Otherwise the requests were not varied enough.
   expect([...seen.keys()].sort()).toEqual(expect.arrayContaining([200, 400, 401, 413, 415]));
 }, 1_800_000);

@@ -7,7 +7,7 @@ import { log } from './watch.js';
 import { exchange } from './wire.js';
 
 const KIND = 'payment.succeeded';
-/** What would write a line of its own into a log. */
+/** A text that would forge a log line. */
 const INJECTION = 'x%0a[paylink]\u001b[31m-forged-line';
 
 const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [

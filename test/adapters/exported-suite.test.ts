@@ -55,7 +55,7 @@ describe('testAdapter', () => {
       runner,
     );
     const failed: string[] = [];
-    // All at once: a careless adapter leaves many of them waiting for a reply.
+    // Concurrent, because a careless adapter leaves many waiting for a reply.
     await Promise.all(cases.map(([name, body]) => body().catch(() => failed.push(name))));
     expect(cases.length).toBeGreaterThan(30);
     expect(failed).toContain('A01 A delivery without a signature: 401');

@@ -1,8 +1,8 @@
-/** Requests that are valid, or damaged in header, body or framing: what the differential tests send to every host. */
+/** Valid requests, or damaged in header, body or framing, for the differential tests. */
 import fc from 'fast-check';
 import { BODY, bodyOf, chunked, head, mac, PATH, type HeaderLines } from './deliveries.js';
 
-/** The `bodyLimit` that the requests are made for: some are over it by a byte. */
+/** The `bodyLimit` of the requests. Some exceed it by a byte. */
 export const LIMIT = 2_048;
 
 const text = (value: string): Buffer => Buffer.from(value);
@@ -31,7 +31,7 @@ const bodies = fc.oneof(
   fc.constantFrom(LIMIT - 1, LIMIT, LIMIT + 1, 3 * LIMIT).map(bodyOf),
 );
 
-/** What stands in the signature header: mostly the right thing. */
+/** Signature headers, mostly right. */
 const signatures = fc.oneof(
   { weight: 6, arbitrary: fc.constant((right: string): readonly string[] => [right]) },
   fc.constant(() => []),
@@ -105,7 +105,7 @@ export const requests = fc.record({
 });
 export type GeneratedRequest = typeof requests extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The pieces to send. A body that is shorter than declared ends with the connection. */
+/** Returns the pieces to send. A body shorter than declared ends with the connection. */
 export function piecesOf(
   { body, signature, event, lines, contentType, framing }: GeneratedRequest,
   path = PATH,
@@ -123,7 +123,7 @@ export function piecesOf(
         Buffer.concat([head(body, { ...message, framing: Math.max(0, body.length - 1) }), body]),
       ];
     case 'one less than it is':
-      // The byte that is missing comes after all: another body than the one that was signed.
+      // Sends the missing byte after all, which makes another body than the signed one.
       return [
         Buffer.concat([
           head(body, { ...message, framing: body.length + 1 }),

@@ -193,7 +193,7 @@ describe.each(handlerHosts)('$name', (host) => {
     await eventually('the handler', () => signal !== undefined);
     wire.reset();
     await eventually('the end of the connection', async () => (await serving.connections()) === 0);
-    // The sender's leaving is no reason to stop: only the time is.
+    // A leaving sender does not abort the handler. Only the time limit does.
     expect(signal!.aborted).toBe(false);
     await eventually('the abort', () => signal!.aborted);
     expect(serving.errors).toEqual([]);

@@ -1,20 +1,23 @@
-/** Limits that pass when a test says so: on a busy machine one would strike before what it is to limit has begun. */
+/**
+ * Limits that pass on demand: on a busy machine, a real limit could strike before the limited work
+ * begins.
+ */
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 
-/** No timer of Node runs longer. */
+/** The longest timer of Node. */
 const FOREVER = 2 ** 31 - 1;
 
 export interface HeldLimits extends Disposable {
-  /** Resolves with the limits of this length once so many run. */
+  /** Resolves with the limits of this length when `count` of them run. */
   running(milliseconds: number, count: number): Promise<readonly NodeJS.Timeout[]>;
-  /** Lets those of this length pass that run. */
+  /** Passes the running limits of this length. */
   pass(milliseconds: number): void;
-  /** Lets also those of this length pass that begin later, at once. */
+  /** Also passes later limits of this length, at once. */
   release(milliseconds: number): void;
 }
 
-/** Holds the timers of these lengths. Every other one runs as it does. */
+/** Holds the timers of these lengths. Other timers run normally. */
 export function holdLimits(...lengths: readonly number[]): HeldLimits {
   const lasting = new Set(lengths);
   const held = new Map<

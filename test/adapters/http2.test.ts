@@ -1,4 +1,4 @@
-/** HTTP/2, on the hosts that have it. */
+/** HTTP/2, on the hosts that support it. */
 import { once } from 'node:events';
 import http2, {
   type ClientHttp2Session,
@@ -67,7 +67,7 @@ async function answer(stream: ClientHttp2Stream): Promise<Answer> {
   stream.setEncoding('utf8');
   stream.on('response', (received) => (headers = received));
   stream.on('data', (text: string) => (body += text));
-  // A reset after the reply is no error of these tests.
+  // A reset after the reply is expected.
   stream.on('error', () => undefined);
   await within(3_000, 'the stream', new Promise((resolve) => stream.once('close', resolve)));
   return { status: Number(headers[':status']), headers, body, resetCode: stream.rstCode };
@@ -100,7 +100,7 @@ afterEach(async () => {
     expect([afterwards.status, afterwards.body]).toEqual([200, RECEIVED]);
     expect(events.at(-1)?.reference).toBe('order-afterwards');
   } finally {
-    // In order, which waits for every stream that is still open on either side.
+    // An orderly close, which waits for every open stream.
     await within(
       2_000,
       'the end of the streams',

@@ -1,4 +1,4 @@
-/** What no row of the list names: attempts on the invariants themselves. */
+/** Attempts on the invariants themselves, beyond the rows of the list. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -23,7 +23,8 @@ const FORGED = mac(BODY, 'another secret');
 describe.each(hosts)('$name', (host) => {
   it('never mistakes bytes of a refused body for a request', async () => {
     const serving = await serve(host);
-    // A genuine delivery that the attacker has recorded, where the rest of an over-long or wrongly signed body is expected.
+    // A recorded genuine delivery, placed where the rest of an over-long or wrongly signed body is
+    // expected.
     const inside = genuine('order-inside');
     const refusals: readonly (readonly [Buffer, Buffer | string])[] = [
       [head(BODY, { framing: 70_000 }), inside],
@@ -50,7 +51,7 @@ describe.each(hosts)('$name', (host) => {
       Buffer.concat([post(BODY, { signature: FORGED }), genuine('order-behind')]),
     );
     expectRefused(await wire.reply(), 401, 'invalid_signature');
-    // One reply, and then the close: the sender of the second learns nothing and sends it again.
+    // One reply, then the close: the second request's sender gets no answer and retries.
     if (host.capabilities.closes !== false) await wire.closed();
     else expectAcknowledged(await wire.reply());
   });
@@ -85,7 +86,7 @@ describe.each(hosts)('$name', (host) => {
     ]);
     expectRefused(await exchange(serving.port, nameless), 400, 'invalid_event');
     expect(serving.events).toEqual([]);
-    // And it takes nothing away either.
+    // The first request must not lose bytes either.
     const signed = Buffer.concat([
       head(BODY, { framing: 'chunked' }),
       trailer(`X-Service-Signature: ${FORGED}`),
@@ -96,7 +97,8 @@ describe.each(hosts)('$name', (host) => {
 
   it('verifies each of many concurrent deliveries against its own body', async () => {
     const serving = await serve(host);
-    // The bodies come interleaved, a byte at a time, and every other signature is that of the neighbour.
+    // The bodies arrive interleaved, a byte at a time, and every other signature is the
+    // neighbour's.
     const orders = Array.from({ length: 40 }, (_, index) =>
       Buffer.from(`{"reference":"order-${index + 100}"}`),
     );
@@ -295,7 +297,7 @@ describe.each(hosts)('$name', (host) => {
   });
 
   it('prints neither the secret, the signature nor the body for any outcome', async () => {
-    // Every test looks at what went through the console and into replies; this one also at what did not.
+    // Every test checks the console and replies. This test also checks other outputs.
     let written = '';
     for (const stream of [process.stdout, process.stderr]) {
       vi.spyOn(stream, 'write').mockImplementation((text) => {
@@ -327,7 +329,7 @@ describe.each(hosts)('$name', (host) => {
     } finally {
       vi.restoreAllMocks();
     }
-    // That it could have been seen.
+    // Proves that a leak would be seen.
     expect(() => {
       expectNoSecretIn(`signature ${FORGED}`);
     }).toThrow('the output holds');
@@ -357,7 +359,7 @@ describe.each(hosts)('$name', (host) => {
 
   it('survives random noise anywhere in a delivery', async () => {
     const serving = await serve(host);
-    // A fixed generator, so that a failure can be seen again.
+    // A fixed generator, which repeats a failure.
     let state = 0x2545f491;
     const random = (): number => {
       state ^= state << 13;
@@ -381,7 +383,7 @@ describe.each(hosts)('$name', (host) => {
       async () => (await serving.connections()) === 0,
       5_000,
     );
-    // A change of the headers alone can leave a genuine delivery; nothing else may have passed.
+    // Changed headers can leave a genuine delivery. Nothing else may have passed.
     for (const { rawBody } of serving.events) expect(Buffer.from(rawBody).equals(BODY)).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { handlerHosts, hosts } from './hosts/index.js';
 import { expectRefused, serve } from './serving.js';
 import { exchange } from './wire.js';
 
-/** The default logger is `console`, which throws for one when its stream is gone. */
+/** The default logger is `console`, which throws if its stream is gone. */
 function brokenConsole(level: 'warn' | 'error') {
   return vi.spyOn(console, level).mockImplementation(() => {
     throw new Error('the log is full');

@@ -29,7 +29,7 @@ const cases = (chosen: readonly Surroundings[]) =>
       .map((one) => [one.name, surroundings, one.host] as const),
   );
 
-/** In one piece, and so that the body comes after the headers: the two ways in which a body is read. */
+/** The two ways to read a body: in one piece, or after the headers. */
 const ways = (body: Buffer, request = post(body)): Buffer[][] => [
   [request],
   [request.subarray(0, request.length - 9), request.subarray(-9)],
@@ -53,7 +53,8 @@ describe('if middleware handles the body first', () => {
     '%s behind %s does not verify a rebuilt body',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings, afterwards: 500 });
-      // What JSON.stringify(req.body) gives, and its signature: a middleware that repaired the body would find it genuine.
+      // The output of JSON.stringify(req.body) and its signature: a middleware that repaired the
+      // body would accept it.
       const spaced = '{ "reference" : "order-42" }';
       for (const body of [JSON.stringify(JSON.parse(spaced)), spaced]) {
         const { status } = await exchange(serving.port, post(spaced, { signature: mac(body) }));
@@ -167,7 +168,7 @@ describe('if middleware handles the body first', () => {
         [mac(BODY), 200],
         [mac('another body'), 401],
       ] as const) {
-        // A server answers 100 before its first middleware runs, and the body follows the answer.
+        // A server answers 100 before its first middleware runs, and the body follows.
         const wire = await begin(
           serving.port,
           head(BODY, { signature, lines: [['Expect', '100-continue']] }),
@@ -190,7 +191,8 @@ describe('if middleware handles the body first', () => {
   it.each(cases(consumed))(
     '%s behind %s does not hang on an empty body',
     async (_name, surroundings, host) => {
-      // Parsers read to the end before us, so their time limit is the host's; without a body to wait for there is ours.
+      // Parsers read to the end before Paylink, so the host's time limit applies. Without a body,
+      // Paylink's limit applies.
       const serving = await serve(host, { surroundings, afterwards: 500 });
       const wire = await begin(serving.port, head('', { framing: 0 }));
       const { status } = await wire.reply();
@@ -229,7 +231,8 @@ describe('if the webhook is mounted twice', () => {
       const serving = await serve(host, { surroundings, afterwards: gate ? 500 : 200 });
       for (const pieces of ways(BODY)) {
         const reply = await exchange(serving.port, ...pieces);
-        // Handlers answer, and so the second is not reached. A second gate finds nothing to verify.
+        // Handlers answer, so the second webhook is not reached. A second gate finds no body to
+        // verify.
         if (gate) expectRefused(reply, 500, 'body_consumed');
         else expectAcknowledged(reply);
       }
@@ -240,7 +243,7 @@ describe('if the webhook is mounted twice', () => {
   it.each(cases(['another webhook at once']))(
     '%s with %s credits once and sends one reply',
     async (_name, surroundings, host) => {
-      // Whichever answers first: the second finds nothing to verify, and does not run the handler again.
+      // The second webhook finds no body to verify, and does not run the handler again.
       let working = 0;
       const handler = async (): Promise<void> => {
         working += 1;
@@ -254,7 +257,7 @@ describe('if the webhook is mounted twice', () => {
         if (reply.status === 200) expectAcknowledged(reply);
         else expectRefused(reply, 500, 'body_consumed');
       }
-      // A reply can be there before the handler has begun; after one more there has been time.
+      // A reply may precede the handler. After another exchange, the handler has had time.
       expect(
         (await exchange(serving.port, post(BODY, { signature: mac('another body') }))).status,
       ).toBeGreaterThan(400);

@@ -1,6 +1,6 @@
 /**
- * `payments` as the handlers of every adapter, as merchants write it: one merchant, and several merchants
- * by the path. This file also shows that each call compiles.
+ * `payments` as the handlers of every adapter, for one merchant and for several merchants by path.
+ * Also checks that each call compiles.
  */
 import 'reflect-metadata';
 import { once } from 'node:events';
@@ -36,7 +36,7 @@ const SECRETS = new Map([
 const logger = { warn: () => undefined, error: () => undefined };
 
 const servers: Server[] = [];
-/** The statuses that the service knows, by merchant and reference. */
+/** The service's statuses, by merchant and reference. */
 let statuses: Map<string, string>;
 let credited: string[];
 let asked: string[];
@@ -50,7 +50,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-/** The id of a merchant, in whatever case the path spells it: `/Acme/webhook` is of `acme`. */
+/** Returns the merchant of a path, ignoring the case: `/Acme/webhook` is `acme`. */
 function merchantAt(path: string | undefined): { secret: string | undefined; tenant: string } {
   const tenant = /^\/?([^/]*)/.exec(path ?? '')![1]!.toLowerCase();
   return { secret: SECRETS.get(tenant), tenant };
@@ -212,7 +212,7 @@ describe.each(Object.entries(adapters))('payments on %s', (_name, listen) => {
   it('credit one order number of two merchants once each, with the client of each merchant', async () => {
     const send = await listen(paymentsOf());
     const [acme, bolt] = [deliveryOf('acme', 'order-1'), deliveryOf('bolt', 'order-1')];
-    // Paid at one merchant alone: the payment of the other merchant is pending, though its number is the same.
+    // Paid for one merchant only. The other merchant's payment of the same number is pending.
     statuses = new Map([
       ['acme order-1', 'success'],
       ['bolt order-1', 'pending'],
@@ -224,7 +224,7 @@ describe.each(Object.entries(adapters))('payments on %s', (_name, listen) => {
     expect(credited).toEqual(['acme order-1', 'bolt order-1']);
     expect(asked).toEqual(['acme order-1', 'bolt order-1', 'bolt order-1']);
 
-    // Replays, another spelling of the path, and the delivery of one merchant at the path of the other.
+    // Replays, another spelling of the path, and one merchant's delivery at the other's path.
     expect(await send('/acme/webhook', acme)).toBe(200);
     expect(await send('/Acme/webhook', acme)).toBe(200);
     expect(await send('/bolt/webhook', bolt)).toBe(200);

@@ -38,7 +38,7 @@ describe.each(oneOfEach)('$name', (host) => {
   it('throws nothing, not even a caught error, during a genuine delivery', async () => {
     child = new Child(host.name);
     const port = await child.told('port');
-    // The first delivery loads and prepares what the others use.
+    // The first delivery loads the code that the others use.
     expectAcknowledged(await (await begin(port, genuine('order-quick'))).reply());
     expect(await child.exceptions()).toEqual([]);
     expectAcknowledged(await (await begin(port, genuine('order-quick'))).reply());
@@ -61,13 +61,13 @@ describe.each(readers)('$name', (host) => {
   }) => {
     child = new Child(host.name, LIMIT);
     const port = await child.told('port');
-    // Told to continue, so that the requests themselves are there before anything is measured.
+    // Sends the heads first, so that all requests exist before the measurement.
     const opened = head(BODY, { framing: LIMIT, lines: [['Expect', '100-continue']] });
     const opening = await Promise.all(Array.from({ length: SENDERS }, () => begin(port, opened)));
     for (const wire of opening) expect((await wire.reply()).status).toBe(100);
     const before = await child.memory();
     const piece = Buffer.alloc(PIECE, ' ');
-    // One piece less than announced, so that every one of them stays open; and each read before the next is sent.
+    // Leaves out the last piece, so that each stays open. Each piece is read before the next.
     for (let sent = PIECE; sent < LIMIT; sent += PIECE) {
       for (const wire of opening) void wire.write(piece);
       await child.turn();
@@ -81,9 +81,9 @@ describe.each(readers)('$name', (host) => {
     await annotate(
       `for each byte of ${bytes}: ${live.toFixed(1)} bytes live; for each sender ${(resident / 1_000).toFixed(0)} kB resident`,
     );
-    // With a Buffer kept for each piece it is two and a half; in one buffer that grows with what came, one.
+    // One Buffer per piece would take two and a half. One growing buffer takes one.
     expect(live).toBeLessThan(1.8);
-    // What the allocator keeps for later is in it too, and differs from run to run.
+    // Includes the allocator's reserve, which varies between runs.
     expect(resident).toBeLessThan(75_000);
   });
 });

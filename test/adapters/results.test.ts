@@ -1,4 +1,4 @@
-/** Every value that a handler returns or throws by habit, on every host: none of them acknowledges. */
+/** Checks that no value that handlers habitually return or throw acknowledges, on any host. */
 import { createRequire } from 'node:module';
 import { isWebhookError, WebhookError } from '@paylink/core';
 import { paymentWebhook as fetchWebhook } from '@paylink/fetch';
@@ -70,7 +70,7 @@ const returned: Readonly<Record<string, () => unknown>> = {
   'an Observable': () => of(undefined),
 };
 
-/** Other values, which say nothing. */
+/** Other values, which mean nothing. */
 const successes: Readonly<Record<string, () => unknown>> = {
   undefined: () => undefined,
   null: () => null,
@@ -83,7 +83,7 @@ const successes: Readonly<Record<string, () => unknown>> = {
     Object.create({ status: 503, statusCode: 503 }) as object,
 };
 
-/** Thrown values, and errors whose fields some host takes for its reply (O10, N07). */
+/** Thrown values, and errors with fields that a host uses for its reply (O10, N07). */
 const thrown: Readonly<Record<string, () => unknown>> = {
   ...Object.fromEntries(
     [200, 201, 204, 302, 404].flatMap((status) => [
@@ -162,7 +162,7 @@ const thrown: Readonly<Record<string, () => unknown>> = {
     Object.assign(new WebhookError('unknown_order', { message: MESSAGE }), { status: 200 }),
   'a WebhookError whose code was changed': () =>
     Object.assign(new WebhookError('unknown_order'), { code: MESSAGE }),
-  // Express takes some of these for words of its own.
+  // Express gives some of these values a meaning.
   ...Object.fromEntries(
     ['a text', 'route', 'router', '', undefined, null, 0, false].map((value) => [
       JSON.stringify(value) ?? 'undefined',
@@ -230,7 +230,7 @@ const rejections = failures.filter(([name]) => name.startsWith('rejects'));
 async function expectFailedByHost(host: Host, handler: Handler): Promise<void> {
   const serving = await serve(host, { surroundings: 'no error handler', handler });
   const reply = await exchange(serving.port, post());
-  // Outside production, Express prints the stack of any error, and with it the message.
+  // Outside production, Express prints the stack and message of any error.
   if (host.name.startsWith('Express'))
     expect([reply.status, reply.headers.has('x-leaked')]).toEqual([500, false]);
   else expectFailed(reply);
@@ -247,7 +247,7 @@ describe.each(withOwnHandling)('$name without an error handler of the app', (hos
 });
 
 describe.each(nestHosts)('$name', (host) => {
-  // Nest subscribes to an Observable of a controller.
+  // Nest subscribes to a controller's Observable.
   it.each(failures.filter(([name]) => !name.includes('Observable')))(
     'answers only 500 if a controller %s',
     async (_name, handler) => {
@@ -295,7 +295,7 @@ describe.each(Object.entries(direct))('%s', (_name, invoke) => {
     );
     expect(error).toBeInstanceOf(Error);
     expect(isWebhookError(error)).toBe(false);
-    // A platform makes its answer of an error's own fields.
+    // A platform makes its answer from an error's own fields.
     const {
       status = 500,
       statusCode = 500,

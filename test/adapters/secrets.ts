@@ -1,9 +1,11 @@
-/** What may be in no output of a test. Apart from watch.ts, which needs a test runner around it. */
+/**
+ * The texts that must not appear in an output. Separate from watch.ts, which needs a test runner.
+ */
 const secrets = new Set<string>();
 
-/** Notes a secret, a signature or a body. */
+/** Registers a secret, a signature or a body. */
 export function mustStaySecret(text: string): void {
-  // Shorter ones would be found by accident.
+  // Shorter texts would match by accident.
   if (text.trim().length >= 12) secrets.add(text);
 }
 

@@ -1,4 +1,4 @@
-/** A host in a process of its own, for what needs one: memory, signals, a crash. Forked by child.ts. */
+/** Runs a host in its own process, for tests of memory, signals and crashes. Forked by child.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRET } from './deliveries.js';
 import { hosts } from './hosts/index.js';
@@ -15,7 +15,7 @@ const listening = await host.listen({
   handler: async ({ reference }) => {
     tell({ handling: reference });
     if (reference === 'order-crash') {
-      // A fault of other code in the same process, while this order is half done.
+      // An error of other code in the same process, while this order is half done.
       setTimeout(() => {
         throw new Error('in a timer of the application');
       }, 20);
@@ -47,7 +47,7 @@ process.on('message', (asked) => {
     return;
   }
   void (async () => {
-    // Buffers are let go of on another thread, which a busy machine makes wait: until a round frees nothing more.
+    // Another thread frees buffers, possibly late. This repeats until a round frees nothing more.
     for (let [least, round] = [Infinity, 0]; round < 40; round++) {
       globalThis.gc!();
       await sleep(50);

@@ -1,4 +1,4 @@
-/** A server under attack, and what is asked of it after every test. */
+/** A server under attack, with the checks after every test. */
 import { afterEach, expect } from 'vitest';
 import { genuine, SECRET } from './deliveries.js';
 import type {
@@ -20,7 +20,7 @@ export interface Serving {
   readonly port: number;
   /** The events that reached the merchant's code. */
   readonly events: MerchantEvent[];
-  /** What reached the host's own error handling. */
+  /** The errors that reached the host's error handler. */
   readonly errors: unknown[];
   connections(): Promise<number>;
 }
@@ -29,7 +29,7 @@ export interface Circumstances {
   readonly options?: Partial<HandlerOptions>;
   readonly surroundings?: Surroundings;
   readonly handler?: Setup['handler'];
-  /** What a genuine delivery gets afterwards, where the server is one that cannot take any. */
+  /** The expected statuses of a genuine delivery afterwards, for servers that cannot accept any. */
   readonly afterwards?: number | readonly number[];
 }
 
@@ -40,7 +40,10 @@ const running = new Set<{
   readonly afterwards: readonly number[];
 }>();
 
-/** Starts the host. After the test it must still serve a genuine delivery, and then close with no connection left behind. */
+/**
+ * Starts the host. After the test, it must accept a genuine delivery, then close without open
+ * connections.
+ */
 export async function serve(
   host: Host,
   { options, surroundings, handler, afterwards = 200 }: Circumstances = {},
@@ -88,7 +91,7 @@ afterEach(async () => {
   expectNothingAmiss();
 });
 
-/** The references that reached the merchant's code. */
+/** Returns the references that reached the merchant's code. */
 export function references({ events }: Serving): string[] {
   return events.map(({ reference }) => reference);
 }
@@ -105,7 +108,7 @@ const ASKED: Readonly<Record<number, readonly [name: string, value: string]>> = 
   503: ['retry-after', '5'],
 };
 
-/** A reply of ours that says `code` and nothing else. */
+/** Expects a reply with only `code`. */
 export function expectRefused(reply: WireReply, status: number, code: string): void {
   expect([reply.status, reply.body]).toEqual([status, JSON.stringify({ error: code })]);
   expect(reply.headers.get('content-type')).toBe('application/json');
@@ -114,21 +117,24 @@ export function expectRefused(reply: WireReply, status: number, code: string): v
   expectNoSecretIn(reply.bytes.toString('latin1'));
 }
 
-/** That the reply announces the end of the connection, where the host lets us. */
+/** Expects the reply to announce the connection's end, if the host allows that. */
 export function expectClosing({ capabilities }: Host, reply: WireReply): void {
   if (capabilities.closes === true) expect(reply.headers.get('connection')).toBe('close');
 }
 
-/** That the connection is announced to end with the reply, and ends, where the host lets us. */
+/**
+ * Expects the connection to end with the reply, and the reply to announce it, if the host allows
+ * that.
+ */
 export async function expectEnded(host: Host, reply: WireReply, wire: Wire): Promise<void> {
   expectClosing(host, reply);
   if (host.capabilities.closes === true) await wire.closed();
 }
 
-/** What Fastify says in place of Node to what is no HTTP. */
+/** Fastify's refusal of invalid HTTP, instead of Node's. */
 export const FASTIFY_REFUSAL = /^\{"error":"[A-Z][\w ]+","message":"[\w ]+","statusCode":\d+\}$/;
 
-/** The refusal of what the server's HTTP parser itself does not take: ours never sees it. */
+/** Expects a refusal by the server's HTTP parser, before Paylink. */
 export function expectRefusedByParser(
   { capabilities }: Host,
   reply: WireReply,
@@ -161,7 +167,7 @@ export async function within<T>(
   }
 }
 
-/** Waits for what no event tells of. */
+/** Polls for a state without an event. */
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,

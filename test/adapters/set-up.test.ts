@@ -1,4 +1,4 @@
-/** Mistakes of set-up, which every adapter refuses when it is made. */
+/** Set-up mistakes, which every adapter rejects at startup. */
 import 'reflect-metadata';
 import { ConfigurationError } from '@paylink/core';
 import * as express from '@paylink/express';
@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest';
 const handler = (): undefined => undefined;
 const SILENT = { warn: handler, error: handler };
 type Make = (options: unknown, handlers: unknown) => unknown;
-/** As plain JavaScript calls them. */
+/** Untyped, as in plain JavaScript. */
 const untyped: Readonly<Record<string, Make>> = {
   'node:http': node.paymentWebhook as Make,
   Express: express.paymentWebhook as Make,

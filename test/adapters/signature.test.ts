@@ -21,12 +21,12 @@ const fullWidth = VALID.replace(/[0-9a-f]/g, (digit) =>
   String.fromCodePoint(digit.codePointAt(0)! + 0xfee0),
 );
 
-/** As a client sends a text that is not ASCII: each byte of its UTF-8 is a character on the wire. */
+/** Encodes text as HTTP clients do: each UTF-8 byte becomes one character. */
 function utf8(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** The MAC with one bit changed. */
+/** Flips one bit of the MAC. */
 function flipped(bit: number): string {
   const bytes = Buffer.from(VALID, 'hex');
   bytes[bit >> 3]! ^= 1 << (bit & 7);
@@ -116,7 +116,7 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { signature: utf8(fullWidth) },
     { signature: utf8(fullWidth).slice(0, 64) },
     { signature: utf8(`\u0130${VALID.slice(1)}`) },
-    // 0xB0 is '0' with its high bit set: what keeps seven bits of a character would accept it.
+    // 0xB0 is '0' with its high bit set. Code that keeps seven bits would accept it.
     {
       signature: Array.from(VALID, (digit) => String.fromCharCode(digit.charCodeAt(0) | 0x80)).join(
         '',
@@ -326,7 +326,8 @@ describe('the verification API', () => {
     ['rejects a NUL after the right MAC', `${VALID}\0`],
     ['rejects a line break after the right MAC', `${VALID}\n`],
     ['rejects a control character instead of a digit', `\x01${VALID.slice(1)}`],
-    // U+0130 is one character whose lower case is two; U+FF10 and the like have the same low byte as a control character.
+    // The lower case of U+0130 has two characters. U+FF10 and others share their low byte with a
+    // control character.
     [
       'rejects wide characters whose low bytes are the right digits',
       Array.from(VALID, (digit) => String.fromCharCode(digit.charCodeAt(0) | 0x100)).join(''),
@@ -358,7 +359,8 @@ describe('the verification API', () => {
     const headers = { 'x-service-signature': VALID, 'x-service-event': 'payment.succeeded' };
     expect((await verifier.verify(BODY, headers)).reference).toBe(REFERENCE);
     await expect(verifySignature(BODY, VALID, SECRET)).resolves.toBeUndefined();
-    // Not awaited, a refusal is an unhandled rejection, which ends the process: never a silent success.
+    // Not awaited, a refusal is an unhandled rejection, which ends the process instead of
+    // succeeding silently.
     await expect(
       verifier.verify(BODY, { ...headers, 'x-service-signature': FORGED }),
     ).rejects.toMatchObject({

@@ -14,7 +14,7 @@ import { begin, exchange, type Wire } from './wire.js';
 
 const LIMIT = 65_536;
 const BODY_TIMEOUT = 7_000;
-/** How long a receiver lets a sender take its reply before it closes. */
+/** Milliseconds that a receiver gives a sender to read its reply. */
 const LINGER = 1_000;
 
 describe.each(hosts)('$name', (host) => {
@@ -31,7 +31,7 @@ describe.each(hosts)('$name', (host) => {
       await begin(serving.port, head(BODY)),
       await begin(serving.port, post(BODY, { framing: BODY.length + 1 })),
       await begin(serving.port, head(BODY, { framing: 'chunked' })),
-      // The whole body is there, and signed; only its last chunk is not.
+      // The whole signed body has arrived, without its last chunk.
       await begin(serving.port, Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY)])),
     ];
     await limits.running(BODY_TIMEOUT, wires.length);
@@ -51,7 +51,7 @@ describe.each(hosts)('$name', (host) => {
     const deadline = await limits.running(BODY_TIMEOUT, 1);
     for (let piece = 0; piece < 10; piece++) {
       await wire.send(chunk(Buffer.from('n')));
-      // Its answer comes after the server has read what was sent before it.
+      // The answer shows that the server has read all earlier bytes.
       const { wire: beside, ...reply } = await exchange(serving.port, genuine('order-beside'));
       expectAcknowledged(reply);
       beside.destroy();

@@ -1,8 +1,12 @@
-/** The exceptions that this thread throws, those that are caught too: each costs as much as verifying a signature. */
+/**
+ * Counts the exceptions of this thread, even caught ones: each costs as much as verifying a
+ * signature.
+ */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-// In plain JavaScript, since a worker does not go through tsx. A debugger must be on another thread than what it stops.
+// Plain JavaScript, because a worker does not use tsx. A debugger must run on another thread than
+// its target.
 const DEBUGGER = `
 const { Session } = require('node:inspector');
 const { parentPort } = require('node:worker_threads');
@@ -20,7 +24,7 @@ session.post('Debugger.enable', () => {
 parentPort.on('message', () => parentPort.postMessage(thrown));
 `;
 
-/** Watches from now on. Gives what tells the exceptions so far, with the places that threw them. */
+/** Watches from now on. Returns a function that returns the exceptions with their places. */
 export async function watchExceptions(): Promise<() => Promise<readonly string[]>> {
   const worker = new Worker(DEBUGGER, { eval: true });
   worker.unref();

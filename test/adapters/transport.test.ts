@@ -29,7 +29,7 @@ import { begin, exchange, Wire } from './wire.js';
 
 const LIMIT = 65_536;
 
-/** Goes on sending until the server has closed, and gives the bytes that it took. */
+/** Sends until the server closes, and returns the number of accepted bytes. */
 async function flood(wire: Wire, piece: Buffer): Promise<number> {
   let sent = 0;
   for (const end = performance.now() + 3_000; wire.ending !== 'RST'; sent += piece.length) {
@@ -176,11 +176,12 @@ describe.each(hosts)('$name', (host) => {
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
     wire.hold();
-    // How long a receiver and Hono's server read on: a busy core can keep them from reading for as long.
+    // Milliseconds that a receiver and Hono's server keep reading.
     const readsOn = [1_000, 500];
     using limits = holdLimits(...readsOn);
-    // More than the buffers of both sides hold: a server that reads nothing more would end this by a reset, and the reply with it.
-    // It may take as long as the test may. The last byte is never sent: Hono's server keeps a connection whose body it has read whole.
+    // More than the buffers of both sides hold: a server that stopped reading would end this with a
+    // reset, without the reply. The last byte is never sent, because Hono's server keeps a
+    // connection after a whole body.
     await wire.write(
       Buffer.concat([head(BODY, { framing: 8_000_001 }), Buffer.alloc(8_000_000)]),
       60_000,
@@ -249,7 +250,7 @@ describe.each(hosts)('$name', (host) => {
     const serving = await serve(host, { options: { observe } });
     const ended = await begin(serving.port, request);
     ended.finish();
-    // By Node, or by us where it lets us: the sender has only closed its own side.
+    // From Node, or from Paylink if Node allows it: the sender has closed only its own side.
     const reply = await ended.reply();
     expect(reply.status).toBe(400);
     if (reply.body !== '{"error":"incomplete_body"}') expectRefusedByParser(host, reply, 400);
@@ -258,7 +259,7 @@ describe.each(hosts)('$name', (host) => {
     const broken = await begin(serving.port, request);
     broken.reset();
     await eventually('the end of the connection', async () => (await serving.connections()) === 0);
-    // At once, and not when bodyTimeout has passed: the reading is over.
+    // At once, not after bodyTimeout, because the reading has ended.
     await eventually('the outcomes', () => observe.mock.calls.length === 2);
     for (const [outcome] of observe.mock.calls)
       expect(outcome).toMatchObject({ outcome: 'rejected', code: 'incomplete_body' });
@@ -309,7 +310,7 @@ describe.each(hosts)('$name', (host) => {
   });
 
   it('leaves no listener behind if one connection carries many deliveries', async () => {
-    // Node warns of more than ten listeners of a kind, and every test watches for warnings.
+    // Node warns about more than ten listeners, and every test checks for warnings.
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
     for (let count = 0; count < 30; count++) {
@@ -386,7 +387,7 @@ describe.each(hosts)('$name', (host) => {
       );
       expectRefused(reply, 415, 'unsupported_encoding');
     }
-    // 20 of them inflated are 200 MB.
+    // Inflated, 20 of them take 200 MB.
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
     expect(serving.events).toEqual([]);
   });

@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 type Copy = typeof modules & { readonly webhookEvent: typeof webhookEvent };
 
-/** The packages as `require` loads them, beside the ones that `import` loaded. */
+/** The packages from `require`, besides those from `import`. */
 function requiredCopy(): Copy {
   const { outputFiles } = buildSync({
     stdin: {
@@ -84,18 +84,18 @@ describe('two copies of the packages in one process', () => {
       method: 'POST',
       headers: { ...headers, 'content-length': rawBody.length },
     });
-    // One refuses at once. The other may have the body, but not the response: it finds one begun, and breaks it off if it fails.
+    // One copy refuses at once. The other finds the response begun, and breaks it off if it fails.
     const answered = once(request, 'response').then(
       ([response]) => (response as IncomingMessage).statusCode,
       () => 'broken off',
     );
     request.flushHeaders();
-    // Each has looked at the request before there is a body to be had.
+    // Both copies have seen the request before the body arrives.
     await expect.poll(() => received).toBe(1);
     request.on('error', () => undefined).end(rawBody);
     expect([500, 'broken off']).toContain(await answered);
     expect(told[0]).toContain('body_consumed');
-    // A second reader of the body would have had it by then.
+    // A second reader would have the body by then.
     await once(server.close(), 'close');
     expect(credited.length).toBeLessThanOrEqual(1);
   });

@@ -1,4 +1,4 @@
-/** What must hold in every test: nothing uncaught, nothing secret in any output, nothing changed for the whole process. */
+/** Checks for every test: no uncaught error, no secret in an output, no change of the process. */
 import { format } from 'node:util';
 import { afterAll, beforeEach, expect, vi } from 'vitest';
 import { forgetSecrets, secretIn } from './secrets.js';
@@ -9,7 +9,7 @@ const prototypeKeys = Object.getOwnPropertyNames(Object.prototype).join();
 
 const note = (error: unknown): void => void uncaught.push(error);
 process.on('unhandledRejection', note).on('uncaughtException', note);
-// A leak of listeners is a warning before it is anything worse.
+// Node warns about leaked listeners.
 process.on('warning', note);
 afterAll(() => {
   process.off('unhandledRejection', note).off('uncaughtException', note).off('warning', note);
@@ -26,7 +26,7 @@ beforeEach(() => {
   }
 });
 
-/** What the test has printed so far. */
+/** Returns the test's output so far. */
 export function log(): string {
   return printed.join('\n');
 }

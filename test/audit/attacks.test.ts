@@ -1,4 +1,7 @@
-/** The attack kit as a merchant's own tests use it: supertest, Fastify's inject, a Fetch handler. Each status to the letter. */
+/**
+ * Uses the attack kit like a merchant's tests: supertest, Fastify's inject, a Fetch handler.
+ * Expects exact statuses.
+ */
 import { paymentWebhook as onExpress } from '@paylink/express';
 import { paymentWebhook as onFastify } from '@paylink/fastify';
 import { paymentWebhook as onFetch } from '@paylink/fetch';

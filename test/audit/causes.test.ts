@@ -8,18 +8,18 @@ import { ORDERS } from './merchant-books.js';
 import { peers } from './peers.js';
 import { receivers, type ReceiverUnderAudit } from './receivers-under-audit.js';
 
-// Few at a time: what an audit waits for is in the same process.
+// Few at a time, because the receivers run in the same process.
 vi.setConfig({ testTimeout: 60_000, maxConcurrency: 3 });
-// One of the peers logs what it refuses.
+// One of the peers logs its refusals.
 vi.spyOn(console, 'log').mockImplementation(() => undefined);
 
-/** Longer than the receivers give a slow body, also on a busy machine. */
+/** Longer than the receivers' limit for a slow body, even on a busy machine. */
 const SLOW = 4_000;
 
 async function audit({ listener, books }: ReceiverUnderAudit): Promise<AuditReport> {
   const merchant = books?.();
   const { url, close } = await listen(listener(merchant?.credit ?? (() => 200)));
-  // Many audits at once, in one process with their receivers: an answer takes its time.
+  // Many audits share one process with their receivers, so answers are slow.
   const options = {
     url,
     secret: SECRET,
@@ -38,7 +38,7 @@ async function audit({ listener, books }: ReceiverUnderAudit): Promise<AuditRepo
   }
 }
 
-/** What it names, as a failure of these tests should show it. */
+/** Formats the named causes for a failure message. */
 function named({ causes }: AuditReport): string[] {
   return causes.map(
     ({ id, severity, evidence, symptoms }) =>
@@ -55,7 +55,7 @@ describe.concurrent('auditReceiver', () => {
     expect(ids.sort(), named(report).join('\n')).toEqual([...under.causes].sort());
   });
 
-  // Python is on every machine that builds this; where it is not, the test says so.
+  // The test is skipped on machines without Python.
   const hasPython = spawnSync('python3', ['--version']).status === 0;
   if (!hasPython && process.env['CI'] !== undefined) throw new Error('python3 is missing');
   it.skipIf(!hasPython)(
@@ -93,7 +93,7 @@ describe.concurrent('auditReceiver', () => {
   );
 
   it('matches the audited docs/audit-of-peers.md', { concurrent: false }, async ({ skip }) => {
-    // A part of the tests audits a part of the peers.
+    // A partial test run audits only some peers.
     if (audited.size < peers.length) skip('not every peer was audited in this run');
     await expect(pageOf(audited)).toMatchFileSnapshot('../../docs/audit-of-peers.md');
   });

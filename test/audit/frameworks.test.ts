@@ -1,6 +1,6 @@
 /**
- * What an audit says of correct receivers on frameworks, and of their faults: nothing that is not
- * true, and no advice that is followed.
+ * Audits correct and faulty receivers on frameworks: the report must be true, and must not advise
+ * steps that are already taken.
  */
 import 'reflect-metadata';
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -29,9 +29,7 @@ function named({ causes }: AuditReport): string[] {
   );
 }
 
-/**
- * A webhook by hand that verifies the raw bytes on Fastify, and does with the order as it is told.
- */
+/** A hand-written Fastify webhook that verifies the raw bytes, with a chosen handler. */
 async function startFastify(handle: (reference: string) => void): Promise<string> {
   const app = Fastify({ bodyLimit: 65_536, requestTimeout: 1_500 });
   app.removeAllContentTypeParsers();
@@ -101,7 +99,7 @@ describe('an audit of NestJS with rawBody: true', () => {
   });
 });
 
-/** A guard by hand over `request.rawBody`, as the pages of NestJS show it. */
+/** A hand-written guard over `request.rawBody`, as in NestJS's documentation. */
 async function startNest(): Promise<string> {
   @Controller()
   class Webhooks {
@@ -126,7 +124,7 @@ async function startNest(): Promise<string> {
   }
   const settings = { rawBody: true, logger: false } as const;
   const module = { module: Webhooks, controllers: [Webhooks] };
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- as Nest types it
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
   const app = await NestFactory.create(module, new ExpressAdapter(), settings);
   onTestFinished(() => app.close());
   await app.listen(0, '127.0.0.1');
@@ -137,8 +135,8 @@ describe('a crash of the server', () => {
   const CRASHING = 'a pretty-printed body that is signed as such';
 
   /**
-   * Ends, with all its connections, at one delivery; the answer to others takes a while, so that
-   * several are on their way.
+   * Crashes with all its connections at one delivery. Other answers are slow, so that several are
+   * pending.
    */
   async function startCrashing(restartsAfter: number | undefined): Promise<string> {
     let server: Server;
@@ -179,7 +177,7 @@ describe('a crash of the server', () => {
     const { what, title } = findings.find(({ cause }) => cause === 'stops_serving')!;
     expect(what).toContain(CRASHING);
     expect(title).toContain('one of these was the cause');
-    // Nothing else is a finding, since the server was gone.
+    // Nothing else is a finding, because the server was gone.
     expect(findings.map(({ cause }) => cause)).toEqual(['stops_serving']);
   });
 });

@@ -1,4 +1,4 @@
-/** What a server may do with requests whose length is said twice, and under which Host the audit asks. */
+/** Requests with two lengths, and the audit's Host header. */
 import { ServerResponse, type RequestListener } from 'node:http';
 import { auditReceiver, type AuditResult } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
@@ -6,14 +6,14 @@ import { listen, receiver, SECRET } from './hand-written.js';
 
 const BESIDE_CHUNKS = 'a length beside a chunked body';
 
-/** Leaves the connection open, which Node does where nothing is said of it. */
+/** Keeps the connection open, as Node does by default. */
 const keepingAlive: RequestListener = (req, res) => {
   const writeHead = (status: number) => ServerResponse.prototype.writeHead.call(res, status);
   res.writeHead = writeHead;
   receiver()(req, res);
 };
 
-/** What comes of a length beside chunks on a server that reads the chunks alone. */
+/** Tries a length beside chunks on a server that reads only the chunks. */
 async function besideChunks(listener: RequestListener): Promise<AuditResult | undefined> {
   const { url, close } = await listen(listener, { insecureHTTPParser: true });
   const enough = new AbortController();

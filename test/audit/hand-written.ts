@@ -1,4 +1,4 @@
-/** A receiver as a careful merchant writes one by hand, without Paylink, and the habits that a careless one changes. */
+/** A careful merchant's hand-written receiver, and the habits that a careless merchant changes. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -15,24 +15,24 @@ export const SECRET = 'a-secret-of-the-receiver-by-hand';
 export const BODY_LIMIT = 20_000;
 
 export interface Habits {
-  /** What the signature header must be before it is compared. */
+  /** Checks the signature header's form before the comparison. */
   isSignature(header: string): boolean;
-  /** The signature that is taken from the header. */
+  /** Returns the signatures in the header. */
   readHeader(header: string): readonly string[];
   equal(given: string, expected: string): boolean;
-  /** The bytes that are verified, made of those received. */
+  /** Returns the verified bytes, from the received ones. */
   verified(raw: Buffer, req: IncomingMessage): string | Buffer;
   readonly secret: string;
   readonly codings: readonly string[];
   parse(raw: Buffer): unknown;
   readonly acknowledged: number;
-  /** The reply to a body that cannot be parsed. */
+  /** Returns the reply to a body that cannot be parsed. */
   invalid(error: unknown): string;
   forged(reason: string): string;
   readonly bodyLimit: number;
-  /** Whether the signature is looked at before the body is parsed. */
+  /** Set if it checks the signature before it parses the body. */
   readonly verifiesFirst: boolean;
-  /** What is done with a proven event: the status to answer. */
+  /** Handles a verified event, and returns the status. */
   credit(event: ProvenEvent): Promise<number> | number;
 }
 
@@ -88,10 +88,10 @@ export async function listen(
 }
 
 const BODY_TIMEOUT = 1_500;
-/** More than the slow bodies of an audit, and less than its long ones, which take a busy machine as long as they take. */
+/** More than an audit's slow bodies, and less than its long ones. */
 const SLOW_BODY = 40_000;
 
-/** Answers 408 to a body that is slow; not to one that is there and unread, nor to one that keeps coming. */
+/** Answers 408 to a slow body, but not to an unread body or to a body that keeps coming. */
 function limitTime(req: IncomingMessage, res: ServerResponse): void {
   const { socket } = req;
   const before = socket.bytesRead;
@@ -114,7 +114,7 @@ function limitTime(req: IncomingMessage, res: ServerResponse): void {
   }
 }
 
-/** The receiver, with the habits of a sound one but for those given. */
+/** Returns the sound receiver with some careless habits. */
 export function receiver(careless: Partial<Habits> = {}): RequestListener {
   const habits = { ...SOUND, ...careless };
   return (req, res) => {
@@ -124,7 +124,7 @@ export function receiver(careless: Partial<Habits> = {}): RequestListener {
   };
 }
 
-/** The receiver, with other statuses than its own. */
+/** Returns the receiver with other statuses. */
 export function answering(statusFor: (status: number) => number): RequestListener {
   return (req, res) => {
     const writeHead = res.writeHead.bind(res) as (status: number, ...rest: unknown[]) => typeof res;

@@ -1,14 +1,14 @@
-/** A receiver that answers once its queue has the message, and credits later. */
+/** A receiver that answers when its queue has the message, and credits later. */
 import type { AuditReport } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 import { BODY_LIMIT, listen, receiver, SECRET } from './hand-written.js';
 import { ORDERS, queueing } from './merchant-books.js';
 import { auditInVirtualTime } from './virtual-time.js';
 
-/** The audit asks every 50 ms: it is credited after 2 s. */
+/** The audit asks every 50 ms, so the credit follows after 2 s. */
 const QUESTIONS = 40;
 
-/** Audits a queue up to the first attack behind the judgement of its credits. */
+/** Audits a queue up to the first attack after the credit verdict. */
 async function audit(more: { readonly settle?: number }): Promise<AuditReport> {
   const { credit, credits } = queueing(QUESTIONS);
   const { url, close } = await listen(receiver({ credit }));
@@ -47,6 +47,6 @@ describe('auditReceiver', () => {
     const { causes, stopped } = await audit({});
     expect(causes.map(({ id }) => id)).toEqual(['loses_credit']);
     expect(stopped).toMatchObject({ reason: 'unknown_reference' });
-    expect(stopped?.message).toMatch(/was not credited.*later than 600 ms/);
+    expect(stopped?.message).toMatch(/did not credit.*later than 600 ms/);
   });
 });

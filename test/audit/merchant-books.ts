@@ -1,4 +1,4 @@
-/** Ways of merchants to credit an order, and the count of each that an audit asks for. */
+/** Ways to credit an order, with the counts that an audit asks for. */
 import type { ProvenEvent } from './hand-written.js';
 
 export interface MerchantBooks {
@@ -29,15 +29,15 @@ const isPaid = ({ kind, status }: ProvenEvent): boolean =>
   kind === 'payment.succeeded' && (status === undefined || status === 'success');
 
 /**
- * A moment, and then turns of the event loop: where the machine kept it from running, the timer's end comes before what had arrived
- * meanwhile.
+ * Waits a moment, then some turns of the event loop: after a pause of the machine, the timer may
+ * precede earlier arrivals.
  */
 async function pause(milliseconds: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, milliseconds));
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The orders that a careful merchant has. */
+/** A careful merchant's orders. */
 export const ORDERS = ['order-1', 'order-2', 'order-3', 'order-4', 'order-5'] as const;
 
 export const careful = books((event, count, done) => {
@@ -51,7 +51,7 @@ export const careful = books((event, count, done) => {
   return 200;
 });
 
-/** Acknowledges at once and credits from a queue: an order when its credits have been asked for so often. */
+/** Acknowledges at once and credits from a queue, after the audit has asked often enough. */
 export function queueing(questions: number): MerchantBooks {
   const { credits, credit } = careful();
   const queue = new Map<string, { readonly event: ProvenEvent; left: number }>();
@@ -92,7 +92,7 @@ const checkingThenActingAfter = (milliseconds: number) =>
 
 export const checkingThenActing = checkingThenActingAfter(20);
 
-/** It is still at work when a sender would retry that got no reply. */
+/** Still works when a sender without a reply would retry. */
 export const checkingThenActingSlowly = checkingThenActingAfter(400);
 
 export const rememberingBodies = books((event, count, done) => {

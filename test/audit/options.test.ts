@@ -134,7 +134,7 @@ describe('auditReceiver', () => {
     const held: (() => void)[] = [];
     const { url, close } = await listen((req, res) => {
       if (++count < 40) receiver()(req, res);
-      // Two that hang beside others whose connections break.
+      // Two requests hang while the connections of others break.
       else if (count < 42) held.push(() => res.end());
       else req.socket.destroy();
     });
@@ -165,7 +165,7 @@ describe('auditReceiver', () => {
   it('rejects if `credits` returns no number or fails', async () => {
     const { url, close } = await listen(receiver());
     await expect(auditReceiver({ url, secret, credits: () => Number.NaN })).rejects.toThrow(
-      /credits must give how often/,
+      /credits must return an order's number/,
     );
     await expect(
       auditReceiver({ url, secret, credits: () => Promise.reject(new Error('no books')) }),

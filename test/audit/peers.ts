@@ -1,4 +1,4 @@
-/** The packages of the field, as their documentation shows them, each with the signatures of its own service. */
+/** Other packages as documented, each with its own service's signatures. */
 import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { RequestListener } from 'node:http';
@@ -15,9 +15,9 @@ export interface Peer {
   readonly name: string;
   readonly version: string;
   readonly listener: () => RequestListener;
-  /** How it was set up, in a sentence. */
+  /** The set-up, in one sentence. */
   readonly setup: string;
-  /** Every cause that is critical, high or medium. */
+  /** Every critical, high or medium cause. */
   readonly causes: readonly AuditReport['causes'][number]['id'][];
   readonly audit: Pick<AuditOptions, 'secret' | 'sign' | 'headers' | 'requestHeaders'>;
 }
@@ -49,7 +49,7 @@ const github: Peer['audit'] = {
   },
 };
 
-/** Of Standard Webhooks: an id and a time are signed with the body. */
+/** Standard Webhooks signs an id and a time with the body. */
 function standard(
   prefix: 'webhook' | 'svix',
   keyOf: (secret: string | Uint8Array) => Uint8Array,
@@ -72,7 +72,7 @@ function onExpress(...handlers: RequestHandler[]): RequestListener {
   return express().post('/hook', ...handlers) as RequestListener;
 }
 
-/** As the documentation of each asks for it: the body as it came, verified, 400 where that throws. */
+/** Verifies the received body, as documented, and answers 400 to an exception. */
 function verifying(verify: (req: Parameters<RequestHandler>[0]) => unknown): RequestListener {
   return onExpress(express.raw({ type: '*/*' }), (req, res) => {
     try {
@@ -128,7 +128,7 @@ export const peers: readonly Peer[] = [
           log: silent,
         },
       );
-      // Under `createServer` its rejection is unhandled; here it would end the tests.
+      // Under `createServer`, the rejection would be unhandled and end the tests.
       return (req, res) => void middleware(req, res).catch(() => undefined);
     },
     audit: github,
@@ -171,7 +171,7 @@ export const peers: readonly Peer[] = [
       onExpress(
         express.json(),
         (req, res, next) => {
-          // A verified body that is not one of Polar's events fails in its schema, after what is judged here.
+          // A verified body that is not a Polar event fails in its schema, after the judged part.
           const status = res.status.bind(res);
           res.status = (code) => status(code === 500 && req.body !== undefined ? 200 : code);
           next();

@@ -1,4 +1,4 @@
-/** What a server turns away by 429 says nothing about the receiver behind it. */
+/** A 429 from the server proves nothing about the receiver behind it. */
 import type { RequestListener } from 'node:http';
 import { auditReceiver } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Receivers that are wrong in one way each, or right; and the causes that an audit must name, and no other. */
+/** Receivers with one fault each, or none, and the exact causes that an audit must name. */
 import { createHmac } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -13,9 +13,9 @@ type CauseId = AuditReport['causes'][number]['id'];
 export interface ReceiverUnderAudit {
   readonly name: string;
   readonly listener: (credit: MerchantBooks['credit']) => RequestListener;
-  /** How it credits; where there is none, it is judged without. */
+  /** The merchant's credits. Without them, the audit judges without credits. */
   readonly books?: () => MerchantBooks;
-  /** Every cause that is critical, high or medium. */
+  /** Every critical, high or medium cause. */
   readonly causes: readonly CauseId[];
 }
 
@@ -36,7 +36,10 @@ const anyText: Partial<Habits> = {
   equal: (given, expected) => given === expected,
 };
 
-/** As typed parsers and careful merchants are: whole amounts, each key once, and the kind that the header says. */
+/**
+ * Parses like typed parsers and careful merchants: whole amounts, unique keys, and the header's
+ * kind.
+ */
 function parseStrictly(raw: Buffer): unknown {
   const text = raw.toString();
   const parsed = SOUND.parse(raw) as { readonly event?: unknown } | null;
@@ -204,7 +207,7 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     listener: () => answering((status) => (status >= 400 && status < 500 ? 418 : status)),
     causes: [],
   },
-  'has no memory': crediting(ways.withoutMemory, 'no_memory', 'credits_unknown'),
+  'keeps no marks': crediting(ways.withoutMemory, 'no_memory', 'credits_unknown'),
   'checks, then credits': crediting(ways.checkingThenActing, 'not_atomic', 'credits_unknown'),
   'checks, then credits after a while': crediting(
     ways.checkingThenActingSlowly,
@@ -218,10 +221,7 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     'credits_unknown',
   ),
   'acknowledges and credits nothing': crediting(ways.neverCrediting, 'loses_credit'),
-  'acknowledges orders that it does not know': crediting(
-    ways.ignoringUnknownOrders,
-    'loses_unknown',
-  ),
+  'acknowledges unknown orders': crediting(ways.ignoringUnknownOrders, 'loses_unknown'),
   'credits whatever the event is': crediting(
     ways.creditingEveryEvent,
     'credits_unpaid',

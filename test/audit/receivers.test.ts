@@ -7,7 +7,7 @@ import { hosts } from '../adapters/hosts/index.js';
 const SECRET = 'a-secret-of-the-receivers-under-audit';
 const BODY_LIMIT = 16_384;
 
-/** What each finding says, so that a failure of these tests shows it. */
+/** Formats the findings for a failure message. */
 function named({ findings }: AuditReport): string[] {
   return findings.map(
     ({ name, actual, detail, expected }) =>
@@ -45,7 +45,7 @@ describe.each(hosts)('$name', (host) => {
       expect(report.notes.map(({ note }) => note)).toEqual([]);
       expect(report.passed).toBe(true);
       expect(report.results.length).toBeGreaterThan(180);
-      // Every genuine delivery is of the audit's own order, or of one whose reference tells where it comes from.
+      // Every genuine delivery has the audit's own order, or a reference that names the audit.
       expect(references.length).toBeGreaterThan(0);
       expect(references.filter((reference) => !reference.includes('paylink-audit'))).toEqual([]);
       if (!host.capabilities.gate)

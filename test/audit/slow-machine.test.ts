@@ -1,11 +1,11 @@
-/** What comes of a slow machine is no fault of the receiver on it. */
+/** A slow machine is not a fault of the receiver. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { auditReceiver } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 import { holdLimits } from '../adapters/held-limits.js';
 import { BODY_LIMIT, listen, receiver, SECRET } from './hand-written.js';
 
-/** How long an audit waits for an answer, in milliseconds. */
+/** Milliseconds that an audit waits for an answer. */
 const PATIENCE = 5_000;
 const options = { secret: SECRET, bodyLimit: BODY_LIMIT, concurrency: 1, timeout: 4_000 };
 
@@ -20,7 +20,7 @@ describe('auditReceiver', () => {
     const { url, close } = await listen((req: IncomingMessage, res: ServerResponse) => {
       waiting();
       waiting = () => undefined;
-      // A slow sender has no answer whose limit could pass.
+      // A slow sender has no answer that could be late.
       if (isLong(req) || ++count % 20 !== 0) return receiver()(req, res);
       waiting = () => receiver()(req, res);
       late += 1;

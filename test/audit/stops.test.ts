@@ -1,4 +1,4 @@
-/** How soon an audit that cannot be held says so. */
+/** Checks the time until an audit reports that it cannot run. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -39,10 +39,15 @@ describe('auditReceiver', () => {
   });
 
   it.each([
-    ['wrong_secret', { secret: 'the-secret-of-another-endpoint' }, {}, /same secret on both sides/],
-    ['unknown_reference', { credit: (): number => 503 }, {}, /know the order of the reference/],
-    ['unknown_reference', { credit: (): number => 422 }, {}, /know the order of the reference/],
-    ['unknown_reference', {}, { credits: () => 0 }, /was not credited/],
+    [
+      'wrong_secret',
+      { secret: 'the-secret-of-another-endpoint' },
+      {},
+      /secrets and the header names on both sides/,
+    ],
+    ['unknown_reference', { credit: (): number => 503 }, {}, /knows the order/],
+    ['unknown_reference', { credit: (): number => 422 }, {}, /knows the order/],
+    ['unknown_reference', {}, { credits: () => 0 }, /did not credit/],
   ] as const)(
     'stops within two seconds with %s and a report (case %#)',
     async (reason, habits, options, message) => {
@@ -64,12 +69,12 @@ describe('auditReceiver', () => {
     [
       'wrong_secret',
       answering(() => 400),
-      /refused like a forged one \(400\).*same secret on both sides/,
+      /refused like a forged one \(400\).*secrets and the header names on both sides/,
     ],
     [
       'unknown_reference',
       receiver({ credit: () => 400 }),
-      /verified a genuine delivery and refused it/,
+      /verified a genuine delivery, but refused it/,
     ],
     ['refused', answering(() => 415), /refused the type of a genuine delivery \(415\)/],
     ['refused', answering(() => 429), /limits how often it is asked \(429\)/],

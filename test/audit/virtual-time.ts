@@ -1,9 +1,11 @@
-/** An audit whose limits do not depend on how busy the machine is. */
+/** Runs an audit whose limits do not depend on the machine's load. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { auditReceiver, type AuditOptions, type AuditReport } from '@paylink/testing';
 import { vi } from 'vitest';
 
-/** Lets time pass by the turns of the event loop, of which a busy machine takes no more than an idle one. */
+/**
+ * Advances time by turns of the event loop, of which a busy machine needs no more than an idle one.
+ */
 export async function auditInVirtualTime(options: AuditOptions): Promise<AuditReport> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {

@@ -9,7 +9,9 @@ interface WithAxe {
   readonly axe?: { run(options: RunOptions): Promise<AxeResults> };
 }
 
-/** Each rule that is broken, with the elements that break it. Run from outside, so that the page's policy stays as it is. */
+/**
+ * Returns each broken rule with its elements. Runs from outside, so that the page's policy stays.
+ */
 export async function findings(
   page: Page,
   options: RunOptions = {},
@@ -18,7 +20,7 @@ export async function findings(
   if (!isThere) await page.evaluate(axe);
   const results = await page.evaluate(
     (chosen) => (globalThis as unknown as Required<WithAxe>).axe.run(chosen),
-    // What passes is not described: on a long page that costs more than finding it.
+    // Leaves out passed rules: describing them takes longer than the check on a long page.
     { resultTypes: ['violations' as const], ...options },
   );
   return results.violations.map(({ id, help, nodes }) => ({

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 import { describe } from 'vitest';
 
-/** Where Debian has it; elsewhere `PAYLINK_CHROMIUM` names it. */
+/** Debian's path. `PAYLINK_CHROMIUM` names another one. */
 const EXECUTABLE = process.env['PAYLINK_CHROMIUM'] ?? '/usr/bin/chromium';
 
 const HOW_TO_GET_ONE = 'Install chromium, or name an executable of Chromium in PAYLINK_CHROMIUM.';
@@ -18,7 +18,10 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Describes what a real Chromium is needed for: where there is none it fails in CI, and elsewhere is skipped, aloud. */
+/**
+ * Describes tests that need a real Chromium. Without one, they fail in CI and are skipped elsewhere
+ * with a message.
+ */
 export function describeInChromium(title: string, body: () => void): void {
   const isThere = existsSync(EXECUTABLE);
   if (!isThere && process.env['CI'] !== undefined)
@@ -30,7 +33,7 @@ export function describeInChromium(title: string, body: () => void): void {
   describe.skipIf(!isThere)(title, body);
 }
 
-/** Opens a browser under a new, empty profile, which is deleted when it closes. */
+/** Opens a browser with a new profile, and deletes the profile on close. */
 export function openChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS });
 }

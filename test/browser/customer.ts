@@ -7,12 +7,15 @@ import type {
 } from 'playwright-core';
 import type { PageGlobals } from './in-page.js';
 
-/** A customer with a browser of their own: cookies, language and screen. */
+/** A customer with their own browser: cookies, language and screen. */
 export interface Customer {
   readonly page: Page;
-  /** What no page may do: break its own policy, ask another machine for something, log an error, open a dialog, throw. */
+  /**
+   * Forbidden events of a page: a policy violation, a request to another machine, a logged error, a
+   * dialog, an exception.
+   */
   readonly complaints: readonly string[];
-  /** How often a form was sent to an address that ends so. */
+  /** Counts the forms sent to an address with this ending. */
   sent(ending: string): number;
   leave(): Promise<void>;
 }
@@ -20,10 +23,10 @@ export interface Customer {
 export const PHONE = { width: 360, height: 740 };
 export const DESKTOP = { width: 1280, height: 800 };
 
-// Well under a test's own time, so that it is the failing step that is reported.
+// Well below the test's limit, so that the failing step is reported.
 const PATIENCE = 8_000;
 
-/** Opens a page that is watched. Default: a phone that asks for English. */
+/** Opens a watched page. Default: an English phone. */
 export async function newCustomer(
   browser: Browser,
   options: BrowserContextOptions = {},
@@ -73,7 +76,7 @@ async function watch(context: BrowserContext, complaints: string[]): Promise<voi
 }
 
 function isFault(message: ConsoleMessage): boolean {
-  // Chromium says this of every page that is answered with such a status, which a refused amount rightly is.
+  // Chromium logs this for every page with an error status, such as a refused amount.
   return (
     message.type() === 'error' &&
     !/^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text())

@@ -20,7 +20,7 @@ import type { PageGlobals } from './in-page.js';
 import { overhang } from './pay-page.js';
 import { openShop, type Shop } from './shop.js';
 
-// A notification that is late on purpose, and one that trickles in.
+// For a late notification, and for one that trickles in.
 const SLOW_FAULTS = 30_000;
 
 describeInChromium('the dashboard in Chromium', () => {
@@ -52,12 +52,14 @@ describeInChromium('the dashboard in Chromium', () => {
     page = customer.page;
   }
 
-  /** The newest delivery: a payment without a notification has left one before it that was dropped. */
+  /**
+   * Returns the newest delivery. A payment without a notification has left an earlier dropped one.
+   */
   function newestOf(reference: string): EmulatorDelivery | undefined {
     return shop.emulator.deliveries().findLast((delivery) => delivery.reference === reference);
   }
 
-  /** What the merchant's server answered to each attempt, as the service saw it. */
+  /** Returns the merchant's answer to each attempt, as the service saw it. */
   function answersTo(reference: string): (number | 'no answer')[] {
     return (
       newestOf(reference)?.attempts.map(({ response }) => response?.status ?? 'no answer') ?? []
@@ -101,7 +103,7 @@ describeInChromium('the dashboard in Chromium', () => {
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.locator('#attempt-2').waitFor();
     expect(answersTo(reference)).toEqual([200, 200]);
-    // It was sent again; an order is credited once all the same.
+    // The notification was sent again, but the order is credited only once.
     expect(await shop.timesCredited(reference)).toBe(1);
     const shown = await page.locator('main').textContent();
     expect(shown).toMatch(/x-service-event/i);
@@ -240,7 +242,7 @@ describeInChromium('the dashboard in Chromium', () => {
       tampered: refused(401),
       wrong_secret: refused(401),
       unsigned: refused(401),
-      // Rightly signed: what stops it is that the API does not confirm it.
+      // The signature is right, but the API does not confirm the payment.
       relabelled: { isPaid: false, answers: [[503]], credits: 0 },
       unknown_event: refused(200),
       re_serialised: refused(401),
@@ -304,7 +306,9 @@ describeInChromium('the dashboard in Chromium', () => {
   );
 });
 
-/** No script ran, no element came of a text, and the page does not scroll sideways. */
+/**
+ * Checks that no text became a script or an element, and that the page does not scroll sideways.
+ */
 async function expectUnharmed(page: Page): Promise<void> {
   expect(await page.evaluate(() => 'harmed' in globalThis)).toBe(false);
   expect(await page.locator('img, iframe, [onerror], [onfocus]').count()).toBe(0);

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { Shop } from './shop.js';
 
-/** The parts of the dashboard, as a developer who uses it in English finds them. */
+/** The parts of the English dashboard, as a developer finds them. */
 
 export async function openDashboard(page: Page, shop: Shop): Promise<void> {
   await page.goto(shop.emulator.dashboardUrl);
@@ -30,7 +30,7 @@ export async function openDelivery(page: Page, shop: Shop, id: string): Promise<
 export const faultButton = (page: Page, fault: string): Locator =>
   page.locator(`form[data-fault="${fault}"]`).getByRole('button');
 
-/** The form for a new link, which is folded away while there are payments to see. */
+/** Opens the form for a new link, which is folded if payments exist. */
 export async function unfoldForm(page: Page): Promise<void> {
   const title = page.getByRole('heading', {
     name: /^(Create a payment link|Créer un lien de paiement)$/,

@@ -14,7 +14,7 @@ import { describeInChromium, openChromium } from './chromium.js';
 import { DESKTOP, newCustomer, PHONE, type Customer } from './customer.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** A folder for pictures, to look at by hand. */
+/** A folder for screenshots to look at. */
 const PICTURES = process.env['PAYLINK_SHOP_PICTURES'];
 
 describeInChromium('the demo shop in Chromium', () => {
@@ -64,7 +64,7 @@ describeInChromium('the demo shop in Chromium', () => {
     );
   }
 
-  /** Looks at the page as a phone and as a desktop show it. */
+  /** Checks the page on a phone and on a desktop. */
   async function look(name: string): Promise<void> {
     for (const viewport of [PHONE, DESKTOP]) {
       await customer.page.setViewportSize(viewport);
@@ -105,7 +105,7 @@ describeInChromium('the demo shop in Chromium', () => {
       await page.goto(shopUrl);
       await look(`product-${locale}`);
       await page.getByRole('button', { name: texts.buy }).click();
-      // The service sends the customer back: from here on the customer waits for the shop.
+      // From here, the customer waits for the shop.
       let returned = Infinity;
       page.on('request', (request) => {
         if (request.url().includes('from=payment')) returned = performance.now();
@@ -135,7 +135,7 @@ describeInChromium('the demo shop in Chromium', () => {
       await page.getByRole('button', { name: texts.buy }).click();
       await page.getByRole('button', { name: texts.pay }).waitFor();
       const reference = await page.getByText(/^[0-9a-f-]{36}$/).innerText();
-      // The customer is back before the service has the money.
+      // The customer returns before the service has the money.
       await page.goto(`${shopUrl}/orders/${reference}?from=payment`);
       await page.getByText(texts.confirming, { exact: true }).waitFor();
       await look(`confirming-${locale}`);

@@ -1,4 +1,4 @@
-/** What a customer, or a merchant who was broken into, might put where the pages show a text. */
+/** Texts that a hostile customer or merchant might put on the pages. */
 export const HOSTILE: Readonly<Record<string, string>> = {
   'a script': '<script>window.harmed = 1</script>',
   'the end of an element': '</h1></title></style></textarea><script>window.harmed = 1</script>',

@@ -92,7 +92,7 @@ describeInChromium('a hostile text', () => {
     const page = await open({ amount_min: 5, amount_max: 10, reference: `entered ${name}` });
     await skipTheBrowsersChecks(page);
     await amountField(page).evaluate((input: PageElement) => (input.type = 'text'));
-    // Short enough for the service to look at it at all.
+    // Short enough that the service reads it.
     await amountField(page).fill(HOSTILE[name]!.slice(0, 500));
     await payButton(page).click();
     await page.getByRole('alert').waitFor();
@@ -138,7 +138,7 @@ describeInChromium('a hostile text', () => {
   );
 });
 
-/** The text is on the page as text, no script ran, no element came of it, and everything is within the screen. */
+/** Checks that the page shows the text as text, runs no script, and fits the screen. */
 async function expectUnharmed(page: Page, text: string): Promise<void> {
   expect(await page.evaluate(() => 'harmed' in globalThis)).toBe(false);
   expect(await page.title()).not.toBe('harmed');
@@ -149,7 +149,7 @@ async function expectUnharmed(page: Page, text: string): Promise<void> {
   expect(await readsBackwards(page)).toBe(false);
 }
 
-/** Buttons, fields and links that are not all within the width of the screen, or too low for a thumb. */
+/** Returns controls that exceed the screen's width, or are too low for a thumb. */
 async function beyondTheScreen(page: Page): Promise<string[]> {
   const { width } = page.viewportSize()!;
   const names = [];
@@ -161,7 +161,7 @@ async function beyondTheScreen(page: Page): Promise<string[]> {
   return names;
 }
 
-/** Whether a sign that turns the direction of writing has reached the texts of the page itself. */
+/** Returns true if a direction sign affects the page's own texts. */
 function readsBackwards(page: Page): Promise<boolean> {
   return page.evaluate(() => {
     const { document } = globalThis as unknown as PageGlobals;

@@ -1,6 +1,6 @@
 /**
- * The little of the DOM that these tests touch from within a page. Not the compiler's own library of it: that would reach every
- * package, and let code for servers use what only browsers have.
+ * The few DOM types of these tests. The compiler's DOM library would reach every package, and let
+ * server code use browser features.
  */
 export interface PageGlobals {
   readonly navigator: { readonly clipboard: { readText(): Promise<string> } };
@@ -20,9 +20,9 @@ export interface PageGlobals {
 export interface PageElement {
   readonly tagName: string;
   readonly childNodes: Iterable<PageNode>;
-  /** Of a form: whether it is sent without the browser's own checks. */
+  /** Forms: set if the browser's own checks are off. */
   noValidate?: boolean;
-  /** Of a field. */
+  /** Fields. */
   type?: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { PageElement, PageGlobals } from './in-page.js';
 
-/** The parts of the hosted page as a customer finds them: by what they are and say, in French or English. */
+/** The parts of the hosted page, found by their role and text in French or English. */
 export const payButton = (page: Page): Locator =>
   page.getByRole('button', { name: /^(Pay|Payer)(\s|$)/ });
 export const cancelButton = (page: Page): Locator =>
@@ -10,14 +10,14 @@ export const failButton = (page: Page): Locator =>
   page.getByRole('button', { name: /failure|échec/i });
 export const amountField = (page: Page): Locator => page.getByLabel(/^(Amount|Montant)/);
 
-/** Lets a form go to the service without the browser's own checks, as browsers without them do. */
+/** Turns off the browser's own checks of a form. */
 export async function skipTheBrowsersChecks(page: Page): Promise<void> {
   await page
     .locator('form:has(input:not([type=hidden]))')
     .evaluate((form: PageElement) => (form.noValidate = true));
 }
 
-/** How wide the page is beyond the screen, in CSS pixels: more than 0 makes it scroll sideways. */
+/** Returns the CSS pixels beyond the screen's width. More than 0 makes the page scroll sideways. */
 export function overhang(page: Page): Promise<number> {
   return page.evaluate(() => {
     const { scrollWidth, clientWidth } = (globalThis as unknown as PageGlobals).document

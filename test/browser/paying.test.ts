@@ -122,7 +122,7 @@ describeInChromium('a customer in Chromium', () => {
     await other.goto(url);
     await payButton(page).click();
     await page.waitForURL(shop.thanks);
-    // Opened while it was not paid yet.
+    // The page was opened before the payment.
     await payButton(other).click();
     await other.waitForURL(shop.thanks);
     await other.goto(url);
@@ -136,7 +136,7 @@ describeInChromium('a customer in Chromium', () => {
     async (single_use) => {
       const { page, reference } = await open({ single_use });
       await payButton(page).dblclick();
-      // Not by its address, here and below: the browser gives up the first way there, as it should.
+      // Not by its address, here and below: the browser gives up the first navigation.
       await page.getByRole('heading', { name: 'Thank you' }).waitFor();
       expect(await shop.timesCredited(reference)).toBe(1);
       expect(
@@ -151,7 +151,7 @@ describeInChromium('a customer in Chromium', () => {
     const click = () => page.mouse.click(x + width / 2, y + height / 2);
     await page.route('**/pay', async (route) => {
       if (customer.sent('/pay') > 1) return route.continue();
-      // The service has the first one; the customer sees nothing of it yet, and clicks once more.
+      // The service has the first request. The customer sees no change yet, and clicks again.
       await route.fetch({ maxRedirects: 0 });
       return click();
     });
@@ -266,12 +266,12 @@ describeInChromium('a customer in Chromium', () => {
   );
 });
 
-/** As every JavaScript engine writes an amount; the francs of West Africa have no cents. */
+/** Formats an amount like a JavaScript engine. West African francs have no cents. */
 function inFrancs(amount: number, language: string): string {
   return new Intl.NumberFormat(language, { style: 'currency', currency: 'XOF' }).format(amount);
 }
 
-/** Presses Tab until an element of this name has the focus, and expects that to be visible on each. */
+/** Presses Tab until a named element has the focus, and expects a visible focus on each element. */
 async function tabTo({ page }: Customer, name: string): Promise<void> {
   for (let presses = 0; presses < 10; presses++) {
     await page.keyboard.press('Tab');

@@ -9,10 +9,10 @@ import { PAGE_STATES } from './page-states.js';
 import { overhang } from './pay-page.js';
 import { openShop, type Shop } from './shop.js';
 
-/** The folder where the pictures are kept; without it they are taken and thrown away. */
+/** The folder for the pictures. Without it, they are discarded. */
 const KEPT = process.env['PAYLINK_SCREENSHOTS'];
 
-// Of a page that is longer, the picture is its beginning.
+// A picture of a longer page shows its start.
 const TALLEST = 1_600;
 
 describeInChromium('every page', () => {
@@ -25,7 +25,7 @@ describeInChromium('every page', () => {
     await mkdir(folder, { recursive: true });
     browser = await openChromium();
   });
-  // A new one for each picture, so that it shows nothing of the others.
+  // A new shop per picture, so that earlier pictures do not affect it.
   beforeEach(async () => {
     shop = await openShop();
   });

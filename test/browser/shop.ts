@@ -7,22 +7,25 @@ import { createPayments, memoryStore } from '@paylink/payments';
 import express from 'express';
 import { vi } from 'vitest';
 
-/** A merchant on Express, with Paylink's middleware, and the emulated service that sends its customers back. */
+/** A merchant with Paylink's Express middleware, and the emulated service. */
 export interface Shop {
   readonly emulator: Emulator;
   readonly thanks: string;
   readonly basket: string;
-  /** The references of the notifications that reached the merchant's handler, in their order. */
+  /** The references of handled notifications, in their order. */
   readonly credited: readonly string[];
-  /** Creates a link as the merchant's server does, and gives the address of its page. Fields that are undefined are left out. */
+  /**
+   * Creates a link as the merchant's server does, and returns its page's address. Omits undefined
+   * fields.
+   */
   createLink(fields?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** What the API answers to a link of these fields. */
+  /** Returns the API's status for a link with these fields. */
   tryLink(fields: Readonly<Record<string, unknown>>): Promise<number>;
-  /** What the API reads of a payment. */
+  /** Returns the payment from the API. */
   readPayment(reference: string): Promise<ApiPayment>;
   /**
-   * How often the merchant was notified of a payment, once everything that was under way has come. For that it pays another
-   * link, and waits for its notification and for all of the service's deliveries.
+   * Returns the number of notifications of a payment. First pays another link and waits for all
+   * deliveries, so that pending ones count.
    */
   timesCredited(reference: string): Promise<number>;
   close(): Promise<void>;
@@ -37,13 +40,16 @@ interface ApiPayment {
 const SECRET = 'the secret of a shop that only a test has';
 
 export interface ShopOptions extends Pick<EmulatorOptions, 'assumed'> {
-  /** Credits each order once, and only what the API confirms, as a shop should. Default false: then every notification shows. */
+  /**
+   * Credits each order once, after the API confirms it. Default false: then every notification
+   * shows.
+   */
   readonly isCareful?: boolean;
 }
 
 export async function openShop({ assumed, isCareful = false }: ShopOptions = {}): Promise<Shop> {
   const credited: string[] = [];
-  // Shorter than by default, so that a sender who trickles is given up soon.
+  // Shorter than the default, so that a slow sender times out soon.
   const options = { secret: SECRET, bodyTimeout: 2_000 };
   const handlers = ({ reference }: { reference: string }) => void credited.push(reference);
   const payments = createPayments({

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-// Of the right form and an identifier of its own, so that no real key is locked for being tried.
+// A valid form with its own identifier, so that no real key gets locked.
 const WRONG_KEY = 'sk_live_paylinkcontractsuite.not-a-key-of-anybody';
 
 describe.each(Object.entries(AUTHENTICATIONS))('5 %s', (_, headersFor) => {
@@ -32,7 +32,7 @@ describe.each(Object.entries(AUTHENTICATIONS))('5 %s', (_, headersFor) => {
 
 describe('5 the key', () => {
   it('5.1 has the form sk_live_, an identifier, a dot, and a secret part', () => {
-    // Not matched by the expectation itself, which would print the key.
+    // Not a matcher, which would print the key.
     expect(/^sk_live_[^.\s]+\.\S+$/.test(service.apiKey)).toBe(true);
   });
 

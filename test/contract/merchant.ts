@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Service } from './service.js';
 
-/** What the service answered: its status, and its body where that is JSON. */
+/** The service's status, and its body if that is JSON. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
@@ -9,18 +9,18 @@ export interface Answer {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Small, since the amounts end up in real books: in the smallest unit of XOF, which is the franc. */
+/** Small, because the amounts may reach real books, in XOF's smallest unit, the franc. */
 const AMOUNT = 100;
 
-// For a service that never answers; a real one may be far away.
+// For a silent service. A real one may be far away.
 const PATIENCE = 15_000;
 
-/** A reference that is used nowhere else, and that shows a merchant who finds it where it comes from. */
+/** Returns a unique reference that tells a merchant its origin. */
 export function newReference(): string {
   return `paylink-contract-suite-${randomUUID()}`;
 }
 
-/** A request as the contract's example of a fixed amount has it, with every field that the example gives. */
+/** Returns the contract's example request for a fixed amount, with every field. */
 export function fixedLink(changes: Fields = {}) {
   return {
     amount: AMOUNT,
@@ -32,7 +32,7 @@ export function fixedLink(changes: Fields = {}) {
   };
 }
 
-/** A request as the contract's example of a free amount has it. */
+/** Returns the contract's example request for a free amount. */
 export function freeLink(changes: Fields = {}) {
   const { amount, ...rest } = fixedLink();
   return { ...rest, amount_min: amount, amount_max: amount * 2, ...changes };
@@ -72,7 +72,10 @@ export function readPayment(
   return ask(`${service.baseUrl}/v1/payments/${encodeURIComponent(reference)}`, { headers });
 }
 
-/** Sends a request as it is. A redirect is an answer like any other: the API key must not follow it to another host. */
+/**
+ * Sends a request. Returns a redirect as the answer, because the API key must not follow it to
+ * another host.
+ */
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, {
     ...init,

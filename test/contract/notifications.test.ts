@@ -61,7 +61,7 @@ describe.skipIf(isReal)('6 notifications, on the emulator', () => {
       await createLink(emulator, fixedLink({ reference }));
     await emulator.fail(failed);
     await emulator.cancel(cancelled);
-    // Whatever they had caused would have been sent before this one.
+    // Notifications of the earlier actions would precede this one.
     await pay();
     expect(webhook.notifications).toHaveLength(1);
     expect(emulator.deliveries()).toHaveLength(1);

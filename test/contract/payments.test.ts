@@ -52,7 +52,7 @@ describe.each([
   });
 });
 
-// What a free amount reads as before the customer has chosen one is not shown.
+// The contract leaves open the amount of a free-amount payment before the customer's choice.
 it('2.3 reading a payment returns its fixed amount as an integer', async () => {
   const fields = fixedLink();
   await createLink(service, fields);

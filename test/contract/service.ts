@@ -1,31 +1,34 @@
 import { startEmulator, type Emulator } from '@paylink/emulator';
 
-/** The service that the suite holds to its contract. */
+/** The service under test. */
 export interface Service {
-  /** {base_url} of docs/service.md 1.3: the version segment comes after it. */
+  /** {base_url} of docs/service.md 1.3, without the version segment. */
   readonly baseUrl: string;
   readonly apiKey: string;
   close(): Promise<void>;
 }
 
-/** The real service, where the environment names one. */
+/** The real service, if the environment names one. */
 const REAL = readEnvironment();
 
-/** Whether the suite talks to a service of another operator: there nothing is paid, and no webhook URL can be set. */
+/** Set for another operator's service, on which the suite cannot pay or set a webhook URL. */
 export const isReal = REAL !== undefined;
 
-/** Gives the service that the environment names, else a new emulator. */
+/** Returns the service in the environment, otherwise a new emulator. */
 export async function openService(): Promise<Service> {
   if (REAL !== undefined) return { ...REAL, close: async () => undefined };
   return startEmulator();
 }
 
-/** For what only an emulator can be asked: to pay, and to send notifications to an address of ours. */
+/**
+ * Opens an emulator for actions that a real service does not allow: paying, and notifying a chosen
+ * address.
+ */
 export async function openEmulator(webhookUrl?: string): Promise<Emulator> {
   return startEmulator(webhookUrl === undefined ? {} : { webhook: { url: webhookUrl } });
 }
 
-/** Tells, where everybody sees it, which part is not proven of a real service. */
+/** Announces an untested part of a real service. */
 export function announceLeftOut(what: string): void {
   if (isReal) console.warn(`[contract] NOT RUN against a real service: ${what}`);
 }
@@ -33,7 +36,7 @@ export function announceLeftOut(what: string): void {
 function readEnvironment(): { readonly baseUrl: string; readonly apiKey: string } | undefined {
   const { PAYLINK_BASE_URL: baseUrl, PAYLINK_API_KEY: apiKey } = process.env;
   if (baseUrl === undefined || baseUrl === '') return undefined;
-  // A shell that is set up for the real service must not make every run of all tests create links there.
+  // A shell with the real service's settings must not make every test run create links there.
   if (process.env['npm_lifecycle_event'] === 'test') {
     console.warn(
       '[contract] PAYLINK_BASE_URL is not looked at by the run of all tests. For the real service: npm test -- test/contract',

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it came: the body in the bytes that were received. */
+/** A received request with the exact bytes of its body. */
 export interface Notification {
   readonly method: string | undefined;
   readonly path: string | undefined;
@@ -15,7 +15,7 @@ export interface Webhook {
   close(): Promise<void>;
 }
 
-/** Receives on a real socket with nothing but node:http, and acknowledges everything. */
+/** Receives on a real socket with only node:http, and acknowledges everything. */
 export async function startWebhook(): Promise<Webhook> {
   const notifications: Notification[] = [];
   const server = createServer((req, res) => {

@@ -1,4 +1,7 @@
-/** What a stranger's bodies cost the genuine ones, where a mismatch is diagnosed: outside of production. */
+/**
+ * Measures the cost of a stranger's bodies for genuine deliveries while mismatches are diagnosed,
+ * outside production.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedDelivery } from '@paylink/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -19,7 +22,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((receiver) => receiver.end()));
 });
 
-/** In milliseconds. */
+/** Returns milliseconds. */
 async function answerTime(receiver: ReceiverProcess): Promise<number> {
   const started = performance.now();
   expect(await receiver.post(genuine.rawBody, genuine.headers)).toBe(200);
@@ -39,7 +42,7 @@ describe('forged bodies that are expensive to diagnose', () => {
     'delay genuine deliveries no more than without a diagnosis',
     { timeout: 120_000 },
     async ({ annotate }) => {
-      // Two without a diagnosis: where their p99 differ, it is the noise of the machine.
+      // Two without a diagnosis: a difference between their p99 is the machine's noise.
       const receivers = (['on', 'off', 'off'] as const).map((diagnosis) =>
         start('node:http', diagnosis),
       );
@@ -49,8 +52,8 @@ describe('forged bodies that are expensive to diagnose', () => {
       const ratios: number[] = [];
       for (let round = 0; round < ROUNDS; round++) {
         const times = receivers.map((): Promise<number>[] => []);
-        // One every few milliseconds whatever becomes of those before, so that a server that stands still delays many. To all of
-        // them in turns, so that they meet the same noise.
+        // Sends one every few milliseconds, so that a blocked server delays many. Alternates
+        // between all, so that they meet the same noise.
         for (let request = 0; request < REQUESTS; request++) {
           for (const [index, receiver] of receivers.entries())
             times[index]!.push(answerTime(receiver));
@@ -77,7 +80,7 @@ describe('forged bodies that are expensive to diagnose', () => {
     { timeout: 60_000 },
     async (host) => {
       expect(dearest).toHaveLength(4);
-      // Each in a process of its own: while one is diagnosed, the others are not.
+      // Each in its own process, so that one diagnosis does not slow the others.
       const survive = async ([name, body]: (typeof dearest)[number]): Promise<void> => {
         const receiver = start(host, 'on');
         await answerTime(receiver);

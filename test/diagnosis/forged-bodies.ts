@@ -1,4 +1,4 @@
-/** What a stranger sends to make a receiver work: bodies that are cheap to send and dear to write again in other ways. */
+/** A stranger's bodies: cheap to send, and expensive to rewrite in other ways. */
 
 const LARGE = 64_000;
 // The longest body that a receiver's diagnosis parses.

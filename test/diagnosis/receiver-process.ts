@@ -6,10 +6,11 @@ import { PATH } from '../adapters/deliveries.js';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** A receiver in another process, and a merchant's service and a stranger as its clients. */
+/** A receiver in another process, with clients for the service and for a stranger. */
 export class ReceiverProcess {
   readonly #process: ChildProcess;
-  // Lets an idle connection go long before the server does, after 5 s: a request that is sent at that moment gets no reply.
+  // Closes idle connections well before the server's 5 s: a request sent at that moment would get
+  // no reply.
   readonly #agent = new http.Agent({ keepAlive: true, timeout: 1_000 });
   readonly #port: Promise<number>;
   #fire: Promise<void> | undefined;
@@ -54,14 +55,17 @@ export class ReceiverProcess {
     });
   }
 
-  /** The resident memory, in bytes. */
+  /** Returns the resident memory in bytes. */
   async memory(): Promise<number> {
     this.#process.send('memory');
     const [{ rss }] = (await once(this.#process, 'message')) as [{ rss: number }];
     return rss;
   }
 
-  /** Sends the bodies in turn with a signature of the right shape, one every `pause` milliseconds, until it is told to cease. */
+  /**
+   * Sends the bodies in turn with well-formed signatures, one every `pause` milliseconds, until it
+   * is stopped.
+   */
   openFire(bodies: readonly Buffer[], pause: number): void {
     this.#firing = true;
     this.#fire = (async () => {

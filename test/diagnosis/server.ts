@@ -1,4 +1,7 @@
-/** A receiver in a process of its own: with its diagnosis, or without as in production. Forked by receiver-process.ts. */
+/**
+ * A receiver in its own process, with its diagnosis, or without it as in production. Forked by
+ * receiver-process.ts.
+ */
 import { SECRET } from '../adapters/deliveries.js';
 import { hosts } from '../adapters/hosts/index.js';
 
@@ -6,7 +9,8 @@ const [name, diagnosis] = process.argv.slice(2);
 const host = hosts.find((one) => one.name === name)!;
 console.warn = console.error = () => undefined;
 
-// Only while the receiver is made: a framework that looks at it too must be the same in both processes.
+// Only during the receiver's creation, so that a framework that reads the variable is equal in both
+// processes.
 if (diagnosis === 'off') Object.assign(process.env, { NODE_ENV: 'production' });
 const { port } = await host.listen({
   options: { secret: SECRET },

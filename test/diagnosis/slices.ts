@@ -1,6 +1,7 @@
 /**
- * Prints what each forged body costs a receiver's diagnosis. In a process of its own, with V8 on a single thread and without its
- * compiler: processor time is then the time for which the event loop stands still at worst, however busy the machine is.
+ * Prints each forged body's cost for a receiver's diagnosis. Runs in its own process with
+ * single-threaded V8 without its compiler, so that processor time is the worst blocking time,
+ * however busy the machine is.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { diagnoseMismatch } from '../../packages/core/src/diagnosis/automatic.js';
@@ -16,7 +17,7 @@ export interface Cost {
   readonly rested: number;
 }
 
-/** Diagnoses at once what a receiver would diagnose slice by slice. */
+/** Diagnoses at once, without a receiver's slices. */
 async function costOf(body: string, rawBody: Buffer): Promise<Cost> {
   let [longest, used, rested] = [0, 0, 0];
   let since = process.cpuUsage();
@@ -43,7 +44,7 @@ async function costOf(body: string, rawBody: Buffer): Promise<Cost> {
 
 for (const [name, body] of forgedBodies) {
   const costs: Cost[] = [];
-  // What a body causes, it causes every time.
+  // Each run of a body costs the same.
   for (let run = 0; run < 3; run++) costs.push(await costOf(name, body));
   const [least] = costs.sort((a, b) => a.longest - b.longest);
   console.log(JSON.stringify(least));

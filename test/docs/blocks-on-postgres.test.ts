@@ -56,7 +56,7 @@ describe('a code block on PostgreSQL', () => {
     await server.close();
   });
 
-  /** An order with its link. */
+  /** Creates an order with its link. */
   async function order(isPaid = true): Promise<string> {
     const reference = randomUUID();
     await pool.query("INSERT INTO orders (reference, amount, currency) VALUES ($1, 15000, 'XOF')", [
@@ -212,7 +212,8 @@ describe('a code block on PostgreSQL', () => {
     expect(await deliver('Acme', merchants.acme.webhookSecret)).toBe(200);
     expect(await deliver('nobody', merchants.acme.webhookSecret)).toBe(404);
     expect(await deliver('globex', merchants.acme.webhookSecret)).toBe(401);
-    expect(await deliver('globex', merchants.globex.webhookSecret)).toBe(503); // Globex is not paid yet.
+    // Globex has not been paid yet.
+    expect(await deliver('globex', merchants.globex.webhookSecret)).toBe(503);
     await second.pay('the-same');
     expect(await deliver('globex', merchants.globex.webhookSecret)).toBe(200);
     const { rows } = await pool.query('SELECT merchant, credits FROM orders_of ORDER BY merchant');
@@ -222,7 +223,7 @@ describe('a code block on PostgreSQL', () => {
     ]);
   });
 
-  /** `payments` on this database, as a block declares it. */
+  /** `payments` on this database, as declared by a block. */
   const ownPayments = (): Payments =>
     createPayments({
       client: paylink,
@@ -308,7 +309,7 @@ describe('a code block on PostgreSQL', () => {
       await isCredited(created.reference),
       await isCredited(unpaid),
     ]).toEqual([true, true, false]);
-    // The statement by which packages/postgres/README.md finds the mark of an order.
+    // The statement in packages/postgres/README.md that finds an order's mark.
     const mark = await blockOf('packages/postgres/README.md', 'SELECT done_at');
     const marksOf = async (reference: string) =>
       (await pool.query<{ done_at: Date }>(mark.replace('order-42', reference))).rows;
@@ -337,7 +338,7 @@ describe('a code block on PostgreSQL', () => {
     });
     afterAll(() => redis.close());
 
-    /** Runs a block that names the usual port of Redis, on the port of the test. */
+    /** Runs a block with Redis's usual port replaced by the test's port. */
     const run = async <Locals>(
       page: string,
       containing: string,
@@ -370,7 +371,7 @@ describe('a code block on PostgreSQL', () => {
       const reference = await order();
       expect(await deliverTo(url, reference)).toBe(200);
       await vi.waitFor(async () => expect(await isCredited(reference)).toBe(true), SOON);
-      // 503 while the worker is still at it.
+      // 503 while the worker still runs.
       await vi.waitFor(async () => expect(await deliverTo(url, reference)).toBe(200), SOON);
     });
   });

@@ -1,4 +1,4 @@
-/** Blocks of code of a page, which a test runs as they stand there. */
+/** Code blocks of a page, which a test runs unchanged. */
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, Server, type RequestListener } from 'node:http';
@@ -10,7 +10,7 @@ import { onTestFinished, vi } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 
-/** The one block of a page that contains a text. @throws Error where there is none, or more than one */
+/** Returns the only block of a page with a text. @throws Error unless exactly one block has it */
 export async function blockOf(page: string, containing: string): Promise<string> {
   const markdown = await readFile(new URL(page, root), 'utf8');
   const blocks = Array.from(markdown.matchAll(/^```\w[^\n]*\n(.*?)^```$/gms), ([, code]) => code!);
@@ -19,24 +19,24 @@ export async function blockOf(page: string, containing: string): Promise<string>
   return found[0]!;
 }
 
-/** The table of orders of a quick start. */
+/** Returns the orders table of a quick start. */
 export async function ordersTable(): Promise<string> {
   const block = await blockOf('docs/start/express.md', 'CREATE TABLE');
   return /await pool\.query\(`(CREATE TABLE IF NOT EXISTS orders[^`]*)`\)/.exec(block)![1]!;
 }
 
-/** What a block of TypeScript runs with. */
+/** The environment of a TypeScript block. */
 export interface Surroundings {
-  /** Functions that the block only declares: they are the reader's own. */
+  /** Functions that the block only declares, because the reader writes them. */
   readonly declared?: Readonly<Record<string, unknown>>;
-  /** Modules of the reader's that the block imports, by their file's name. */
+  /** The reader's modules that the block imports, by file name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Names of the block's that it does not export, and the test needs. */
+  /** Unexported names of the block that the test needs. */
   readonly locals?: readonly string[];
 }
 
-/** Runs a block as a module of its own, for as long as the test lasts, and gives what it exports. */
+/** Runs a block as a module until the test ends, and returns its exports. */
 export async function runBlock(
   code: string,
   { declared = {}, files = {}, env = {}, locals = [] }: Surroundings = {},
@@ -47,7 +47,7 @@ export async function runBlock(
     vi.unstubAllGlobals();
     await rm(folder, { recursive: true, force: true });
   });
-  // Imports resolve as from the tests' own folder, where every framework is installed.
+  // Imports resolve from the tests' folder, which has every framework.
   await symlink(fileURLToPath(new URL('test/node_modules', root)), join(folder, 'node_modules'));
   const module = `${code}\nexport { ${locals.join(', ')} };\n`;
   for (const [name, text] of Object.entries({ ...files, 'block.ts': module }))
@@ -57,14 +57,14 @@ export async function runBlock(
   return import(join(folder, 'block.ts')) as Promise<unknown>;
 }
 
-/** Serves until the test ends, and gives the URL of the webhook. */
+/** Serves until the test ends, and returns the webhook's URL. */
 export async function serve(
   listener: (...of: Parameters<RequestListener>) => unknown,
 ): Promise<string> {
   return urlOf(createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1'));
 }
 
-/** Runs a block that listens itself, on a free port in place of its own, until the test ends; gives the URL of its webhook. */
+/** Runs a listening block on a free port until the test ends, and returns its webhook's URL. */
 export async function runServer(code: string, surroundings: Surroundings = {}): Promise<string> {
   const servers: Server[] = [];
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called on the server below

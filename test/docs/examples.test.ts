@@ -21,21 +21,24 @@ function documents(): string[] {
   );
 }
 
-/** A document without its blocks of code. */
+/** Returns a document without its code blocks. */
 function proseOf(path: string): string {
   return readFileSync(path, 'utf8').replace(/^```.*?^```/gms, '');
 }
 
-/** The files of `examples` that a document shows, each in a block whose first line is a comment with its path. */
+/**
+ * Returns the files of `examples` in a document's blocks, whose first line is a comment with the
+ * path.
+ */
 function shownFiles(path: string): [string, string][] {
   const blocks = readFileSync(path, 'utf8').matchAll(/^```ts\n\/\/ (examples\/\S+)\n(.*?)^```/gms);
   return Array.from(blocks, ([, file, code]) => [file!, code!]);
 }
 
-/** Whether the blocks of a page are one project, named by their first lines. */
+/** Returns true if the page's blocks form one project, named by their first lines. */
 const isProject = (path: string): boolean => /\/docs\/(?:start\/|testing\.md$)/.test(path);
 
-/** The other TypeScript examples of a document, by the path of a file that stands beside it. */
+/** Returns a document's other TypeScript examples, by path. */
 function examples(path: string): [string, string][] {
   const blocks = readFileSync(path, 'utf8').matchAll(/^```(tsx?)\n(?!\/\/ examples\/)(.*?)^```/gms);
   const project = join(dirname(path), `.${basename(path)}`);
@@ -45,29 +48,30 @@ function examples(path: string): [string, string][] {
       title === undefined
         ? join(dirname(path), `.${index}.example.${language}`)
         : join(project, title);
-    // An `export {}` makes each a module, with names and a top-level await of its own.
+    // `export {}` makes each a module with its own names and top-level await.
     return [file, `${code}\nexport {};\n`];
   });
 }
 
-/** Where a relative import leads, without its extension. */
+/** Resolves a relative import, without its extension. */
 const besides = (containing: string, text: string): string =>
   join(dirname(containing), text).replace(/\.[jt]s$/, '');
 
-/** Compiles the examples as a reader's own project would see them, and gives what the compiler says. */
+/** Compiles the examples as in a reader's project, and returns the compiler's messages. */
 function compile(files: ReadonlyMap<string, string>): string[] {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) =>
     ts.sys.readFile(path),
   ) as { config: object };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  // A reader's project rarely has this one, and `process.env.WEBHOOK_SECRET` is how it is written.
+  // Few readers set this option, and the examples write `process.env.WEBHOOK_SECRET`.
   options.noPropertyAccessFromIndexSignature = false;
   options.declaration = false;
   options.allowImportingTsExtensions = true;
   options.noEmit = true;
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
-  // Imports resolve as from the tests' own folder, where every framework is installed; the recipe of the credit is the shop's.
+  // Imports resolve from the tests' folder, which has every framework. The credit recipe is the
+  // shop's.
   const elsewhere = join(root, 'test', 'docs', 'examples.test.ts');
   const shop = join(dirname(RECIPE), 'shop.ts');
   host.fileExists = (path) => files.has(path) || fileExists.call(host, path);
@@ -90,12 +94,12 @@ function compile(files: ReadonlyMap<string, string>): string[] {
         : text === './credit-order.js'
           ? shop
           : elsewhere;
-      // A route of Next.js imports the reader's module from the root of its project.
+      // A Next.js route imports the reader's module from its project's root.
       const name = text === '../../../payments.ts' ? './payments.ts' : text;
       return ts.resolveModuleName(name, from, compilerOptions, host, undefined, redirected);
     });
   const program = ts.createProgram([...files.keys()], options, host);
-  // Only the examples: what they import is checked by `pnpm types`.
+  // Only the examples: `pnpm types` checks their imports.
   const diagnostics = [...files.keys()].flatMap((path) => {
     const file = program.getSourceFile(path);
     return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
@@ -112,7 +116,7 @@ function compile(files: ReadonlyMap<string, string>): string[] {
 
 describe('the documents', () => {
   it('have examples that compile and import only exported names', () => {
-    // Those in French are the same, by translations.test.ts.
+    // translations.test.ts checks that the French ones are equal.
     const files = new Map(
       documents()
         .filter((path) => !path.includes('/docs/fr/'))

@@ -23,11 +23,11 @@ let database: PostgresServer;
 let emulator: Emulator;
 let env: NodeJS.ProcessEnv;
 
-/** The commands of the page, by the format of the bundle. */
+/** Returns the page's commands for a bundle format. */
 const bundling = async (format: 'cjs' | 'esm'): Promise<string> =>
   (await blockOf('docs/serverless.md', `--format=${format}`)).replace(
     'npx esbuild',
-    // The tests need no build of the packages.
+    // The tests do not need built packages.
     `${at('test/node_modules/.bin/esbuild')} --conditions=@paylink/source,module --log-level=warning`,
   );
 
@@ -131,7 +131,7 @@ const functionSchema = z.strictObject({
   Type: z.literal('AWS::Serverless::Function'),
   Properties: z.strictObject({
     Handler: z.string(),
-    // AWS ends a function after 15 minutes at the latest.
+    // AWS ends a function after at most 15 minutes.
     Timeout: z.int().min(26).max(900),
     Events: z.record(
       z.string(),
@@ -177,7 +177,7 @@ const templateSchema = z.strictObject({
 });
 
 describe('the SAM template of docs/lambda.md', () => {
-  /** The short forms of CloudFormation's functions, with the names that they refer to. */
+  /** CloudFormation's short functions, with the names in them. */
   const referred: string[] = [];
   const customTags: ScalarTag[] = [
     {
@@ -204,7 +204,7 @@ describe('the SAM template of docs/lambda.md', () => {
     const { Parameters, Resources } = await read();
     const known = new Set([
       ...Object.keys({ ...Parameters, ...Resources }),
-      // SAM makes the API of the events of type HttpApi.
+      // SAM creates the API for HttpApi events.
       'ServerlessHttpApi',
       'AWS::Region',
       'AWS::URLSuffix',

@@ -10,13 +10,13 @@ const { rawBody, headers } = signedDelivery({ secret: SECRET, reference: 'order-
 const changed = Buffer.from(rawBody.toString().replace('42', '43'));
 const signature = headers['x-service-signature']!;
 
-/** The code in the first cells of the page's table: what one wrote, and what to write. */
+/** The code in the first cells of the page's table: the old call, and its replacement. */
 const rows = readFileSync(new URL('../../docs/migration-from.md', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line) => line.split(' | ').map((cell) => /`([^`]+)`/.exec(cell)?.[1]));
 
-/** Runs the code of a cell with these names. */
+/** Runs a cell's code with these names. */
 async function run(code: string, names: Readonly<Record<string, unknown>>): Promise<unknown> {
   const AsyncFunction = (async () => undefined).constructor as new (
     ...text: string[]

@@ -1,4 +1,6 @@
-/** The blocks of the packages' READMEs that are no receiver of a host, each run as it stands there. */
+/**
+ * The blocks of the packages' READMEs that are no receiver of a host, each run as it stands there.
+ */
 import type { RequestListener } from 'node:http';
 import type { PaymentLinkRequest } from '@paylink/client';
 import { WebhookError, type Delivery, type Receiver } from '@paylink/core';
@@ -193,7 +195,7 @@ describe('a block of the emulator’s README', () => {
     expect(log.mock.calls[0]![0]).toMatchObject([{ reference: 'order-42', state: 'delivered' }]);
   });
 
-  /** Runs a block that leaves the link to its reader, against a shop that has the emulator's secret. */
+  /** Runs a block that leaves the link to its reader, against a shop with the emulator's secret. */
   async function runWithLink(containing: string): Promise<Emulator> {
     let secret = TEST_SECRET;
     const began = vi.fn(async (emulator: Emulator) => {

@@ -7,10 +7,10 @@ const readmes = readdirSync(new URL('packages/', root)).map(
   (name) => [name, readFileSync(new URL(`packages/${name}/README.md`, root), 'utf8')] as const,
 );
 
-/** The packages whose types are in a package of their own. */
+/** The packages with separate type packages. */
 const typedElsewhere = new Set(readdirSync(new URL('test/node_modules/@types/', root)));
 
-/** The packages that the examples import, without Node's own. */
+/** Returns the packages that the examples import, except Node's. */
 function importedBy(markdown: string): string[] {
   const examples = Array.from(markdown.matchAll(/^```ts\n(.*?)^```/gms), ([, code]) => code!).join(
     '\n',

@@ -1,4 +1,4 @@
-/** Stands for the reader's own payments.ts, which READMEs import. */
+/** Replaces the reader's own payments.ts, which READMEs import. */
 import type { Payments } from '@paylink/payments';
 import type { Pool } from 'pg';
 

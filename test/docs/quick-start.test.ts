@@ -37,7 +37,7 @@ describe('a quick start in an empty folder', () => {
           await books.query(`SELECT count(*)::int AS paid, count(key)::int AS marked FROM orders
           LEFT JOIN paylink_marks ON key = sha256(convert_to('payment.succeeded:' || reference, 'UTF8')) WHERE paid_at IS NOT NULL`);
         await books.end();
-        // The order of the page, and the two that its tests credit.
+        // The page's order, and the two that its tests credit.
         expect(rows).toEqual([{ paid: 3, marked: 3 }]);
       } finally {
         await reader.close();

@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { freePort } from '../servers/starting.js';
 import { withItsOwn } from '../packaging/pack.js';
 
-/** What a reader does with a block of a quick start, in the order of the page. */
+/** A reader's step with a quick start's block, in the order of the page. */
 export type Step =
   | { readonly kind: 'file'; readonly path: string; readonly text: string }
   | { readonly kind: 'run'; readonly command: string; readonly ownTerminal: boolean }
@@ -18,8 +18,9 @@ const TITLE = /^(?:\/\/|#) ((?:[\w[\].-]+\/)*[\w[\].-]*\.[\w.]+)$/;
 const OWN_TERMINAL = '# another terminal';
 
 /**
- * Reads a quick start: `sh` is run, in a terminal of its own where its first line says so; `text` is what a command then shows,
- * `…` standing for what differs; every other block is a file that its first line names.
+ * Reads a quick start. Runs `sh` blocks, in a new terminal if the first line says so. Expects
+ * `text` blocks as output, with `…` for varying parts. Every other block is a file, named by its
+ * first line.
  *
  * @throws Error for a block without a title
  */
@@ -40,20 +41,20 @@ export function stepsOf(markdown: string): Step[] {
 export interface Reader {
   readonly folder: string;
   do(step: Step): Promise<void>;
-  /** Ends what runs in terminals of its own, and deletes the folder. */
+  /** Ends the processes in other terminals, and deletes the folder. */
   close(): Promise<void>;
 }
 
 /**
- * @param source of the packages: tarballs by name, or npm's settings for a registry that has them
- * @param databaseUrl set in the environment, which goes before what the page writes to .env
+ * @param source the packages: tarballs by name, or npm settings for a registry that has them
+ * @param databaseUrl set in the environment, which wins over the page's .env
  */
 export async function startReader(
   source: { readonly tarballs: Readonly<Record<string, string>> } | { readonly npmrc: string },
   databaseUrl: string,
 ): Promise<Reader> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'paylink-quick-start-')));
-  // Another server may have the ports of the page.
+  // Another server may use the page's ports.
   const ports = new Map([
     ['3000', await freePort()],
     ['4010', await freePort()],
@@ -91,7 +92,7 @@ export async function startReader(
       if (step.kind === 'file') return write(step);
       if (step.kind === 'run') return run(step.command, step.ownTerminal);
       const pattern = patternOf(withPorts(step.text, ports));
-      // A terminal that has just been opened shows it itself: an older one may have said the same.
+      // A new terminal must show the text itself, because an older one may have shown it.
       const isNew = last !== undefined && last === terminals.at(-1);
       const shown = isNew ? [last!] : [last!, ...terminals];
       const aborted = new AbortController();
@@ -116,7 +117,10 @@ function withPorts(text: string, ports: ReadonlyMap<string, number>): string {
   return text.replace(/\b(?:3000|4010)\b/g, (port) => `${ports.get(port)!}`);
 }
 
-/** `npm install` of a package of ours, with those that it depends on and the page does not name, from tarballs. */
+/**
+ * Turns `npm install` of Paylink packages into an install of tarballs, with the dependencies that
+ * the page does not name.
+ */
 function fromTarballs(command: string, tarballs: Readonly<Record<string, string>>): string {
   const named = new Set(command.match(/@paylink\/[a-z]+/g) ?? []);
   return command.replace(/^npm install .*$/gm, (line) => {
@@ -129,7 +133,7 @@ function fromTarballs(command: string, tarballs: Readonly<Record<string, string>
   });
 }
 
-/** The environment of a reader: nothing of the tests' own. */
+/** Returns a reader's environment, without the tests' own variables. */
 function environment(databaseUrl: string): Record<string, string> {
   const kept = ['PATH', 'HOME', 'TMPDIR']
     .map((name) => [name, process.env[name]])
@@ -156,9 +160,9 @@ function patternOf(text: string): RegExp {
 
 interface Terminal {
   output: () => string;
-  /** Resolves once the output matches; rejects when the command has ended without it. */
+  /** Resolves when the output matches. Rejects when the command ends without a match. */
   shows(pattern: RegExp, signal: AbortSignal): Promise<void>;
-  /** The folder that the command ends in. @throws Error with all that it said, when it fails */
+  /** Returns the command's final folder. @throws Error with all output if the command fails */
   ended(): Promise<string>;
   end(): Promise<void>;
 }
@@ -167,7 +171,7 @@ function openTerminal(command: string, folder: string, env: Record<string, strin
   const child: ChildProcess = spawn('bash', ['-euo', 'pipefail', '-c', `${command}\npwd >&3`], {
     cwd: folder,
     env: env as NodeJS.ProcessEnv,
-    // A group of its own, so that what npx started ends with it.
+    // A process group, so that the children of npx end with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
@@ -185,7 +189,7 @@ function openTerminal(command: string, folder: string, env: Record<string, strin
     'data',
     (piece: Buffer) => (folderAtEnd += piece.toString()),
   );
-  // A run that is broken off must not leave a server behind.
+  // An interrupted run must not leave a server behind.
   const atExit = (): void => {
     process.kill(-child.pid!, 'SIGKILL');
   };

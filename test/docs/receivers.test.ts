@@ -1,4 +1,4 @@
-/** The receivers that the READMEs show, each served on a real socket as it stands there. */
+/** Serves the READMEs' receivers unchanged on real sockets. */
 import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { paymentWebhook } from '@paylink/express';
@@ -10,7 +10,7 @@ import type Koa from 'koa';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { blockOf, runBlock, runServer, serve, type Surroundings } from './blocks.js';
 
-/** Runs the block, and gives the URL of its webhook. */
+/** Runs the block, and returns its webhook's URL. */
 type Serve = (code: string, surroundings: Surroundings) => Promise<string>;
 
 const appOf = async (code: string, surroundings: Surroundings): Promise<unknown> =>
@@ -74,7 +74,7 @@ it('the parser of docs/errors.md keeps the bytes for a webhook behind it', async
     ),
   );
   const url = await serve(app as RequestListener);
-  // Spaces, which a body that was written again would not have.
+  // Spaces, which a rewritten body would not have.
   expect((await signedDelivery({ rawBody: '{ "reference" : "order-42" }' }).send(url)).status).toBe(
     200,
   );

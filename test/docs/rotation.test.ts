@@ -7,7 +7,10 @@ import { blockOf, runBlock, serve } from './blocks.js';
 const NEW = 'the secret that the portal shows now';
 const OLD = 'the secret that it showed until today';
 
-/** Serves the webhook of docs/going-live.md, and gives how it answers to notifications under these secrets. */
+/**
+ * Serves the webhook of docs/going-live.md, and returns its answers to notifications under these
+ * secrets.
+ */
 async function answers(
   env: Record<string, string | undefined>,
   secrets: readonly string[],

@@ -21,13 +21,13 @@ const AN_HOUR = 3_600_000;
 const page = (containing: string): Promise<string> => blockOf('docs/runbook.md', containing);
 const sql = async (containing: string): Promise<string> => (await page(containing)).trim();
 
-/** A shop that customers pay at, whose webhook a night can break. */
+/** A shop with customers, whose webhook a night can break. */
 async function openNight() {
   let answer: RequestListener = (_req, res) => void res.writeHead(503).end();
   const url = await serve((req, res) => answer(req, res));
   const shop = await openShop({
     webhook: { url, secret: SECRET },
-    // A notification that is refused does not come again during the night.
+    // A refused notification does not return during the night.
     assumed: { firstRetryDelay: AN_HOUR, longestRetryDelay: AN_HOUR },
   });
   const { folder, emulator, pool, env } = shop;
@@ -52,7 +52,7 @@ async function openNight() {
     listen: (listener: RequestListener): void => void (answer = listener),
     webhook: (handler: RequestHandler): RequestListener =>
       express().post('/webhooks/payments', handler) as RequestListener,
-    /** The payments of the server. Default: the recipe. */
+    /** The server's payments. Default: the recipe. */
     payments: (
       credit: (tx: Tx, payment: Payment) => Promise<CreditResult> = creditOrder,
     ): Payments =>
@@ -63,7 +63,7 @@ async function openNight() {
         logger: { warn: note, error: note },
       }),
     logger: { warn: note, error: note },
-    /** Waits until the shop has answered the notification of an order with a status. */
+    /** Waits until the shop has answered an order's notification with a status. */
     answered: (reference: string, status: number) =>
       emulator.waitForDelivery({ reference, status, timeout: 20_000 }),
     prove: async () => {
@@ -103,7 +103,7 @@ it('after a rotation with 401, doctor names the secret, both secrets work, and r
     await night.answered(reference, 401);
   }
   expect((await night.prove()).output).toMatch(/^lost +2$/m);
-  expect((await night.command('doctor')).output).toMatch(/FAILED +secret .*is it the same secret/);
+  expect((await night.command('doctor')).output).toMatch(/FAILED +secret .*compare the secrets/);
 
   const { webhook } = (await runBlock(await blockOf('docs/going-live.md', 'WEBHOOK_SECRET_OLD'), {
     env: { WEBHOOK_SECRET: SECRET, WEBHOOK_SECRET_OLD: OLD_SECRET },
@@ -189,7 +189,7 @@ it('after a double credit, the ledger shows the credit that Paylink did not writ
     await night.order(reference);
     await night.answered(reference, 200);
   }
-  // A job of the shop's own, which knows nothing of the marks.
+  // A job of the shop that ignores the marks.
   await night.pool.query(INSERT, ['order-42', 15_000]);
 
   expect((await night.command('payments get')).output).toMatch(/order-42\n[^]*success/);
@@ -250,7 +250,7 @@ it('after a restored backup, the lost orders come back and each is credited once
   expect((await night.command('reconcile')).output).toMatch(/ done: .*credited 1, pending 2\n$/);
   await night.expectRightBooks(5);
 
-  // The customer of an order that was open all the time pays at last.
+  // The customer of an open order pays at last.
   await night.emulator.pay('order-late');
   await night.answered('order-late', 200);
   await night.expectRightBooks(5);
@@ -260,7 +260,7 @@ it('after a restored backup, the lost orders come back and each is credited once
   expect(rows).toEqual([{ amount: '700' }]);
 });
 
-/** Ends every connection of the shop, and runs statements beside its database. */
+/** Ends the shop's connections, and runs statements outside its database. */
 async function replaceDatabase(url: string, statements: readonly string[]): Promise<void> {
   const beside = new URL(url);
   beside.pathname = '/template1';

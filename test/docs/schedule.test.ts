@@ -1,4 +1,4 @@
-/** The blocks of docs/schedule.md, each checked by the tool that reads it, and run. */
+/** Checks each block of docs/schedule.md with the tool that reads it, and runs it. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ function withoutSystemd(): boolean {
   return true;
 }
 
-/** Two orders, of which one is paid, and no notification came. */
+/** A shop with two orders, one paid, and no notification. */
 async function openLossyShop(): Promise<Shop> {
   const shop = await openShop();
   await shop.order('order-paid');
@@ -35,7 +35,7 @@ async function openLossyShop(): Promise<Shop> {
   return shop;
 }
 
-/** The shop as a module of a block: on the connection and the settings of the test. */
+/** The shop as a block's module, with the test's connection and settings. */
 const filesOf = ({ folder }: Shop) => ({
   'payments.js': readFileSync(join(folder, 'dist', 'payments.js'), 'utf8'),
 });
@@ -80,7 +80,7 @@ describe('docs/schedule.md', () => {
       await started.until(/ done: .*credited 1, pending 1\n/);
 
       const file = join(newFolder(), 'shop-reconcile.service');
-      // systemd looks whether the command is there.
+      // systemd checks that the command exists.
       writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${join(folder, 'paylink')}`));
       const verified = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
         encoding: 'utf8',
@@ -128,7 +128,7 @@ describe('docs/schedule.md', () => {
 
     vi.spyOn(console, 'log').mockImplementation(() => undefined);
     const env = { ...shop.env, CRON_SECRET: 'the-secret-of-the-cron' };
-    // The route of the Next.js quick start stands three folders below its module.
+    // The Next.js quick start's route is three folders below its module.
     const route = (await page('CRON_SECRET')).replace('../../../payments.ts', './payments.js');
     const { GET } = (await runBlock(route, { env, files: filesOf(shop) })) as {
       GET(request: Request): Promise<Response>;

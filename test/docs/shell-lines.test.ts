@@ -1,4 +1,4 @@
-/** The shell's lines of the pages, run by a shell as they stand there. */
+/** Runs the pages' shell lines unchanged. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RequestListener } from 'node:http';
@@ -14,7 +14,7 @@ import { run, start } from './shell.js';
 
 const SECRET = 'the secret of the portal';
 
-/** A merchant's shop, its service, and the folder that its developer works in. Default: an order that is paid. */
+/** A merchant's shop, its service, and its developer's folder. Default: a paid order. */
 async function openShop({ order = 'paid' }: { order?: 'paid' | 'pending' | 'none' } = {}) {
   const emulator = await startEmulator();
   onTestFinished(() => emulator.close());
@@ -79,7 +79,7 @@ describe('the shell lines of the pages', () => {
   it('forward deliveries of a tunnel byte for byte: docs/going-live.md', async () => {
     const { url, folder, credited } = await openShop();
     const [line] = await linesOf('docs/going-live.md', 'npx paylink listen');
-    // Its own port may be taken.
+    // The default port may be taken.
     const listening = start(`${line!} --port 0`, url, folder);
     const [, tunnel] = await listening.until(/Listening at (\S+),/);
     expect(
@@ -91,7 +91,7 @@ describe('the shell lines of the pages', () => {
   });
 });
 
-/** The commands of a session in packages/cli/README.md, each with what it prints. */
+/** Returns the commands of a session in packages/cli/README.md, each with its output. */
 async function sessionWith(command: string): Promise<{ line: string; shown: string }[]> {
   const session = await blockOf('packages/cli/README.md', `$ ${command}`);
   return session
@@ -100,7 +100,7 @@ async function sessionWith(command: string): Promise<{ line: string; shown: stri
     .map((part) => ({ line: part.split('\n', 1)[0]!, shown: part.slice(part.indexOf('\n') + 1) }));
 }
 
-/** What a session shows, but for what is different in each run: times, addresses, tokens and secrets. */
+/** Matches a session's output, except for times, addresses, tokens and secrets. */
 function like(shown: string): RegExp {
   const pattern = shown
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -136,7 +136,7 @@ describe('a session in packages/cli/README.md', () => {
   it('prints the shown output until it waits: paylink emulate', async () => {
     const { url } = await openShop({ order: 'none' });
     const [session] = await sessionWith('paylink emulate');
-    // Its own port may be taken. In a folder without a .env, so that it makes its secrets.
+    // The default port may be taken. In a folder without a .env, the emulator makes its secrets.
     const running = start(`${session!.line} --port 0`, url, newFolder());
     await running.until(/Ctrl-C stops it\.\n/);
     const [untilItWaits] = /^[^]*Ctrl-C stops it\.\n/.exec(session!.shown)!;

@@ -1,4 +1,4 @@
-/** Lines of the shell that the pages show, run as they stand there: `npx paylink` is the command from its sources. */
+/** Runs the pages' shell lines unchanged. `npx paylink` runs the command's sources. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -6,10 +6,10 @@ import { delimiter, dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { COMMAND } from '../../packages/cli/test/paylink.js';
 
-// npx takes its own flags, and then the name of the package.
+// npx takes its own flags, then the package's name.
 const PAST_PACKAGE = 'while [ "${1#-}" != "$1" ]; do shift; done; shift';
 
-/** Starts a line as its reader would, on a shop that stands where the page's does. */
+/** Starts a line on a shop in the page's place. */
 export function start(
   line: string,
   url: string,
@@ -24,8 +24,8 @@ export function start(
     url,
   );
   const path = [folder, dirname(process.execPath), process.env['PATH']].join(delimiter);
-  // A group of its own, so that the command ends with the shell.
-  // One pipe for both, as a terminal has it: of two, either may come first.
+  // A process group, so that the command ends with the shell. One pipe for both outputs, as in a
+  // terminal, keeps their order.
   const child = spawn('bash', ['-euo', 'pipefail', '-c', `exec 2>&1\n${command}`], {
     cwd: folder,
     detached: true,

@@ -1,4 +1,4 @@
-/** A merchant's shop whose books are in PostgreSQL, and the folder that its operator works in. */
+/** A merchant's shop with its books in PostgreSQL, and its operator's folder. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,13 +15,13 @@ import { blockOf, ordersTable } from './blocks.js';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** The module of docs/schedule.md in one file, with the recipe beside it. */
+/** Bundles the module of docs/schedule.md with the recipe into one file. */
 export async function buildModule(path: string, code?: string): Promise<void> {
   await build({
     stdin: {
       contents: code ?? (await blockOf('docs/schedule.md', '// payments.ts')),
       loader: 'ts',
-      // The recipe is there.
+      // The recipe's folder.
       resolveDir: at('examples/shop/src'),
     },
     outfile: path,
@@ -34,7 +34,7 @@ export async function buildModule(path: string, code?: string): Promise<void> {
   });
 }
 
-/** Opens a shop with no order, until the test ends. */
+/** Opens a shop without orders until the test ends. */
 export async function openShop(emulation: EmulatorOptions = {}) {
   const server = await startPostgres({ fsync: 'off' });
   const pool = new Pool({ connectionString: server.url });
@@ -68,7 +68,7 @@ export async function openShop(emulation: EmulatorOptions = {}) {
     emulator,
     env,
     folder,
-    /** Inserts an order, then creates its link. The notification of a paid one goes out. */
+    /** Inserts an order, then creates its link. A paid order's notification goes out. */
     async order(reference: string, { isPaid = true, amount = 15_000 } = {}): Promise<string> {
       const sql = "INSERT INTO orders (reference, amount, currency) VALUES ($1, $2, 'XOF')";
       await pool.query(sql, [reference, amount]);

@@ -1,4 +1,4 @@
-/** Runs the blocks of docs/testing.md in the runners that it names, by its own lines. */
+/** Runs the blocks of docs/testing.md in the named runners, with the page's own lines. */
 import { exec } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { blockOf } from './blocks.js';
 const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const page = 'docs/testing.md';
 
-/** What a reader has installed. */
+/** A reader's installed packages. */
 const INSTALLED = {
   '@paylink': 'test/node_modules/@paylink',
   express: 'test/node_modules/express',

@@ -1,4 +1,4 @@
-/** `paylink doctor` against a running app of every framework, and what each of its sentences says there. */
+/** Runs `paylink doctor` against an app on every framework, and checks each sentence. */
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -24,7 +24,10 @@ async function start(host: Host, circumstances?: Circumstances) {
   return { ...serving, url: `http://127.0.0.1:${serving.port}${PATH}` };
 }
 
-/** Runs the command in this process, which many of them would take too long to start: packages/cli/test has it as it is started. */
+/**
+ * Runs the command in this process, because processes start slowly. packages/cli/test runs real
+ * ones.
+ */
 async function doctor(
   url: string,
   args: readonly string[] = [],
@@ -52,7 +55,7 @@ async function doctor(
 const failed = (verdicts: Verdicts): string[] =>
   Object.keys(verdicts).filter((name) => verdicts[name]![0] === false);
 
-/** A proxy that writes the JSON again, and keeps the first request for some milliseconds. */
+/** A proxy that rewrites the JSON, and delays the first request. */
 async function proxyTo(url: string, { rewrites = false, firstTakes = 0 }): Promise<string> {
   let isFirst = true;
   const server = createServer((req, res) => {
@@ -108,9 +111,9 @@ describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host
     const other = await doctor(url, [], 'another-secret-of-a-portal');
     const rewritten = await doctor(proxied);
     expect(failed(other)).toEqual(['secret']);
-    expect(other['secret']![1]).toMatch(/is it the same secret/);
+    expect(other['secret']![1]).toMatch(/compare the secrets/);
     expect(failed(rewritten)).toEqual(['body']);
-    expect(rewritten['body']![1]).toMatch(/a parser or a proxy writes the JSON again/);
+    expect(rewritten['body']![1]).toMatch(/a parser or a proxy rewrites the JSON/);
   });
 
   it('delivers only the order of --deliver', async () => {
@@ -140,7 +143,7 @@ it.each(parsed)(
 );
 
 it('paylink doctor reports a store that was not migrated', async () => {
-  // Its start takes seconds, which no delivery should wait for.
+  // The database takes seconds to start, which no delivery should wait for.
   const database = await PGlite.create();
   onTestFinished(() => database.close());
   const store = postgresStore(database);
@@ -178,7 +181,7 @@ it('paylink doctor reports a missing route and a route without POST', async () =
     `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`,
   );
   expect(verdicts).toEqual({
-    route: [true, 'the path is there'],
+    route: [true, 'the path exists'],
     method: [false, expect.stringMatching(/not to GET/)],
   });
 });

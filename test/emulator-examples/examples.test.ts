@@ -10,7 +10,7 @@ describe('the test examples of the emulator', () => {
   it('pass under node:test', async () => {
     const file = fileURLToPath(new URL('checkout.node-test.ts', import.meta.url));
     const env: NodeJS.ProcessEnv = { ...process.env };
-    // Set by a node:test that runs this one; the child would then report to it and not to us.
+    // A node:test that runs this file sets the variable, and the child would report to it.
     delete env['NODE_TEST_CONTEXT'];
     const { stdout } = await promisify(execFile)(
       process.execPath,
@@ -25,7 +25,7 @@ describe('the test examples of the emulator', () => {
 
   it('need no sleep and match the README', () => {
     const readme = read('../../packages/emulator/README.md');
-    // The one of jest runs on what is built: test/packaging/jest.test.ts.
+    // test/packaging/jest.test.ts runs the jest example on built packages.
     for (const file of [
       'checkout.test.ts',
       'checkout.node-test.ts',

@@ -78,7 +78,7 @@ describe('a project without frameworks and drivers', () => {
       await once(emulator, 'exit');
     });
 
-    // Never from a registry: what is there under this name is not ours.
+    // Never from a registry, where another package has this name.
     const paylink = (...args: string[]): string =>
       bare.run('npx', '--no', '--', 'paylink', ...args).trim();
 

@@ -6,7 +6,7 @@ import { signedDelivery } from '@paylink/testing';
 
 const secret = 'a-secret-of-the-portal';
 
-/** Bundles core as a bundler with these conditions does, into a script that leaves its exports in `core`. */
+/** Bundles core with a bundler's conditions into a script that leaves its exports in `core`. */
 async function bundle(conditions: string[]): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: ['@paylink/core'],
@@ -18,13 +18,13 @@ async function bundle(conditions: string[]): Promise<string> {
     platform: 'neutral',
     conditions,
     external: ['node:*'],
-    // Not this repository's, whose paths would go around the conditions.
+    // This repository's tsconfig would bypass the conditions with its paths.
     tsconfigRaw: '{}',
   });
   return outputFiles[0]!.text;
 }
 
-/** What a Worker has, and nothing of Node. */
+/** A Worker's globals, without Node's. */
 function workerContext() {
   const {
     crypto,

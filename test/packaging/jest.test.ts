@@ -15,7 +15,7 @@ interface Outcome {
   readonly numFailedTests: number;
 }
 
-/** Runs the example, on the packages as they were built. */
+/** Runs the example on the built packages. */
 async function runJest(...args: string[]): Promise<Outcome> {
   const options = {
     cwd: example,
@@ -36,7 +36,7 @@ async function runJest(...args: string[]): Promise<Outcome> {
 }
 
 it('the jest example passes and exits on its own', async () => {
-  // It is not told to exit: a handle that is left open would keep it from ending.
+  // Without --forceExit, an open handle would keep jest from ending.
   expect(await runJest('--runInBand')).toMatchObject({ numPassedTests: 1, numFailedTests: 0 });
 }, 60_000);
 

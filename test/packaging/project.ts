@@ -14,23 +14,27 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packAll } from './pack.js';
 
-/** What a project that compiles depends on. */
+/** The dependencies of a project that compiles. */
 export const TYPESCRIPT = { '@types/node': '^20.19.0', typescript: '5.9.3' };
 
-/** A project outside of the workspace, as a merchant's is. */
+/** A project outside the workspace, like a merchant's. */
 export interface Project {
   readonly folder: string;
-  /** Runs a command in it and gives its stdout. @throws Error with all that it said, when it does not end with 0. */
+  /** Runs a command and returns its stdout. @throws Error with all output unless it exits with 0 */
   run(command: string, ...args: string[]): string;
-  /** A manifest, or any other JSON, by its path in the project. */
+  /** Returns a manifest or other JSON, by its path in the project. */
   json(path: string): unknown;
-  /** Compiles its .mts files, once as they are and once as .cts. @throws Error with what the compiler said. */
+  /**
+   * Compiles its .mts files, once unchanged and once as .cts. @throws Error with the compiler's
+   * output
+   */
   compile(compiler: string, moduleResolution: 'node16' | 'bundler'): void;
   remove(): void;
 }
 
 /**
- * Makes a project of a folder of `consumer`, and installs packages of ours, as they would be published, and others by npm.
+ * Creates a project from a folder of `consumer`, and installs Paylink's tarballs and other packages
+ * with npm.
  *
  * @param ours the names of the packages
  * @param others ranges by name
@@ -54,7 +58,7 @@ export function installProject(
           timeout: 120_000,
         }).toString();
       } catch (error) {
-        // tsc says what it found on stdout.
+        // tsc reports on stdout.
         const { stdout, stderr } = error as { stdout: Buffer; stderr: Buffer };
         throw new Error(`${command} ${args.join(' ')}\n${stdout.toString()}${stderr.toString()}`);
       }

@@ -1,4 +1,4 @@
-/** What a build in the release workflow knows: the repository that it is released from. */
+/** Checks that a build in the release workflow knows its repository. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -43,7 +43,7 @@ describe('the tarballs', () => {
         imports = {},
       } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Doors;
       const named = JSON.stringify([bin, exports, imports]).match(/\.\/dist\/[^"]+/g) ?? [];
-      // A door that differs by runtime names its types once, and each file has its own beside it.
+      // An export that differs by runtime names its types once, and each file has its own types.
       const types =
         name === '@paylink/cli'
           ? []
@@ -57,7 +57,7 @@ describe('the tarballs', () => {
         /^package\/dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(file),
       );
       const alone = ['LICENSE', 'README.md', 'package.json'];
-      // The licences of raw-body and its parts, which are built in.
+      // The licences of raw-body and its bundled dependencies.
       if (name === '@paylink/node') alone.push('dist/THIRD-PARTY.txt');
       expect(packed).toEqual(
         [...new Set([...alone, ...[...named, ...types].map((file) => file.slice(2))])]
@@ -88,7 +88,7 @@ describe('the tarballs', () => {
 
 describe('npm pack', () => {
   it('packs a publishable manifest and does not change the manifest on disk', () => {
-    // In a copy: it rewrites the manifest for a moment, which other tests read.
+    // In a copy, because this rewrites the manifest, which other tests read.
     for (const path of [
       'scripts',
       ...['core', 'node', 'express'].map((name) => `packages/${name}`),

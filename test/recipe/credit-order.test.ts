@@ -24,7 +24,7 @@ import {
 import { creditOrder } from '../../examples/shop/src/credit-order.js';
 import { startPostgres } from '../servers/postgres.js';
 
-/** The transaction that the recipe asks for. The `tx` of both engines must fit. */
+/** The recipe's transaction type. Both engines' `tx` must match it. */
 type Tx = Parameters<typeof creditOrder>[0];
 
 interface Engine {
@@ -102,7 +102,7 @@ describe.each([
     await engine.close();
   });
 
-  /** A link of this amount, paid by the customer. */
+  /** Creates a paid link of this amount. */
   async function paid(amount = 50_000): Promise<string> {
     const reference = randomUUID();
     await paylink.createPaymentLink({ amount, reference, single_use: true });
@@ -125,7 +125,7 @@ describe.each([
   const settled = (reference: string): Promise<unknown> =>
     payments.settle(reference).catch((error: unknown) => error);
 
-  /** The merchant's books, and whether the event has a mark. */
+  /** Returns the merchant's books, and the event's mark. */
   async function booksOf(reference: string) {
     const credits = await engine.query('SELECT 1 FROM credits WHERE reference = $1', [reference]);
     const sql = 'SELECT paid_at FROM orders WHERE reference = $1';
@@ -184,7 +184,7 @@ describe.each([
       expect(lines).toHaveLength(3);
       for (const line of lines)
         expect(line).toMatch(new RegExp(`409 amount_differs.*${reference}`));
-      // The merchant takes the payment as it is.
+      // The merchant accepts the paid amount.
       const change = "UPDATE orders SET amount = 50000, currency = 'XOF' WHERE reference = $1";
       await engine.query(change, [reference]);
       expect((await payments.reconcile([reference])).credited).toEqual([reference]);

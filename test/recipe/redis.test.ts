@@ -13,7 +13,7 @@ import { startRedis, withoutRedis, type RedisServer } from '../servers/redis.js'
 const read = (path: string): string =>
   readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-/** The statement with the fencing token, as a document of the store shows it. */
+/** Returns the documented statement with the fencing token. */
 function shownIn(path: string): string {
   const found = read(path).matchAll(/`(UPDATE orders SET paid_at[^`]*)`/g);
   const statements = Array.from(found, ([, statement]) => statement!.replace(/\s*\n[ *]*/g, ' '));
@@ -21,7 +21,7 @@ function shownIn(path: string): string {
   return statements[0]!;
 }
 
-/** All runs are of one order. */
+/** All runs share one order. */
 function run(
   store: PaymentStore<RedisScope>,
   key: string,
@@ -30,7 +30,7 @@ function run(
   return store.run(key, work, { signal: new AbortController().signal, turn: 'order-1' });
 }
 
-/** The column as the README shows it. */
+/** The column as in the README. */
 const FENCE = 'fence bigint NOT NULL DEFAULT 0';
 
 describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
@@ -62,7 +62,10 @@ describe.skipIf(withoutRedis())('a credit beside redisStore', () => {
     await db.close();
   });
 
-  /** Credits by the first process, which is killed before its mark, by a retry, and by a delivery after FLUSHDB. */
+  /**
+   * Credits in a process that is killed before its mark, in a retry, and in a delivery after
+   * FLUSHDB.
+   */
   async function crashRetryAndForget(
     credit: (scope: Pick<RedisScope, 'fencingToken'>) => Promise<unknown>,
   ): Promise<number> {

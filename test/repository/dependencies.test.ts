@@ -9,7 +9,10 @@ interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
-/** What a user gets with each package that is not ours, all the way down. A new one is a decision: it is written here. */
+/**
+ * A user's transitive third-party packages, by Paylink package. Adding one is a decision, recorded
+ * here.
+ */
 const THEIRS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     '@hono/node-server',
@@ -28,7 +31,7 @@ const THEIRS: Readonly<Record<string, readonly string[]>> = {
 const readManifest = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
-/** Where Node finds a package that is imported from `folder`. */
+/** Returns Node's location of a package that `folder` imports. */
 function locate(name: string, folder: string): string {
   for (let at = folder; at !== dirname(at); at = dirname(at)) {
     const found = join(at, 'node_modules', name);

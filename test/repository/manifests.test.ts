@@ -24,7 +24,7 @@ const doors = manifests.flatMap(([name, { exports, imports = {} }]) =>
     .map(([door, target]) => [name, door, target] as const),
 );
 
-/** The same choice of files as the built door gives an `import`, each by its source. */
+/** Maps a built export to its sources, with the same conditions as an `import`. */
 function sourceOf(target: Target): Target {
   if (typeof target === 'string')
     return target.replace('./dist/', './src/').replace(/\.js$/, '.ts');

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
-/** The names of the folders that hold a package; a checkout of another branch may leave others behind. */
+/** The folders with a package. A checkout of another branch may leave empty ones behind. */
 export const packageFolders = readdirSync(PACKAGES).filter((name) =>
   existsSync(join(PACKAGES, name, 'package.json')),
 );

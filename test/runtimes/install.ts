@@ -16,15 +16,15 @@ const CACHE = fileURLToPath(
   new URL('../../node_modules/.cache/paylink-runtimes/', import.meta.url),
 );
 
-/** A runtime of this machine: the path of its executable, or why there is none. */
+/** A runtime's executable, or the reason why it is missing. */
 export type Installed = { readonly executable: string } | { readonly missing: string };
 
-/** Installs a runtime by npm, once: later runs find it in the cache and need no network. */
+/** Installs a runtime with npm, once. Later runs find it in the cache without a network. */
 export async function install(release: Release): Promise<Installed> {
   const executable = join(folderOf(release), 'node_modules', release.package, release.binary);
   try {
     if (!existsSync(executable)) await fetchInto(folderOf(release), release);
-    // A binary of another libc or processor is there and does not run.
+    // A binary for another libc or processor does not run.
     await run(executable, ['--version'], { timeout: 30_000 });
     return { executable };
   } catch (error) {
@@ -32,7 +32,7 @@ export async function install(release: Release): Promise<Installed> {
   }
 }
 
-/** Installs a package that is too heavy for the lockfile, in the same way. Gives the path of its folder. */
+/** Installs a package that is too heavy for the lockfile. Returns its folder. */
 export async function installPackage(release: Package): Promise<string> {
   const folder = folderOf(release);
   if (!existsSync(folder)) await fetchInto(folder, release);
@@ -43,7 +43,7 @@ function folderOf(release: Package): string {
   return join(CACHE, `${release.package.replace('/', '+')}@${release.version}`);
 }
 
-/** Installs beside the folder and renames, so that a run that was stopped leaves no half of a runtime. */
+/** Installs next to the folder, then renames, so that a stopped run leaves no partial runtime. */
 async function fetchInto(folder: string, release: Package): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const fresh = await mkdtemp(join(CACHE, 'installing-'));
@@ -63,7 +63,7 @@ async function fetchInto(folder: string, release: Package): Promise<void> {
     });
     await rename(fresh, folder);
   } catch (error) {
-    // Another run may have been quicker.
+    // Another run may have been faster.
     if (!existsSync(folder)) throw error;
   } finally {
     await rm(fresh, { recursive: true, force: true });

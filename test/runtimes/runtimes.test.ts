@@ -10,11 +10,11 @@ import { partsOf } from './wire-format.js';
 
 type Command = readonly [executable: string, ...args: string[]];
 
-/** A runtime, and each way to start a server script on it. */
+/** A runtime, and each way to start a server script. */
 interface Runtime {
   readonly name: string;
   readonly installed: Installed;
-  /** Those whose name begins with fetch stand on the Fetch API. */
+  /** Hosts whose names begin with fetch use the Fetch API. */
   readonly hosts: readonly ('node' | 'express' | `fetch${string}`)[];
   readonly ways: Readonly<Record<string, (executable: string) => Command | Promise<Command>>>;
 }
@@ -56,7 +56,7 @@ const runtimes: Runtime[] = [
     ...onNode,
   },
 ];
-// One after the other: npm takes a core for itself.
+// In turn, because npm uses a whole core.
 for (const release of nodes) runtimes.push({ ...(await released(release)), ...onNode });
 runtimes.push(
   {
@@ -79,7 +79,7 @@ runtimes.push(
   },
 );
 
-/** A genuine delivery whose body has exactly so many bytes. */
+/** Returns a genuine delivery with a body of exactly `length` bytes. */
 function deliveryOfSize(length: number): SignedDelivery {
   const ofNote = (note: string): SignedDelivery =>
     signedDelivery({ secret: SECRET, reference: 'order-large', payload: { note } });
@@ -94,7 +94,7 @@ const flipped = signedDelivery({
   rawBody: large.rawBody.toString().replace('nn"', 'no"'),
 });
 
-/** Each: what it is, the delivery, the signature to send, and the reply. */
+/** Each: the case, the delivery, the signature to send, and the reply. */
 const refusals: [string, SignedDelivery, string, number, string][] = [
   ['an upper-case signature', genuine, genuine.signature.toUpperCase(), 401, 'invalid_signature'],
   ['a signed body with a byte order mark', marked, marked.signature, 400, 'invalid_payload'],
@@ -143,7 +143,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
 
       afterAll(() => serving.stop());
 
-      /** What the server answers to a question of its checks. */
+      /** Returns the server's answer to one of its checks. */
       async function ask(
         path: string,
         body: string | SignedDelivery = '',
@@ -163,7 +163,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
       }
 
       describe.each(hosts)('@paylink/%s', (host) => {
-        /** Sends a delivery head and body in one packet, as nearly all come. */
+        /** Sends head and body in one packet, as most deliveries arrive. */
         async function deliver(
           delivery: SignedDelivery,
           signature?: string,
@@ -217,7 +217,8 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           }
         });
 
-        // Several pieces lie in the stream's buffer then, of which Node 26's `read()` gives the first alone.
+        // The stream's buffer then holds several pieces, of which Node 26's `read()` returns only
+        // the first.
         it('accepts a chunked body that comes in one packet with its head', async () => {
           const { head, pieces } = partsOf(signedDelivery({ secret: SECRET }), {
             pieces: 3,
@@ -248,8 +249,8 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           expect([status, body]).toEqual([408, '{"error":"body_timeout"}']);
         });
 
-        // Elsewhere a Response cannot close its connection: Deno leaves that of a refused sender open, Bun's server without our knowing
-        // of it for ten seconds.
+        // Elsewhere a Response cannot close its connection: Deno leaves a refused sender's
+        // connection open, and Bun's server unnoticed for ten seconds.
         if (name === bun.name && (host === 'fetch' || host === 'fetch, by a route')) {
           it('releases the sockets and memory of 1,000 slow senders after their 408', async () => {
             const { head, pieces } = partsOf(deliveryOfSize(64_000), { path: '/impatient' });
@@ -273,7 +274,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
               () => expect(serving.usage().sockets).toBeLessThanOrEqual(before.sockets),
               { timeout: 10_000 },
             );
-            // A wave has sent 16 MB, the thousand 64 MB.
+            // One wave has sent 16 MB, a thousand senders 64 MB.
             await vi.waitFor(() => expect(serving.usage().bytes - bytes).toBeLessThan(48e6), {
               timeout: 10_000,
             });
@@ -314,7 +315,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
         it('refuses the public secret in production and in an unknown environment', async () => {
           const [status, answer] = await ask('/fixture', '');
           expect(status).toBe(200);
-          // The one that has an environment, and no NODE_ENV in it.
+          // This way has an environment without NODE_ENV.
           if (way === 'with nodejs_compat') expect(answer).toBe('accepted');
           else expect(answer).toContain('is the public secret of @paylink/testing');
         });

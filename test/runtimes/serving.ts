@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 /** The ports of a server script by the host's name: `node`, `express`, `fetch`, `core`, `probe`. */
 export type Ports = Readonly<Partial<Record<string, number>>>;
 
-/** A server script in a process of its own, on some runtime. */
+/** A server script in its own process, on some runtime. */
 export class Serving {
   #stderr = '';
   readonly #process: ChildProcess;
@@ -16,7 +16,7 @@ export class Serving {
     process.stderr!.on('data', (text: Buffer) => (this.#stderr += text.toString()));
   }
 
-  /** Starts it, and resolves with the ports when it has told them. */
+  /** Starts the script, and resolves with its ports. */
   static async start(
     [executable, ...args]: readonly [string, ...string[]],
     cwd: string,
@@ -31,19 +31,19 @@ export class Serving {
     return { serving, ports: await serving.#told() };
   }
 
-  /** Whether the process still runs. */
+  /** Returns true while the process runs. */
   get alive(): boolean {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** The open sockets of the process, and the memory that it takes of the machine. */
+  /** Returns the process's open sockets and resident memory. */
   usage(): { readonly sockets: number; readonly bytes: number } {
     const folder = `/proc/${this.#process.pid}`;
     const isSocket = (descriptor: string): boolean => {
       try {
         return readlinkSync(`${folder}/fd/${descriptor}`).startsWith('socket:');
       } catch {
-        // Closed since it was listed.
+        // The socket closed after it was listed.
         return false;
       }
     };
@@ -54,9 +54,10 @@ export class Serving {
     };
   }
 
-  /** The lines on stderr, but those that are no complaint. */
+  /** Returns the lines on stderr, without expected ones. */
   complaints(): string[] {
-    // Refusals and their reasons outside of production, and Deno's warning about listeners on `request.signal` (denoland/deno#35733).
+    // Expected: refusals with their reasons outside production, and Deno's warning about listeners
+    // on `request.signal` (denoland/deno#35733).
     return this.#stderr
       .split('\n')
       .filter(
@@ -80,7 +81,7 @@ export class Serving {
   }
 }
 
-/** Our scripts tell `{ ports }`, and workerd tells of its one socket. */
+/** Our scripts report `{ ports }`, workerd reports its only socket. */
 function portsOf(line: string): Ports {
   const { ports, port } = JSON.parse(line) as { ports?: Ports; port?: number };
   return ports ?? { fetch: port, core: port };

@@ -8,7 +8,7 @@ import { packAll } from '../packaging/pack.js';
 
 export const SECRET = 'a-secret-of-the-portal';
 
-/** A project outside of the workspace that has installed the packed tarballs, and holds the server scripts. */
+/** A project outside the workspace with the packed tarballs and the server scripts. */
 export class Shop {
   readonly folder = mkdtempSync(join(tmpdir(), 'paylink-runtimes-'));
 
@@ -38,7 +38,10 @@ export class Shop {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Bundles the Worker as Cloudflare's tools do, and writes workerd's configuration. Gives the path of that. */
+  /**
+   * Bundles the Worker as Cloudflare's tools do, and writes workerd's configuration. Returns its
+   * path.
+   */
   async workerConfig(flags: readonly string[]): Promise<string> {
     const name = ['worker', ...flags].join('-');
     await build({

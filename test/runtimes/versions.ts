@@ -1,12 +1,12 @@
 /**
- * The runtimes that the packages are tested on beside the Node that runs the tests: packages of the npm registry with one
- * binary each. In no lockfile, because their `node` would shadow the user's: install.ts fetches them.
+ * The tested runtimes besides the Node that runs the tests: npm packages with one binary each. No
+ * lockfile has them, because their `node` would shadow the user's: install.ts fetches them.
  */
 export interface Release {
   readonly name: string;
   readonly package: string;
   readonly version: string;
-  /** The path of the executable in the package. */
+  /** The executable's path in the package. */
   readonly binary: string;
 }
 
@@ -17,7 +17,10 @@ const node = (version: string): Release => ({
   binary: 'bin/node',
 });
 
-/** The oldest that `engines` allows, which is also one before the security releases of March 2026; then each newest. */
+/**
+ * The oldest version in `engines`, which precedes the security releases of March 2026, then the
+ * newest of each line.
+ */
 export const nodes: readonly Release[] = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'].map(node);
 
 export const bun: Release = {

@@ -1,12 +1,12 @@
 import type { SignedDelivery } from '@paylink/testing';
 
-/** The parts of a request on the wire: its head, then the body in as many pieces as asked for. */
+/** A request on the wire: its head, then the body in the requested pieces. */
 export interface Parts {
   readonly head: Buffer;
   readonly pieces: readonly Buffer[];
 }
 
-/** A delivery as the service puts it on the wire, or with another signature. */
+/** Returns a delivery as the service sends it, or with another signature. */
 export function partsOf(
   { headers, rawBody }: SignedDelivery,
   {

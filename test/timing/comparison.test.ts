@@ -1,6 +1,7 @@
 /**
- * Whether the time of a check tells how much of a signature was right. `TIMING_SAMPLES=2000000 npx vitest run test/timing` takes
- * more samples; by default it takes as many as find any leak of the usual kinds, in seconds.
+ * Tests that a check's time does not reveal the right part of a signature.
+ * `TIMING_SAMPLES=2000000 npx vitest run test/timing` takes more samples. The default finds usual
+ * leaks in seconds.
  */
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
@@ -8,17 +9,20 @@ import * as node from '../../packages/core/src/hmac.node.js';
 import * as web from '../../packages/core/src/hmac.web.js';
 import { welch, type Subject } from './welch.js';
 
-/** Above this the times are said to differ (Goodwill et al., TVLA). */
+/** Above this, the times count as different (Goodwill et al., TVLA). */
 const THRESHOLD = 4.5;
 const SAMPLES = Number(process.env['TIMING_SAMPLES'] ?? 100_000);
-/** What another process does to the clock differs from round to round: it may show a leak in one, or hide one. */
+/** Other processes disturb each round differently, and may show or hide a leak in one. */
 const ROUNDS = 4;
 
 const body = Buffer.from('{"reference":"order-42"}');
 const secrets = Array.from({ length: 8 }, (_, index) => Buffer.from(`secret-number-${index}`));
 const mac = (key: Uint8Array): Buffer => createHmac('sha256', key).update(body).digest();
 
-/** The right signature with one byte changed. Made anew, so that no input is another kind of string to the engine. */
+/**
+ * Returns the right signature with one changed byte. Each is a new string, so that the engine
+ * treats all inputs alike.
+ */
 function wrongAt(byte: number): string {
   const bytes = mac(secrets[0]!);
   bytes[byte]! ^= 0x5a;
@@ -28,7 +32,7 @@ function wrongAt(byte: number): string {
 const wrongAtEitherEnd = [wrongAt(0), wrongAt(31)] as const;
 const ofEitherEnd = [mac(secrets[0]!).toString('hex'), mac(secrets[7]!).toString('hex')] as const;
 
-/** What careless code does: it stops at the first difference. */
+/** A careless comparison, which stops at the first difference. */
 function leakyEqual(given: string, expected: string): boolean {
   for (let index = 0; index < 64; index++) {
     if (given.charCodeAt(index) !== expected.charCodeAt(index)) return false;
@@ -111,7 +115,7 @@ describe('the timing test', () => {
   const expected = mac(secrets[0]!).toString('hex');
   const [onNode] = ways as [(typeof ways)[0]];
 
-  // Behind WebCrypto’s promises so little cannot be seen, and the other side of a network sees no more.
+  // WebCrypto’s promises hide such small differences, and so does a network.
   it('detects a check whose comparison stops at the first difference', async () => {
     const subject = {
       run: onNode.leaky(secrets.slice(0, 1)),

@@ -1,27 +1,28 @@
-/** Whether two kinds of input take different times: Welch's t over many interleaved samples. */
+/** Tests if two kinds of input take different times: Welch's t over many interleaved samples. */
 import { randomBytes } from 'node:crypto';
 
 export interface Subject {
   /** Does the same work on either kind of input. */
   readonly run: (input: string) => number | Promise<number>;
   readonly inputs: readonly [string, string];
-  /** How often a sample runs it: more where one run takes little beside the clock. */
+  /** The runs per sample: more if one run takes little beside the clock. */
   readonly batch: number;
 }
 
-/** Samples of both kinds that are dropped, since code is not compiled yet. */
+/** The dropped samples of both kinds, before the code is compiled. */
 const WARM_UP = 4_000;
-/** What takes longer than these of all samples was interrupted: by the collector, or by another process. */
+/** Slower samples were interrupted, by the collector or another process. */
 const KEPT = 0.8;
 
-/** Welch's t of the times of the two inputs; `samples` of both together. */
+/** Returns Welch's t for the times of two inputs, with `samples` of both together. */
 export async function welch({ run, inputs, batch }: Subject, samples: number): Promise<number> {
   const order = randomBytes(samples + WARM_UP);
   const times: [number[], number[]] = [[], []];
   for (let sample = 0; sample < order.length; sample++) {
-    // At random, so that whatever else happens to the machine happens to both alike.
+    // At random, so that other load affects both alike.
     const kind = (order[sample]! & 1) as 0 | 1;
-    // Written anew for each sample: beside a loaded core the place of a string in memory takes its own time, in each round alike.
+    // Newly written for each sample: on a loaded core, a string's place in memory affects the time,
+    // in each round alike.
     const input = Buffer.from(inputs[kind], 'latin1').toString('latin1');
     const started = performance.now();
     for (let time = 0; time < batch; time++) {
@@ -35,7 +36,7 @@ export async function welch({ run, inputs, batch }: Subject, samples: number): P
 }
 
 function cropped([first, second]: [number[], number[]]): [number[], number[]] {
-  // One limit for both: a limit of its own for each would take the difference away.
+  // One limit for both, because separate limits would remove the difference.
   const limit = [...first, ...second].sort((a, b) => a - b)[
     Math.floor((first.length + second.length) * KEPT)
   ]!;

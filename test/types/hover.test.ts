@@ -1,4 +1,4 @@
-/** What an editor shows of a merchant's code: TypeScript's own answer to a hover. */
+/** Tests an editor's view of a merchant's code, with TypeScript's own hover answers. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -25,10 +25,10 @@ const service = ts.createLanguageService({
   getDefaultLibFileName: (given) => ts.getDefaultLibFilePath(given),
 });
 
-// Every file is read before the first test, whose time limit is not made for it.
+// Reads every file before the first test, whose time limit would be too short.
 service.getProgram();
 
-/** The type that is shown at the end of `code`, in one line. */
+/** Returns the type at the end of `code`, in one line. */
 function shown(code: string): string {
   const info = service.getQuickInfoAtPosition(FILE, text.indexOf(code) + code.length);
   return ts.displayPartsToString(info?.displayParts).replace(/\s+/g, ' ');

@@ -1,4 +1,7 @@
-/** What merchants write, for the types that an editor shows of it, in hover.test.ts. Checked by `pnpm types`, never run. */
+/**
+ * Merchants' code for the editor types in hover.test.ts. `pnpm types` checks it, and nothing runs
+ * it.
+ */
 import { createClient } from '@paylink/client';
 import { createReceiver } from '@paylink/core';
 import * as express from '@paylink/express';
@@ -45,7 +48,7 @@ node.paymentWebhook({ secret, events }, handler);
 
 export const gate = express.paymentWebhook({ secret, events });
 
-// Types that are given by hand: the schemas, or the payloads.
+// Explicit types: the schemas, or the payloads.
 interface Refunded {
   readonly reference: string;
   readonly refund_id: string;
@@ -57,7 +60,7 @@ express.paymentWebhook<{ 'payment.refunded': Refunded }>(
 );
 express.paymentWebhook<typeof events>({ secret, events, unrecognized: 'pass' });
 
-// Kinds on a condition.
+// Conditional kinds.
 declare const refunds: boolean;
 express.paymentWebhook({ secret, events: refunds ? { ...events } : {} }, (event) =>
   event.type === 'payment.refunded' ? event.payload.refund_id : event.payload.reference,
@@ -68,7 +71,7 @@ express.paymentWebhook({ secret, events: { ...(refunds && events) } }, (event) =
 createReceiver({ secret, events: refunds ? events : {} }, handler);
 export const maybe = express.paymentWebhook({ secret, events: refunds ? events : {} });
 
-// One function gives the secret and says whose it is.
+// One function returns the secret and its owner.
 express.paymentWebhook(
   { secret: async ({ req }) => ({ secret: '', tenant: String(req.params['merchant']) }) },
   payments,

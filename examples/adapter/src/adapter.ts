@@ -2,17 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createReceiver, WebhookError, type BodyLimits, type Delivery } from '@paylink/core';
 import type { Handlers, NoEvents, ReceiverOptions } from '@paylink/core';
 
-/** The request's side of the host, which handlers and the `secret` function get. */
+/** The request's side of the host. Handlers and the `secret` function get it. */
 interface Host {
   readonly req: IncomingMessage;
 }
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/**
- * A complete adapter. Its host is node:http, because every reader knows it. For real use there is
- * @paylink/node.
- */
+/** A complete adapter for node:http, the best known host. For production, use @paylink/node. */
 export function paymentWebhook(
   options: ReceiverOptions<NoEvents, Host>,
   handlers: Handlers<NoEvents, Host>,
@@ -21,11 +18,11 @@ export function paymentWebhook(
   return async (req, res) => {
     try {
       const { status, headers, body } = await receiver.receive(deliveryOf(req), { req });
-      // A reply before the body's end: the connection cannot be used again.
+      // The reply precedes the body's end, so the connection cannot be reused.
       const close = req.complete ? {} : { connection: 'close' };
       res.writeHead(status, { ...headers, ...close }).end(body);
     } catch {
-      // A handler's error is for the error handling of the host. This host has none.
+      // Pass a handler's error to the host's error handler. This host has none.
       res.writeHead(500).end();
     }
   };
@@ -34,7 +31,7 @@ export function paymentWebhook(
 function deliveryOf(req: IncomingMessage): Delivery {
   return {
     method: req.method,
-    // Repeated headers joined with ", ": never only the first or the last.
+    // Join repeated headers with ", ". Never use only the first or the last.
     header: (name) => {
       const value = req.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
@@ -45,7 +42,7 @@ function deliveryOf(req: IncomingMessage): Delivery {
 
 type BodyFault = 'body_consumed' | 'body_timeout' | 'body_too_large' | 'incomplete_body';
 
-/** Reads the bytes within both limits, and settles even if the sender goes away. */
+/** Reads the bytes within both limits. Settles even if the sender leaves. */
 function readBody(
   req: IncomingMessage,
   { bodyLimit, bodyTimeout }: BodyLimits,

@@ -7,7 +7,7 @@ export const paidOrders: string[] = [];
 
 const { WEBHOOK_SECRET, PAYLINK_BASE_URL, PAYLINK_API_KEY } = process.env;
 
-// Made once for each instance of the function.
+// Created once per instance of the function.
 export const payments = createPayments({
   client: createClient({ baseUrl: PAYLINK_BASE_URL, apiKey: PAYLINK_API_KEY }),
   // In production a store that all instances share, such as postgresStore(pool).

@@ -12,7 +12,10 @@ interface WithRawBody {
   rawBody: Uint8Array;
 }
 
-/** The old receiver, which signs what its parser left. New are the option `verify`, which keeps the bytes, and the line with `shadow`. */
+/**
+ * The old receiver, which verifies its parser's output. New: the option `verify`, which keeps the
+ * bytes, and the line with `shadow`.
+ */
 export function createApp({ secret, creditOrder, shadow }: Settings): Express {
   const app = express();
   app.use(

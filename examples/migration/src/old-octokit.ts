@@ -8,7 +8,10 @@ interface Settings {
   readonly shadow: ReturnType<typeof createShadow>;
 }
 
-/** The old receiver, on another library, which takes text. New are `express.raw` in place of `express.text`, and the line with `shadow`. */
+/**
+ * The old receiver with another library, which takes text. New: `express.raw` instead of
+ * `express.text`, and the line with `shadow`.
+ */
 export function createApp({ secret, creditOrder, shadow }: Settings): Express {
   const webhooks = new Webhooks({ secret });
   const app = express();

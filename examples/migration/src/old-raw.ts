@@ -8,7 +8,7 @@ interface Settings {
   readonly shadow: ReturnType<typeof createShadow>;
 }
 
-/** The old receiver, by hand. The line with `shadow` is new; nothing else is. */
+/** The old hand-written receiver. Only the line with `shadow` is new. */
 export function createApp({ secret, creditOrder, shadow }: Settings): Express {
   const app = express();
   app.post('/webhooks/payments', express.raw({ type: '*/*' }), async (req, res) => {

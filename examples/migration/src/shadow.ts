@@ -1,24 +1,28 @@
 import { isWebhookError, type WebhookHeaders } from '@paylink/core';
 
-/** What the receiver in charge made of the signature. */
+/** The active receiver's verdict on the signature. */
 export type Verdict = 'accepted' | 'refused';
 
-/** `shadow` is `accepted`, a code of Paylink, `error` or `skipped`: a fixed set, so both fit the labels of a metric. */
+/**
+ * `shadow` is `accepted`, a Paylink code, `error` or `skipped`. The set is fixed, so both values
+ * can label a metric.
+ */
 export type Count = (old: Verdict, shadow: string) => unknown;
 
-/** What `createVerifier` makes, as far as it is used. */
+/** The used part of `createVerifier`'s result. */
 interface Verifier {
   verify(rawBody: Uint8Array, headers: WebhookHeaders): Promise<unknown>;
 }
 
-/** The most deliveries whose check may be under way. A check that never ends must not fill the memory. */
+/** The most concurrent checks. A check that never ends must not fill the memory. */
 const AT_ONCE = 100;
 
 /**
- * Makes a function that verifies beside the receiver in charge and counts both verdicts. It returns at once and never throws,
- * so that it cannot change an answer.
+ * Returns a function that verifies beside the active receiver and counts both verdicts. The
+ * function returns at once and never throws, so it cannot change an answer.
  *
- * @param makeVerifier called at the first delivery: a secret that Paylink refuses must not keep the old receiver from starting
+ * @param makeVerifier called at the first delivery, so that a secret that Paylink rejects does not
+ *   stop the old receiver from starting
  */
 export function createShadow(makeVerifier: () => Verifier, count: Count) {
   let verifier: Verifier | undefined;

@@ -19,9 +19,9 @@ const real: MakeVerifier = () =>
 const genuine = signedDelivery({ secret: TEST_SECRET, reference: 'order-1' });
 const forged = signedDelivery({ secret: 'a-secret-of-nobody', reference: 'order-2' });
 const spaced = signedDelivery({ secret: TEST_SECRET, rawBody: '{ "reference": "order-3" }' });
-/** A genuine body to which a line break was added on its way: other bytes of the same JSON. */
+/** A genuine body with an added line break: other bytes of the same JSON. */
 const lengthened = { ...genuine, rawBody: Buffer.concat([genuine.rawBody, Buffer.from('\n')]) };
-/** Nothing was signed, and the sender says nothing of an event. */
+/** A delivery without a signature and event. */
 const bare = { rawBody: genuine.rawBody, headers: { 'content-type': 'application/json' } };
 const ALL = { genuine, forged, spaced, lengthened, bare };
 
@@ -36,7 +36,7 @@ afterEach(() => {
   expect(rejected).not.toHaveBeenCalled();
 });
 
-/** The old receiver with a shadow, served; what it credited and what the shadow counted. */
+/** Serves the old receiver with a shadow. Returns its credits and the shadow's counts. */
 async function serve(receiver: typeof onRaw, makeVerifier: MakeVerifier, count?: Count) {
   const credited: string[] = [];
   const counts: Record<string, number> = {};
@@ -57,7 +57,7 @@ async function serve(receiver: typeof onRaw, makeVerifier: MakeVerifier, count?:
   return { credited, counts, url };
 }
 
-/** Everything that the sender can see of the answer. */
+/** Returns everything that the sender sees of the answer. */
 async function answerTo(
   { rawBody, headers }: Pick<SignedDelivery, 'rawBody' | 'headers'>,
   url: string,

@@ -9,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 const EXAMPLE = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGES = fileURLToPath(new URL('../../../packages', import.meta.url));
 
-/** Where a version of Next.js is installed: copies of the example are built there, so that they find that one. */
+/**
+ * Where a version of Next.js is installed: copies of the example are built there, so that they find
+ * that one.
+ */
 export class NextInstallation {
   readonly #folder: string;
 
@@ -17,7 +20,10 @@ export class NextInstallation {
     this.#folder = folder;
   }
 
-  /** Copies the example, with files of the test's own beside its own, to a folder in which nothing else is built. */
+  /**
+   * Copies the example, with files of the test's own beside its own, to a folder in which nothing
+   * else is built.
+   */
   copyExample(name: string, files: Readonly<Record<string, string>> = {}): NextApp {
     const folder = join(this.#folder, '.cache', name);
     rmSync(folder, { recursive: true, force: true });
@@ -146,7 +152,10 @@ export class NextServer {
     }
   }
 
-  /** How often an order was credited. The line of another credit, made last, tells that all lines have arrived. */
+  /**
+   * How often an order was credited. The line of another credit, made last, tells that all lines
+   * have arrived.
+   */
   credits(reference: string): number {
     return this.output.split('\n').filter((line) => line.trim() === `credited ${reference}`).length;
   }

@@ -16,7 +16,8 @@ const ROUTES = [
   ['App Router, edge', EDGE],
   ['Pages Router', PAGES],
 ] as const;
-// An edge function's reply is held back by `next start` until the body has ended: these ask for it before.
+// An edge function's reply is held back by `next start` until the body has ended: these ask for it
+// before.
 const STREAMING = [ROUTES[0], ROUTES[2]];
 
 let orders = 0;
@@ -35,7 +36,10 @@ function whole(
   return send(url, { headers: { ...headers, ...more }, body: rawBody, end: true }, 30_000);
 }
 
-/** How often the order was credited: the server's lines come in their order, so a later credit's line tells that all are there. */
+/**
+ * How often the order was credited: the server's lines come in their order, so a later credit's
+ * line tells that all are there.
+ */
 async function credits(server: NextServer, path: string, reference: string): Promise<number> {
   const last = nextReference();
   expect(await whole(server.url + path, genuine(last))).toMatchObject({ status: 200 });
@@ -104,7 +108,8 @@ describe('the example', { timeout: 30_000 }, () => {
         );
       `,
     });
-    // F: a secret that is missing where the image is built must not break the build. It also checks the types.
+    // F: a secret that is missing where the image is built must not break the build. It also checks
+    // the types.
     const { code, output } = await build(app);
     expect(output).toMatch(/Finished TypeScript|Linting and checking validity of types/);
     expect(output).not.toContain('[paylink]');

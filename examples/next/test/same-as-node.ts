@@ -1,4 +1,7 @@
-/** The differential test of test/adapters on Next.js: what it generates, to a built application and to node:http. */
+/**
+ * The differential test of test/adapters on Next.js: what it generates, to a built application and
+ * to node:http.
+ */
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -34,7 +37,10 @@ const PATHS = ['/api/limited/app', EDGE, '/api/limited/pages'];
 const runs = Number(process.env['PAYLINK_DIFFERENTIAL'] ?? 150);
 const seed = Number(process.env['PAYLINK_SEED'] ?? randomInt(2 ** 31));
 
-/** @throws with the request and the seed where a router of the application on `port` answers otherwise than node:http. */
+/**
+ * @throws with the request and the seed where a router of the application on `port` answers
+ *   otherwise than node:http.
+ */
 export async function expectSameAsNode(port: number): Promise<void> {
   const options = { secret: SECRET, bodyLimit: LIMIT };
   const node = await nodeHttp.listen({
@@ -54,7 +60,8 @@ export async function expectSameAsNode(port: number): Promise<void> {
         ...PATHS.map((path) => answerOf(request, port, path)),
       ]);
       answers.forEach((answer, index) => {
-        // Next reads the whole body before an edge function runs, and so comes to see that it is framed wrongly.
+        // Next reads the whole body before an edge function runs, and so comes to see that it is
+        // framed wrongly.
         const isNexts =
           PATHS[index] === EDGE && answer.status === 400 && request.framing.includes('than it is');
         if (!isNexts)

@@ -15,7 +15,10 @@ export interface Unfinished {
   readonly end?: boolean;
 }
 
-/** Sends what `fetch` would correct or refuse: a length that is not the body's, a body that never ends. */
+/**
+ * Sends what `fetch` would correct or refuse: a length that is not the body's, a body that never
+ * ends.
+ */
 export function send(
   url: string,
   { method = 'POST', headers = {}, body, end = false }: Unfinished,

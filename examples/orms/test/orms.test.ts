@@ -12,7 +12,9 @@ import type { Payment } from '../src/due.js';
 type Client = PaymentClient<Payment>;
 type CreateApp = (secret: string | undefined, pool: Pool, client: Client) => Promise<Express>;
 
-/** Stands for the service: every payment succeeded with 5,000 XOF, unless the reference says more. */
+/**
+ * Stands for the service: every payment succeeded with 5,000 XOF, unless the reference says more.
+ */
 const paid: Client = {
   getPayment: async (reference) => ({
     reference,

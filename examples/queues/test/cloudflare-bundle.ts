@@ -2,7 +2,10 @@ import { builtinModules } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** Bundles the Worker as Cloudflare's tools do: Node's modules are the runtime's own, also where CommonJS asks for them. */
+/**
+ * Bundles the Worker as Cloudflare's tools do: Node's modules are the runtime's own, also where
+ * CommonJS asks for them.
+ */
 export async function bundleWorker(outfile: string): Promise<void> {
   await build({
     entryPoints: [fileURLToPath(new URL('./cloudflare-worker.ts', import.meta.url))],

@@ -20,7 +20,7 @@ import { AMOUNT } from './paid.js';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
 
-// In no lockfile: Miniflare is heavy and needs Node 22.
+// Not in a lockfile, because Miniflare is heavy and needs Node 22.
 const node22 = await install(nodes.find(({ version }) => version.startsWith('22.'))!);
 const miniflare = await installPackage({ package: 'miniflare', version: '4.20260730.0' });
 
@@ -44,10 +44,10 @@ async function startWorker() {
       join(miniflare, 'dist', 'src', 'index.js'),
       join(folder, 'worker.mjs'),
       JSON.stringify(bindings),
-      // Hyperdrive wants a password; this PostgreSQL asks for none on loopback.
+      // Hyperdrive requires a password, which this PostgreSQL does not check on loopback.
       postgres.url.replace('postgres@', 'postgres:unused@'),
     ],
-    // A Miniflare that is killed leaves its temporary files: they go with the folder.
+    // A killed Miniflare leaves temporary files, which are deleted with the folder.
     {
       cwd: folder,
       env: { ...process.env, TMPDIR: folder },
@@ -65,7 +65,7 @@ async function startWorker() {
     url,
     async kill(): Promise<void> {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      // The group, since Miniflare's runtime is a process of its own.
+      // The group, because Miniflare's runtime is a separate process.
       process.kill(-child.pid!, 'SIGKILL');
       await once(child, 'exit');
     },
@@ -93,7 +93,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** An order whose link was paid. */
+/** Creates an order with a paid link. */
 async function paidOrder(reference: string): Promise<void> {
   await pool.query('INSERT INTO orders (reference, amount) VALUES ($1, $2)', [reference, AMOUNT]);
   const client = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
@@ -116,7 +116,7 @@ async function creditsOf(reference: string): Promise<number> {
 const credited = (reference: string) =>
   vi.waitUntil(async () => (await creditsOf(reference)) > 0, PATIENCE);
 
-/** The connections of so many Workers' runs that have credited and not committed. */
+/** Returns the connections of the Workers' runs that have credited, but not committed. */
 const atWork = (runs: number) =>
   vi.waitUntil(async () => {
     const sql =
@@ -169,7 +169,8 @@ describe('the example on Cloudflare Queues', () => {
     await worker.kill();
     await pool.query('UPDATE interruptions SET done = true');
     worker = await startWorker();
-    // Cloudflare's queue delivers again. Miniflare's was in the process that was killed, so the test takes its part.
+    // Cloudflare's queue would deliver again. Miniflare's queue was in the killed process, so the
+    // test delivers.
     expect(await send('cf-interrupted-2')).toBe(200);
     await credited('cf-interrupted-2');
     expect([await creditsOf('cf-interrupted-2'), await creditsOf('cf-interrupted-3')]).toEqual([

@@ -69,7 +69,7 @@ async function creditsOf(reference: string): Promise<number> {
   return rows[0]!.credits;
 }
 
-/** Starts a worker in a process of its own, and kills it in the middle of the first job that it gets. */
+/** Starts a worker in its own process, and kills it during its first job. */
 async function killWorkerAtWork(
   queue: string,
   redisPort: number,
@@ -182,7 +182,7 @@ describe('the example on pg-boss', () => {
     await insertOrders('boss-2');
     await killWorkerAtWork('pg-boss', 0, () => send(url, 'boss-2'));
     expect(await creditsOf('boss-2')).toBe(0);
-    // pg-boss gives the job to another worker when its time is over.
+    // pg-boss gives the job to another worker after the job's time limit.
     await onPgBoss.startWorker({ boss, pool, client: paid });
     await vi.waitUntil(async () => (await creditsOf('boss-2')) > 0, PATIENCE);
     await send(url, 'boss-2');

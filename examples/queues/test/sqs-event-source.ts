@@ -10,7 +10,10 @@ export function clientOf(endpoint: string): SQSClient {
   });
 }
 
-/** Stands for what AWS runs between a queue and a function: takes a batch, invokes, and deletes what did not fail. */
+/**
+ * Does what AWS does between a queue and a function: takes a batch, invokes, and deletes the
+ * messages that did not fail.
+ */
 export async function invokeOnce(
   sqs: SQSClient,
   queueUrl: string,

@@ -55,7 +55,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** Queues of this test's own: the emulator's are the process's. */
+/** Creates queues for this test, because all tests share the emulator. */
 async function useQueues({ visibilityTimeout = 1, maxReceiveCount = 100 } = {}): Promise<void> {
   ({ queueUrl, deadUrl } = await createQueues(sqs, {
     name: `payments-${++queues}`,
@@ -75,7 +75,7 @@ function worker(credit = creditAndCount): SqsWorker {
   return known;
 }
 
-/** The status that a function URL answers a notification with. */
+/** Returns a function URL's status for a notification. */
 async function send(
   reference: string,
   { secret = TEST_SECRET, to = webhook() } = {},
@@ -104,7 +104,7 @@ async function creditsOf(reference: string): Promise<number> {
   return rows[0]!.credits;
 }
 
-/** Invokes the worker once there is a message to take. */
+/** Invokes the worker when the queue has a message. */
 async function invoked(
   credit?: Credit,
 ): Promise<{ readonly received: number; readonly failed: number }> {
@@ -114,7 +114,7 @@ async function invoked(
   }, PATIENCE);
 }
 
-/** Invokes the worker, again and again, until the order is credited. Gives how many of the messages failed. */
+/** Invokes the worker until the order is credited. Returns the number of failed messages. */
 async function invokedUntilCredited(reference: string): Promise<{ readonly failed: number }> {
   let failed = 0;
   await vi.waitUntil(async () => {
@@ -151,7 +151,7 @@ describe('the example on SQS', () => {
       return credited;
     });
     await working;
-    // Its time is over, so SQS gives it to another worker.
+    // Its visibility timeout has passed, so SQS gives it to another worker.
     expect(await invoked()).toEqual({ received: 1, failed: 1 });
     release();
     expect(await first).toEqual({ received: 1, failed: 0 });
@@ -195,7 +195,7 @@ describe('the example on SQS', () => {
     for (let time = 0; time < 3; time++)
       expect(await invoked(broken)).toEqual({ received: 1, failed: 1 });
     await vi.waitUntil(async () => {
-      // SQS moves it when it would be the next to be taken.
+      // SQS moves the message at its next delivery.
       expect(await invokeOnce(sqs, queueUrl, worker(broken))).toEqual({ received: 0, failed: 0 });
       return (
         (await sqs.send(new ReceiveMessageCommand({ QueueUrl: deadUrl }))).Messages?.length === 1

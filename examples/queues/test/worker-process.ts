@@ -1,4 +1,4 @@
-/** A worker that credits through `tx`, reports it, and stops before the commit: to be killed. */
+/** A worker that credits through `tx`, reports it, and stops before the commit, to be killed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
 import PgBoss from 'pg-boss';
@@ -9,7 +9,7 @@ import { createWorker } from '../src/sqs.js';
 import { paid } from './paid.js';
 import { clientOf, invokeOnce } from './sqs-event-source.js';
 
-/** The address is of the queue's server: a port of Redis, or the URL of an SQS queue. */
+/** `address` is the queue's server: a Redis port, or an SQS queue's URL. */
 const [queue, databaseUrl, address] = process.argv.slice(2) as [string, string, string];
 const pool = new Pool({ connectionString: databaseUrl });
 const credit: Credit = async (payment, context) => {

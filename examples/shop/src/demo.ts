@@ -23,7 +23,10 @@ function explain(error: unknown): string {
   const { code, port } = error as { readonly code?: unknown; readonly port?: unknown };
   if (code === 'EADDRINUSE') {
     const other = `PORT=${Number(port) + 1} npm start takes another one`;
-    return `Port ${String(port)} is taken, perhaps by another demo. ${other}, and without PORT any free one.`;
+    return (
+      `Port ${String(port)} is taken, perhaps by another demo. ${other}, and without PORT ` +
+      'any free one.'
+    );
   }
   return `The demo failed: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -1,11 +1,11 @@
-/** HTML that is safe to send: everything put into it was escaped. */
+/** Safe HTML: all inserted values were escaped. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Value = Html | string | number | readonly Html[];
 
-/** Makes HTML of a template; whatever is put in is escaped, unless it is HTML itself. */
+/** Builds HTML from a template. Escapes inserted values, unless they are HTML themselves. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   return new Html(strings.reduce((text, part, index) => text + render(values[index - 1]!) + part));
 }

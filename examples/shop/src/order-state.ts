@@ -2,12 +2,12 @@ import type { Payments, Settled } from '@paylink/payments';
 import type { Order, Orders } from './orders.js';
 
 /**
- * The words that the customer reads: `confirming` is paid and not yet credited, `unprepared` has no
- * link to pay by, and the payment of `unknown` could not be checked.
+ * The state in the customer's words. `confirming`: paid, but not credited yet. `unprepared`: the
+ * order has no link. `unknown`: the payment could not be checked.
  */
 export type OrderState = 'paid' | 'confirming' | 'unpaid' | 'cancelled' | 'unprepared' | 'unknown';
 
-/** The way of the customer, from the page's address. It decides nothing but words. */
+/** The customer's origin, from the page's address. Only the words depend on it. */
 export type CameFrom = 'payment' | 'cancel' | undefined;
 
 /** Milliseconds that the page waits for the service. */
@@ -19,7 +19,7 @@ interface Way {
   readonly payments: Payments;
 }
 
-/** Credits the order if the service says that it is paid, even if the notification is late. */
+/** Credits the order if the service reports the payment, even if the notification is late. */
 export async function settleOrder(
   order: Order,
   { from, orders, payments }: Way,
@@ -31,13 +31,13 @@ export async function settleOrder(
     const settled = (await orders.find(order.reference)) ?? order;
     return { order: settled, state: settled.isPaid ? 'paid' : 'confirming' };
   }
-  // The customer has just paid: "not paid" would be wrong, even if the service does not know yet.
+  // The customer has just paid, so "not paid" would be wrong even if the service does not know yet.
   if (from === 'payment') return { order, state: 'confirming' };
   if (status === 'cancelled' || from === 'cancel') return { order, state: 'cancelled' };
   return { order, state: status === undefined ? 'unknown' : 'unpaid' };
 }
 
-/** The status of the payment, or undefined if it could not be found out. */
+/** Returns the payment's status, or undefined if it could not be checked. */
 async function settle(
   reference: string,
   payments: Payments,

@@ -14,7 +14,7 @@ export interface Order {
   readonly currency: string;
   readonly payUrl: string | null;
   readonly isPaid: boolean;
-  /** The credits of this order in the shop's book: there must never be two. */
+  /** The order's credits in the shop's book. There must never be two. */
   readonly credits: { readonly count: number; readonly total: number; readonly by: Source | null };
 }
 
@@ -100,7 +100,7 @@ export class Orders {
     return row && toOrder(row);
   }
 
-  /** The references of the orders that are not credited yet. */
+  /** Returns the references of uncredited orders. */
   async unpaid(): Promise<string[]> {
     const { rows } = await this.#db.query<{ reference: string }>(
       `SELECT reference FROM orders WHERE paid_at IS NULL AND pay_url IS NOT NULL
@@ -110,7 +110,7 @@ export class Orders {
   }
 }
 
-/** Credits the order by the recipe, and writes the shop's book in the same transaction. */
+/** Credits the order with the recipe, and writes the shop's book in the same transaction. */
 export async function bookCredit(
   tx: Pick<Transaction, 'query'>,
   payment: Payment,

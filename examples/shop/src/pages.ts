@@ -7,12 +7,15 @@ import type { Product } from './product.js';
 import { TEXTS, type Language } from './texts.js';
 
 const STYLE = `
-:root { color-scheme: light dark; --page: #f6f2ea; --card: #fff; --text: #1d1a16; --soft: #665f55; --line: #d9d1c3; --strong: #9a3412; --on-strong: #fff;
+:root { color-scheme: light dark; --page: #f6f2ea; --card: #fff; --text: #1d1a16; --soft: #665f55;
+  --line: #d9d1c3; --strong: #9a3412; --on-strong: #fff;
   --good: #14532d; --good-back: #dcfce7; --wait: #713f12; --wait-back: #fef3c7; }
-@media (prefers-color-scheme: dark) { :root { --page: #14110e; --card: #211c17; --text: #f4efe7; --soft: #b3a99b; --line: #453c32; --strong: #fdba74; --on-strong: #2a1304;
+@media (prefers-color-scheme: dark) { :root { --page: #14110e; --card: #211c17; --text: #f4efe7;
+  --soft: #b3a99b; --line: #453c32; --strong: #fdba74; --on-strong: #2a1304;
   --good: #bbf7d0; --good-back: #143321; --wait: #fde68a; --wait-back: #3a2e0c; } }
 * { box-sizing: border-box; }
-body { margin: 0; min-height: 100vh; padding: 1rem; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+body { margin: 0; min-height: 100vh; padding: 1rem; background: var(--page); color: var(--text);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 header, main { max-width: 28rem; margin: 0 auto; }
 header { padding: .5rem .25rem 1rem; font-weight: 700; letter-spacing: .02em; }
 header a { color: inherit; text-decoration: none; }
@@ -21,23 +24,27 @@ svg { display: block; width: 100%; height: auto; border-radius: .75rem; }
 h1 { margin: 1rem 0 .25rem; font-size: 1.375rem; }
 .price { margin: .25rem 0 1rem; font-size: 1.75rem; font-weight: 700; }
 .soft { color: var(--soft); }
-.state { display: inline-block; margin: 0; padding: .25rem .75rem; border-radius: 1rem; font-weight: 600; }
+.state { display: inline-block; margin: 0; padding: .25rem .75rem; border-radius: 1rem;
+  font-weight: 600; }
 .state { background: var(--wait-back); color: var(--wait); }
 .state.paid { background: var(--good-back); color: var(--good); }
 .link { display: inline-block; min-height: 1.5rem; color: inherit; }
 #live > * + * { margin-top: 1rem; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: 1rem 0; }
 dt { color: var(--soft); } dd { margin: 0; text-align: right; }
-button, .button { display: block; width: 100%; min-height: 3rem; padding: .7rem 1rem; border: 0; border-radius: .75rem; background: var(--strong); color: var(--on-strong);
+button, .button { display: block; width: 100%; min-height: 3rem; padding: .7rem 1rem; border: 0;
+  border-radius: .75rem; background: var(--strong); color: var(--on-strong);
   font: inherit; font-weight: 700; text-align: center; text-decoration: none; cursor: pointer; }
 :focus-visible { outline: 3px solid var(--strong); outline-offset: 3px; }
 `;
 
 const ICON = `data:image/svg+xml,${encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M7 9a5 4.5 0 0 1 10 0" fill="none" stroke="#7c2d12" stroke-width="2"/><path fill="#9a3412" d="M3 9h18l-2.5 12h-13z"/></svg>',
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M7 9a5 4.5 0 0 1 ' +
+    '10 0" fill="none" stroke="#7c2d12" stroke-width="2"/><path fill="#9a3412" d="M3 ' +
+    '9h18l-2.5 12h-13z"/></svg>',
 )}`;
 
-/** Pages run their own script and load nothing else. Forms lead to the shop or to the pay page. */
+/** Allows only the pages' own script, and forms that lead to the shop or the pay page. */
 export function contentSecurityPolicy(payOrigin: string): string {
   const own = (text: string): string =>
     `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -64,7 +71,7 @@ export function productPage({ name, about, price }: Product, language: Language)
   ]);
 }
 
-/** The page of an order. While it is not paid, the part that can change is kept live. */
+/** Returns an order's page. Its changeable part stays live while the order is unpaid. */
 export function orderPage(order: Order, state: OrderState, language: Language): Html {
   const texts = TEXTS[language];
   const { reference, product, amount, credits } = order;
@@ -95,7 +102,7 @@ function action({ reference, payUrl }: Order, state: OrderState, language: Langu
   const texts = TEXTS[language];
   if (state === 'unpaid' && payUrl !== null)
     return html`<a class="button" href="${payUrl}">${texts.payNow}</a>`;
-  // Not back to the payment page: a cancelled link takes no payment, and would lead here again.
+  // Not back to the pay page: a cancelled link does not accept payments, and would return here.
   if (state === 'cancelled' || state === 'unprepared')
     return html`<a class="button" href="/">${texts.orderAgain}</a>`;
   if (state === 'paid') return html``;
@@ -131,7 +138,7 @@ function page(language: Language, title: string, content: readonly Html[]): Html
     </html>`;
 }
 
-// Each in one piece, since its hash is in the policy.
+// In one piece, because the policy contains its hash.
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
 const SCRIPT_ELEMENT = new Html(`<script>${LIVE_SCRIPT}</script>`);
 
@@ -148,7 +155,7 @@ const picture = (label: string): Html =>
     />
   </svg>`;
 
-/** An amount as the payment page writes it. */
+/** Formats an amount like the pay page. */
 export function formatAmount(amount: number, language: Language = 'en'): string {
   return new Intl.NumberFormat(language, { style: 'currency', currency: 'XOF' }).format(amount);
 }

@@ -7,14 +7,14 @@ export interface Webhook {
 }
 
 /**
- * Sends the failed deliveries to the shop's own webhook again, and gives the statuses of the answers.
- * On a PostgreSQL server, `paylink inbox replay` does this.
+ * Sends the failed deliveries to the shop's own webhook again, and returns the answers' statuses.
+ * With a PostgreSQL server, use `paylink inbox replay`.
  */
 export async function replayInbox(inbox: Inbox, { url, secret }: Webhook): Promise<number[]> {
   const statuses: number[] = [];
   for (const { key } of await inbox.list({ limit: 1_000 })) {
     const delivery = await inbox.get(key);
-    // It has succeeded meanwhile.
+    // Another delivery has succeeded meanwhile.
     if (delivery === undefined) continue;
     const { kind, rawBody } = delivery;
     const signature = await sign(rawBody, secret);

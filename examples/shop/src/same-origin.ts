@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/** Lets forms of the shop's own pages through: no other site may order in a visitor's name. */
+/** Accepts only the shop's own forms, so that no other site orders in a visitor's name. */
 export function sameOrigin(shopUrl: string): RequestHandler {
   const { origin } = new URL(shopUrl);
   return (req, res, next) => {

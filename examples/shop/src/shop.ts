@@ -21,9 +21,9 @@ export interface ShopOptions {
   readonly payments: Payments;
   /** The payment service's API, which creates the links. */
   readonly paylink: PaylinkClient;
-  /** The address of the shop. */
+  /** The shop's address. */
   readonly shopUrl: string;
-  /** The address of the pages where customers pay: pages of the shop may lead there. */
+  /** The address of the pay pages, which the shop's forms may lead to. */
   readonly payUrl: string;
   readonly webhookSecret: string | undefined;
 }

@@ -1,6 +1,6 @@
 import type { OrderState } from './order-state.js';
 
-/** The languages of the shop, as those of the payment page. */
+/** The shop's languages, equal to the pay page's. */
 export const LANGUAGES = ['en', 'fr'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
@@ -76,13 +76,15 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     stateHint: {
       paid: 'Merci. Nous préparons votre colis.',
       confirming:
-        'Merci. Le service de paiement nous informe de votre paiement. Inutile de payer une seconde fois.',
+        'Merci. Le service de paiement nous informe de votre paiement. Inutile de payer ' +
+        'une seconde fois.',
       unpaid: 'Rien n’a été débité pour l’instant.',
       cancelled: 'Vous avez annulé ce paiement. Rien n’a été débité.',
       unprepared:
         'Le paiement n’a pas pu être préparé. Rien n’a été débité : veuillez commander de nouveau.',
       unknown:
-        'Nous ne pouvons pas vérifier votre paiement pour le moment. Si vous avez payé, inutile de payer à nouveau.',
+        'Nous ne pouvons pas vérifier votre paiement pour le moment. Si vous avez payé, ' +
+        'inutile de payer à nouveau.',
     },
     noOrder: ['Commande introuvable', 'Son adresse a peut-être été coupée.'],
     notFound: ['Introuvable', 'Cette page n’existe pas.'],

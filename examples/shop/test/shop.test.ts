@@ -43,7 +43,7 @@ afterAll(async () => {
   await db.close();
 });
 
-/** An order of the shop's database, and its payment at the service. */
+/** Inserts an order, and returns it with its payment. */
 async function order(payment: 'pending' | 'success' = 'success'): Promise<string> {
   const reference = await orders.create('Basket', BASKET.price);
   const { url: payUrl } = await paylink.createPaymentLink({ amount: 15_000, reference });
@@ -52,7 +52,7 @@ async function order(payment: 'pending' | 'success' = 'success'): Promise<string
   return reference;
 }
 
-/** The page of the order's payment at the service. */
+/** Returns the pay page of the order's payment. */
 async function paylinkUrl(reference: string): Promise<string> {
   const link = await paylink.createPaymentLink({ amount: 15_000, reference: `${reference}-page` });
   return link.url;
@@ -193,7 +193,7 @@ describe('the pages', () => {
     expect(await pageOf(pending, '?from=payment', 'fr')).toContain(
       'Confirmation de votre paiement…',
     );
-    // The amount of the order changes after the customer has paid, so the credit is refused.
+    // The order's amount changes after the payment, so the credit is refused.
     const changed = await order();
     await db.query('UPDATE orders SET amount = 1 WHERE reference = $1', [changed]);
     for (const query of ['', '?from=payment']) {
@@ -253,7 +253,7 @@ describe('the demo', () => {
     new Promise((resolve, reject) => {
       const cwd = fileURLToPath(new URL('..', import.meta.url));
       const args = ['--conditions=@paylink/source', '--import', 'tsx', 'src/demo.ts', '--exit'];
-      // The root's tells how JSX is written in the emulator's sources.
+      // The root's tsconfig configures the JSX in the emulator's sources.
       const tsconfig = {
         TSX_TSCONFIG_PATH: fileURLToPath(new URL('../../../tsconfig.json', import.meta.url)),
       };

@@ -25,7 +25,7 @@ export const host: Host = {
         if (!isSigned(request.rawBody as Buffer, String(signature), SECRET)) {
           return reply.code(401).send({ error: 'invalid_signature' });
         }
-        // Fastify has parsed it meanwhile.
+        // Fastify has already parsed the body.
         if (kind === 'payment.succeeded') credit(request.body.reference);
         return reply.send({ received: true });
       },
@@ -59,7 +59,7 @@ export const host: Host = {
   },
 };
 
-/** Reads each body to its end and keeps nothing of it. */
+/** Reads each body to its end and discards it. */
 function draining(): FastifyInstance {
   const app = fastify();
   app.removeAllContentTypeParsers();

@@ -1,15 +1,15 @@
 import type { Server } from 'node:http';
 
-/** A web framework, with the servers that are held against each other. Each listens on the port that it is given. */
+/** A web framework with the compared servers. */
 export interface Host {
-  /** Reads the body to its end and replies, and nothing else: what the host itself costs. */
+  /** Reads the body to its end and replies: the cost of the host itself. */
   bare(): Server | Promise<Server>;
-  /** What its users write: the usual way to the raw body, and a check by hand. */
+  /** The host's usual way to the raw body, with a hand-written check. */
   byHand(): Server | Promise<Server>;
-  /** Only what must be done, by code that no one would keep: what the host could reach at most. */
+  /** Only the necessary work, in unmaintainable code: the upper bound of the host. */
   least(): Server | Promise<Server>;
   paylink(): Server | Promise<Server>;
-  /** Paylink; and on `REFUSED_PATH` a bare 401, to what was read to its end, that closes the connection as Paylink's does. */
+  /** Paylink, and on `REFUSED_PATH` a bare 401 after the whole body. Both close the connection. */
   besieged(): Server | Promise<Server>;
 }
 

@@ -5,7 +5,9 @@ interface HostEntry {
   load(): Promise<Host>;
 }
 
-/** The hosts that are measured, each loaded by its own servers only. Another one is a file beside this, and a line here. */
+/**
+ * The measured hosts. Each process loads only its own host. To add a host, add a file and a line.
+ */
 export const HOSTS = {
   node: { title: 'node:http', load: async () => (await import('./node.js')).host },
   express: { title: 'Express 5', load: async () => (await import('./express.js')).host },

@@ -1,4 +1,7 @@
-/** Only what must be done: read, two hashes, JSON, reply. No limit, no time, no faults: what a host could reach at most. */
+/**
+ * Only the necessary work: read, two hashes, JSON, reply. Without limits, timeouts or error
+ * handling, this is the upper bound of a host.
+ */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SECRET } from '../delivery.js';
@@ -14,7 +17,7 @@ for (const [index, byte] of Buffer.from(SECRET).entries()) {
 }
 inner.fill(0, BLOCK);
 
-/** Whether the notification is good; credits it. */
+/** Credits a good notification, and returns true for it. */
 export function creditLeast(body: Buffer, { headers }: IncomingMessage): boolean {
   body.copy(inner, BLOCK);
   outer.write(hash('sha256', inner.subarray(0, BLOCK + body.length), 'binary'), BLOCK, 'latin1');
@@ -37,7 +40,7 @@ export function readLeast(req: IncomingMessage, done: (body: Buffer) => void): v
   });
 }
 
-/** The whole way on whatever builds on node:http. */
+/** Receives on any host that builds on node:http. */
 export function receiveLeast(req: IncomingMessage, res: ServerResponse): void {
   readLeast(req, (body) => {
     const good = creditLeast(body, req);

@@ -1,6 +1,6 @@
-/** A way to verify a body, as its documentation shows it. */
+/** A verification as in its library's documentation. */
 export interface Library {
   readonly name: string;
-  /** Signs the body in the library's own scheme, and gives the call that is measured. */
+  /** Signs the body in the library's scheme, and returns the measured call. */
   prepare(body: Buffer): () => unknown;
 }

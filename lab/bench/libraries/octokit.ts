@@ -2,7 +2,7 @@ import { sign, verify } from '@octokit/webhooks-methods';
 import { SECRET } from '../delivery.js';
 import type { Library } from './library.js';
 
-/** It takes a text and leaves the parsing to its user. */
+/** Verifies text and leaves the parsing to its user. */
 export const octokit: Library = {
   name: '@octokit/webhooks-methods, then JSON.parse',
   prepare(body) {

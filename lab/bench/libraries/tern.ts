@@ -2,7 +2,7 @@ import { WebhookVerificationService } from '@hookflo/tern';
 import { SECRET, signatureOf } from '../delivery.js';
 import type { Library } from './library.js';
 
-/** It takes a Fetch `Request`, so making one belongs to the call. The scheme of GitHub is nearest to ours. */
+/** Takes a Fetch `Request`, so the call creates one. GitHub's scheme is the closest to ours. */
 export const tern: Library = {
   name: '@hookflo/tern',
   prepare(body) {

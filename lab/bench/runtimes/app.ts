@@ -1,10 +1,10 @@
-/** One contestant on Hono, for any runtime of the Fetch API. */
+/** One contestant on Hono, for any runtime with the Fetch API. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { paymentWebhook } from '@paylink/hono';
 import { Hono, type Context, type Handler } from 'hono';
 import { SECRET, URL_PATH } from '../secret.js';
 
-/** Put in its place by the bundler. */
+/** The bundler replaces this name. */
 declare const CONTESTANT: 'bare' | 'byHand' | 'least' | 'paylink';
 
 const bare: Handler = async (c) => {
@@ -28,7 +28,9 @@ const paylink = paymentWebhook(
   { 'payment.succeeded': ({ reference }) => credit(reference) },
 );
 
-/** As by hand, but reads within a limit and a time limit: what a receiver that is safe to leave open could reach at most. */
+/**
+ * The hand-written check with a body limit and a time limit: the upper bound of a safe receiver.
+ */
 const least: Handler = async (c) => {
   const bytes = await (isBounded(c)
     ? readDeclared(c.req.raw, 10_000)
@@ -67,7 +69,10 @@ interface BunServer {
   requestIP?(request: Request): unknown;
 }
 
-/** Whether it came over a socket of Bun's server, which ends a body at its declared length; a Request that other code made does not. */
+/**
+ * Returns true if the request came through Bun's server, which ends a body at its declared length.
+ * A Request from other code does not.
+ */
 function isBounded({ env, req }: Context): boolean {
   return 'Bun' in globalThis && (env as BunServer).requestIP?.(req.raw) != null;
 }

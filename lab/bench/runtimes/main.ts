@@ -1,6 +1,7 @@
 /**
- * `pnpm lab bench-runtimes [--rounds 7] [--only bun,deno,workerd] [--json]`: Hono on other runtimes than Node, bare, by hand, by hand
- * within limits, and with paylink, each a process of its own, loaded in turn.
+ * `pnpm lab bench-runtimes [--rounds 7] [--only bun,deno,workerd] [--json]`: measures Hono on
+ * runtimes other than Node: bare, by hand, by hand with limits, and with Paylink, each in its own
+ * process, loaded in turn.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +23,7 @@ const CONTESTANTS = ['bare', 'byHand', 'least', 'paylink'] as const;
 const SIZES = { '200 B': 200, '10 kB': 10_000 };
 const WARM_UP_MS = 1_500;
 const SLICE_MS = 700;
-/** What Linux counts the CPU time of a process in. */
+/** The unit of Linux's CPU times. */
 const TICKS_A_SECOND = 100;
 
 const { values } = parseArgs({
@@ -37,7 +38,7 @@ const { values } = parseArgs({
 interface Runtime {
   readonly release: Release;
   readonly entry: 'serve.ts' | 'worker.ts';
-  /** What the runtime's own resolver looks for in a package's `exports`. */
+  /** The runtime's own conditions for a package's `exports`. */
   readonly conditions: readonly string[];
   readonly args: (bundle: string) => readonly string[];
 }
@@ -79,7 +80,7 @@ async function bundle(name: string, contestant: string): Promise<string> {
     conditions: [...conditions],
     external: ['node:*'],
     define: { CONTESTANT: JSON.stringify(contestant) },
-    // Of workerd only by name; the others have it as a global.
+    // workerd has Buffer only as an import, other runtimes as a global.
     banner: { js: "import { Buffer } from 'node:buffer';" },
   });
   return outfile;
@@ -115,7 +116,7 @@ async function start(
   return { child, port: (JSON.parse(line) as { port: number }).port };
 }
 
-/** Microseconds of CPU time that a process has used, with all its threads. */
+/** Returns the microseconds of CPU time of all threads of a process. */
 function cpuTime({ pid }: ChildProcess): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return ((Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND) * 1e6;

@@ -1,4 +1,4 @@
-/** The contestant on Bun or Deno: prints its port. */
+/** Runs the contestant on Bun or Deno, and prints its port. */
 import { app } from './app.js';
 
 interface Runtime {

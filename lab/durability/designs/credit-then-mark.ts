@@ -2,8 +2,8 @@ import type { PoolClient } from 'pg';
 import type { Design } from './design.js';
 
 /**
- * What many others write: look for the key, credit, then leave the key. Here even under a lock, so that two at once do not
- * double; a crash in between still credits again.
+ * A common design: look for the key, credit, then write the key. A lock keeps concurrent runs from
+ * doubling, but a crash in between still credits again.
  */
 export const creditThenMark: Design = {
   loses: false,

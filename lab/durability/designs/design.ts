@@ -4,17 +4,20 @@ import type { Credit, Queryable } from '../credit-order.js';
 
 export interface Resources {
   readonly pool: Pool;
-  /** URL of a Redis, for the designs that need one. */
+  /** The URL of a Redis, for designs that need one. */
   readonly redis?: string | undefined;
 }
 
-/** A way to credit once. Nothing else differs between two runs of the harness. */
+/** A way to credit once. Runs of the harness differ in nothing else. */
 export interface Design {
   readonly store: (resources: Resources) => PaymentStore<Queryable>;
-  /** How an order is credited. Default: the credit is inserted, and the store alone does it once. */
+  /** The credit of an order. Default: insert the credit and rely on the store alone. */
   readonly credit?: Credit;
   readonly needsRedis?: true;
-  /** What kills do to it. A harness that does not find the faulty designs would prove nothing of the others. */
+  /**
+   * Set if kills break the design. A harness that does not find the faulty designs would prove
+   * nothing about the others.
+   */
   readonly loses: boolean;
   readonly doubles: boolean;
 }

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { creditWithOrder } from '../credit-order.js';
 import type { Design } from './design.js';
 
-// Short, since a killed receiver's orders wait for its end.
+// Short, because a killed receiver's orders wait for its end.
 const LEASE_MS = 200;
 
 const store: Design['store'] = ({ pool, redis }) => {
@@ -18,7 +18,7 @@ const store: Design['store'] = ({ pool, redis }) => {
 /** `redisStore` with a credit that relies on the store alone, against its documentation. */
 export const leaseOnRedis: Design = { store, needsRedis: true, loses: false, doubles: true };
 
-/** `redisStore` as its documentation asks for: the order is marked in the statement that credits it. */
+/** `redisStore` as documented: the crediting statement marks the order. */
 export const leaseAndPaidAt: Design = {
   store,
   credit: creditWithOrder,

@@ -1,6 +1,9 @@
 import type { Design } from './design.js';
 
-/** What many write: claim the key with a row, then credit. A crash in between leaves the claim, and no credit ever. */
+/**
+ * A common design: claim the key with a row, then credit. A crash in between leaves the claim, so
+ * the order is never credited.
+ */
 export const markThenCredit: Design = {
   loses: true,
   doubles: false,

@@ -10,10 +10,10 @@ export const oneTransaction: Design = {
   store: ({ pool }) => postgresStore(pool),
 };
 
-/** The same as the documentation shows it: the recipe looks at the order too. */
+/** The documented recipe, which also checks the order. */
 export const oneTransactionByRecipe: Design = { ...oneTransaction, credit: creditByRecipe };
 
-/** Makes the table of the marks, as a merchant does once. */
+/** Creates the marks table, as a merchant does once. */
 export async function migrate(pool: Pool): Promise<void> {
   await postgresStore(pool).migrate();
 }

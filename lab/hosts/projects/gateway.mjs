@@ -1,4 +1,7 @@
-/** A function URL of AWS, played by a server: payload format 2.0 to the function, and its result back to the sender. */
+/**
+ * A function URL of AWS, played by a server: payload format 2.0 to the function, and its result
+ * back to the sender.
+ */
 import { createServer } from 'node:http';
 import { handler } from './dist/handler.js';
 

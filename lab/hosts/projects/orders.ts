@@ -1,8 +1,14 @@
-/** The merchant's side, the same in each host's example: how an order is credited, and the store that lets it happen once. */
+/**
+ * The merchant's side, the same in each host's example: how an order is credited, and the store
+ * that lets it happen once.
+ */
 import { createPayments, memoryStore, WebhookError } from '@paylink/payments';
 import { z } from 'zod';
 
-/** Stands for the merchant's database, in which an order is credited or a refund is written down. Gives the rows that changed. */
+/**
+ * Stands for the merchant's database, in which an order is credited or a refund is written down.
+ * Gives the rows that changed.
+ */
 async function write(entry: 'credits' | 'refunds', reference: string): Promise<number> {
   const response = await fetch(
     `${process.env.ORDERS_URL}/${entry}/${encodeURIComponent(reference)}`,
@@ -14,7 +20,8 @@ async function write(entry: 'credits' | 'refunds', reference: string): Promise<n
 }
 
 export const payments = createPayments({
-  // Stands for createClient({ baseUrl, apiKey }) of @paylink/client: on this service every order is paid.
+  // Stands for createClient({ baseUrl, apiKey }) of @paylink/client: on this service every order is
+  // paid.
   client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
   // In production a store that all instances share: this one forgets when the process ends.
   store: memoryStore(),

@@ -1,4 +1,7 @@
-/** Thirteen ways in which people do lose money. Each changes one part of `paylink.ts`, and the simulation has to find it. */
+/**
+ * Thirteen common designs that lose money. Each changes one part of `paylink.ts`, and the
+ * simulation must find it.
+ */
 import { createHash } from 'node:crypto';
 import { createReceiver, verifySignature, type WebhookEvent } from '@paylink/core';
 import { identify, memoryStore, WebhookError } from '@paylink/payments';
@@ -19,7 +22,7 @@ import {
   type Store,
 } from './paylink.js';
 
-/** @param change replaces a part of the server, to which the right parts of `paylink.ts` belong */
+/** @param change replaces a part of the server. The other parts come from `paylink.ts` */
 function broken(
   description: string,
   parts: Parts,
@@ -29,7 +32,7 @@ function broken(
     description,
     broken: true,
     refunds: false,
-    // So that each is found by its own fault.
+    // Lets the simulation find each design by its own fault.
     comparesAmounts: false,
     start: (surroundings) => ({
       ...startPaylink(surroundings, parts),
@@ -38,7 +41,7 @@ function broken(
   };
 }
 
-/** Reads and writes the marks outside of the handler's transaction. */
+/** Reads and writes the marks outside the handler's transaction. */
 function overPool({ pool }: Surroundings) {
   const query = (text: string, values: readonly unknown[]): Promise<Rows> =>
     pool.query(text, values) as Promise<Rows>;
@@ -46,7 +49,7 @@ function overPool({ pool }: Surroundings) {
     query,
     isDone: async (key: string) => (await query(SQL.lookUp, [key])).rows.length > 0,
     mark: async (key: string) => (await query(SQL.mark, [key])).rowCount === 1,
-    /** Runs `work` in a transaction of its own. */
+    /** Runs `work` in its own transaction. */
     transaction: async (
       work: (tx: Queryable) => Promise<void>,
       beforeCommit: () => void = () => undefined,
@@ -92,7 +95,7 @@ const creditFirst = (surroundings: Surroundings): Store => {
   };
 };
 
-/** Lets one at a time run, and remembers nothing. */
+/** Runs one delivery at a time, and keeps no marks. */
 const leaseAlone = (surroundings: Surroundings): Store => {
   const { world, life } = surroundings;
   const redis = world.redis.clientFor(life);
@@ -111,7 +114,10 @@ const leaseAlone = (surroundings: Surroundings): Store => {
   };
 };
 
-/** A lease, and a mark that commits with the credit, but nothing that stops a run whose lease has ended meanwhile. */
+/**
+ * A lease, and a mark that commits with the credit, but no check for a lease that has ended
+ * meanwhile.
+ */
 const noFence = (surroundings: Surroundings): Store => {
   const { world, life } = surroundings;
   const redis = world.redis.clientFor(life);
@@ -136,7 +142,7 @@ const noFence = (surroundings: Surroundings): Store => {
   };
 };
 
-/** Says done as soon as COMMIT is on its way. */
+/** Reports done when it sends COMMIT. */
 const doneBeforeCommit = (surroundings: Surroundings): Store => {
   const { isDone, transaction } = overPool(surroundings);
   return {
@@ -166,7 +172,7 @@ const inMemory = (surroundings: Surroundings): Store => {
   };
 };
 
-/** A receiver of its own that proves the bytes, and takes the header's word for what they mean. */
+/** A receiver that verifies the bytes, but believes the header about their meaning. */
 function trustTheHeader(surroundings: Surroundings, credit: Credit): Pick<Running, 'receive'> {
   const { world } = surroundings;
   const store = onPostgres(surroundings);
@@ -201,7 +207,7 @@ const ownKey: KeyOf = async ({ tenant, reference }) =>
   (await identify({ tenant, kind: 'payment.succeeded', reference })).key;
 const keyOfBody: KeyOf = ({ rawBody }) => createHash('sha256').update(rawBody).digest('hex');
 
-/** The proof of Paylink, and a handler with a money half of its own, that may ask the service before it credits. */
+/** Paylink's verification with a hand-written credit, which may ask the service first. */
 function handleByHand({ asks, keyOf }: { readonly asks: boolean; readonly keyOf: KeyOf }) {
   return (surroundings: Surroundings, credit: Credit): Pick<Running, 'receive'> => {
     const { world, log } = surroundings;
@@ -246,7 +252,9 @@ function handleByHand({ asks, keyOf }: { readonly asks: boolean; readonly keyOf:
   };
 }
 
-/** Looks whether the order is paid, asks the service, and credits: in a transaction, and without a mark. */
+/**
+ * Checks that the order is unpaid, asks the service, and credits, in a transaction without a mark.
+ */
 function creditOnReturn(surroundings: Surroundings, credit: Credit): Pick<Running, 'settle'> {
   const { query, transaction } = overPool(surroundings);
   const clients = clientsOf(surroundings);
@@ -265,7 +273,7 @@ function creditOnReturn(surroundings: Surroundings, credit: Credit): Pick<Runnin
   };
 }
 
-/** Says 1 row, however many rows its UPDATE changed. */
+/** Reports 1 row, however many rows its UPDATE changed. */
 const alwaysOne: Credit = async (tx, paid) => {
   await oneUpdate(tx, paid);
   return 1;
@@ -316,7 +324,7 @@ export const brokenDesigns = {
     {
       store: onPostgres,
       credit: naive,
-      // A process runs the new release once it has started again.
+      // A process runs the new release after its restart.
       tenantOf: (path, { world, life }) =>
         path === world.tenants[0] && life.number === 1 ? false : path,
     },

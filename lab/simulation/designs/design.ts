@@ -5,7 +5,7 @@ import type { World } from '../world.js';
 
 /** A request as it reaches a receiver. */
 export interface Receives {
-  /** Of the URL: the tenant to whose webhook it was posted. */
+  /** The URL path, which names the tenant. */
   readonly path: string;
   readonly kind: string;
   readonly body: Uint8Array;
@@ -19,24 +19,24 @@ export interface Surroundings {
   readonly log: (line: string) => void;
 }
 
-/** A merchant's server in one life of its process. */
+/** A merchant's server during one life of its process. */
 export interface Running {
-  /** Gives the status of the reply; `told` is given the outcome as `observe` reports it. */
+  /** Returns the reply's status. Calls `told` with the outcome from `observe`. */
   receive(received: Receives, told: (outcome: string) => void): Promise<number>;
-  /** What the page shows to which a customer of this tenant returns. */
+  /** Returns the content of the return page for a customer of this tenant. */
   settle(tenant: string, reference: string): Promise<Settled>;
-  /** One pass over all unpaid orders, a report for each tenant. */
+  /** Runs one pass over all unpaid orders, with a report per tenant. */
   reconcile(): Promise<readonly ReconcileReport[]>;
 }
 
 /** A way to build a merchant's server. */
 export interface Design {
   readonly description: string;
-  /** Whether the design credits wrongly, and the simulation must find it. */
+  /** Set if the design credits wrongly, so that the simulation must find it. */
   readonly broken: boolean;
-  /** Whether the history has refunds: only if the store itself does each effect once. */
+  /** Set if the history has refunds, which need a store that does each effect once. */
   readonly refunds: boolean;
-  /** Whether it refuses a payment over another amount than the order's. */
+  /** Set if the design refuses a payment with another amount than the order's. */
   readonly comparesAmounts: boolean;
   start(surroundings: Surroundings): Running;
 }

@@ -23,7 +23,10 @@ function right(description: string, parts: Parts): Design {
   };
 }
 
-/** `redisStore`, and a transaction on the database beside it: idempotent by the order's own row. */
+/**
+ * `redisStore` with a separate database transaction. The order's own row makes the credit
+ * idempotent.
+ */
 const onRedis = ({ world, life, pool }: Surroundings): Store => {
   const store = redisStore(world.redis.clientFor(life));
   return {

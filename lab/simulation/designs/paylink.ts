@@ -1,4 +1,6 @@
-/** A merchant's server as the documentation builds it, with the real packages. The broken designs change one part of it. */
+/**
+ * A merchant's server as documented, with the real packages. The broken designs change one part.
+ */
 import { createClient, type PaylinkClient } from '@paylink/client';
 import { createReceiver } from '@paylink/core';
 import {
@@ -18,14 +20,14 @@ export interface Rows {
   readonly rowCount: number | null;
 }
 
-/** What runs a merchant's statements: a transaction, or the pool. */
+/** Runs a merchant's statements: a transaction, or the pool. */
 export interface Queryable {
   query(text: string, values?: readonly unknown[]): Promise<Rows>;
 }
 
 export type Store = PaymentStore<Queryable>;
 
-/** A payment to credit: of a tenant, with the amount that the service confirms if it was asked. */
+/** A payment to credit, with the amount that the service confirmed if asked. */
 export interface Paid {
   readonly tenant: string;
   readonly reference: string;
@@ -34,7 +36,10 @@ export interface Paid {
 
 export type Credit = (tx: Queryable, paid: Paid) => Promise<CreditResult>;
 
-/** The recipe: lock the order, refuse one that is unknown or has another amount, leave one that is paid, else credit. */
+/**
+ * The recipe: lock the order, refuse an unknown order or another amount, skip a paid order,
+ * otherwise credit.
+ */
 export const recipe: Credit = async (tx, { tenant, reference, amount }) => {
   const { rows } = await tx.query(SQL.lockOrder, [tenant, reference]);
   const [order] = rows;
@@ -47,7 +52,7 @@ export const recipe: Credit = async (tx, { tenant, reference, amount }) => {
   return rowCount;
 };
 
-/** Leaves it to the store alone that an order is credited once. */
+/** Relies on the store alone for a single credit. */
 export const naive: Credit = async (tx, { tenant, reference, amount }) => {
   const { rows } = await tx.query(SQL.readOrder, [tenant, reference]);
   const [order] = rows;
@@ -59,7 +64,7 @@ export const naive: Credit = async (tx, { tenant, reference, amount }) => {
   return rowCount;
 };
 
-/** One UPDATE, and the count of its rows: an order that is not there yet is 0 rows. */
+/** One UPDATE with its row count. A missing order has 0 rows. */
 export const oneUpdate: Credit = async (tx, { tenant, reference }) => {
   const { rowCount } = await tx.query(SQL.payAndCount, [tenant, reference]);
   return rowCount;
@@ -76,9 +81,9 @@ export interface Parts {
   readonly store: (surroundings: Surroundings) => Store;
   readonly credit: Credit;
   readonly refunds?: boolean;
-  /** How this life of a process names the merchant of a path. Default: by the path. */
+  /** Names the merchant of a path in this life of a process. Default: by the path. */
   readonly tenantOf?: (path: string, surroundings: Surroundings) => string | false;
-  /** Whether each merchant has payments of its own, over one table of marks. */
+  /** Set if each merchant has its own payments over a shared marks table. */
   readonly paymentsEach?: boolean;
 }
 
@@ -86,7 +91,7 @@ export interface Host {
   readonly path: string;
 }
 
-/** Any object: the simulation is about the effects of an event, not about its fields. */
+/** Accepts any object, because the simulation tests an event's effects, not its fields. */
 export const anyPayload = {
   '~standard': {
     version: 1,
@@ -95,7 +100,7 @@ export const anyPayload = {
   },
 } as const;
 
-/** A client of the service for each merchant. */
+/** Returns a client of the service per merchant. */
 export function clientsOf({ world }: Surroundings): ReadonlyMap<string, PaylinkClient> {
   return new Map(
     world.tenants.map((tenant) => [
@@ -132,7 +137,7 @@ export function startPaylink(surroundings: Surroundings, parts: Parts): Running 
       logger,
     });
 
-  // By what the hook tells of the delivery: it is called right before the reply.
+  // The outcomes from the hook, which runs right before the reply.
   const outcomes = new Map<string, string>();
   const shopFor = (payments: Payments) => ({
     payments,

@@ -3,7 +3,6 @@ import { EXIT, Failure, isConfigurationError } from './failure.js';
 import { Output } from './output.js';
 import { loadDotenv } from './settings.js';
 
-/** The options of every command. */
 export interface CommonFlags {
   readonly json?: boolean;
   readonly dotenv?: string;
@@ -11,22 +10,25 @@ export interface CommonFlags {
 
 export interface Run<Flags> {
   readonly flags: Flags;
-  /** The command's arguments, in their order. */
   readonly args: readonly (string | undefined)[];
   readonly output: Output;
 }
 
-/** Gives a command the common options, and runs it with an output that keeps to them. The number that it gives is the exit code. */
+/**
+ * Adds the common options to a command and runs it with a matching output. The returned number is
+ * the exit code.
+ */
 export function runs<Flags extends CommonFlags>(
   command: Command,
   work: (run: Run<Flags>) => Promise<number>,
 ): Command {
   return (
     command
-      // Not --env-file: Node 20 takes that for itself, wherever it stands, and obeys all of the file.
+      // Not --env-file: Node 20 takes that option for itself at any position, and loads the whole
+      // file.
       .option(
         '--dotenv <path>',
-        'take the variables below from a .env file, where they are not set (default: .env, where there is one)',
+        'load the missing variables below from a .env file (default: .env if present)',
       )
       .option('--json', 'JSON on stdout, for programs')
       .action(async () => {
@@ -46,7 +48,7 @@ export function runs<Flags extends CommonFlags>(
   );
 }
 
-/** Prints the error through the output, which hides secrets. Returns the exit code. */
+/** Prints the error through the output, which redacts secrets. Returns the exit code. */
 function report(error: unknown, output: Output): number {
   if (process.env['DEBUG'] && error instanceof Error) {
     for (const line of (error.stack ?? '').split('\n')) output.note(line);
@@ -60,7 +62,7 @@ function report(error: unknown, output: Output): number {
     return EXIT.usage;
   }
   output.error(error instanceof Error ? error.message : String(error), [
-    'DEBUG=1 in the environment shows where this comes from',
+    'set DEBUG=1 in the environment to see the stack trace',
   ]);
   return EXIT.failed;
 }

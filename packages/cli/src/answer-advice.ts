@@ -3,7 +3,7 @@ import { codeOf, explainRedirect, factsOf, strangerIn, type Reply } from './repl
 
 const STRANGER = 'If your webhook is Paylink, something else answered';
 
-/** The next step, by the reply of a webhook to a genuine notification. */
+/** Returns the next step after a webhook's reply to a genuine notification. */
 export function adviceFor(reply: Reply, url: URL): string | undefined {
   const { status } = reply;
   const stranger = strangerIn(reply);
@@ -16,17 +16,23 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
   const known = codeOf(reply);
   if (known !== undefined && Object.hasOwn(ADVICE_BY_CODE, known)) return ADVICE_BY_CODE[known];
   if (status === 429)
-    return 'A rate limiter answered in front of the webhook. It says nothing about the signature: try again later.';
+    return (
+      'A rate limiter in front of the webhook answered. The signature was not checked: ' +
+      'try again later.'
+    );
   if (stranger !== undefined && status !== 404 && status !== 405 && status !== 500) {
     return `${STRANGER} (${factsOf(reply)}): it looks like ${stranger}.`;
   }
   if (status === 401 || status === 403) {
-    return `${ADVICE_BY_CODE['invalid_signature']!} ${STRANGER} (${factsOf(reply)}), such as a login or a firewall.`;
+    return (
+      `${ADVICE_BY_CODE['invalid_signature']!} ${STRANGER} (${factsOf(reply)}), such as a ` +
+      'login or a firewall.'
+    );
   }
-  if (status === 404) return 'The path has no route: compare it with the path of the webhook.';
-  if (status === 405) return 'The path is there, but not for POST.';
+  if (status === 404) return "The path has no route: compare it with the webhook's path.";
+  if (status === 405) return 'The path exists, but not for POST.';
   if (status === 415)
-    return 'The server refuses the content type: let the webhook take the raw body of every type.';
-  if (status >= 500) return 'The server failed on its own side: its log says why.';
-  return 'The server understood the notification and refused it: its log says why.';
+    return 'The server refuses the content type: accept the raw body of every type.';
+  if (status >= 500) return 'The server failed: read its log.';
+  return 'The server understood the notification, but refused it: read its log.';
 }

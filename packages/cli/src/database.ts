@@ -1,4 +1,4 @@
-/** The merchant's PostgreSQL: its address, and the merchant's own driver. */
+/** Connects to the merchant's PostgreSQL with the merchant's own driver. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,11 +10,11 @@ import { DATABASE_VARIABLE, isOfProject } from './settings.js';
 
 export interface DatabaseAddress {
   readonly url: string;
-  /** Only the .env of this folder names it, which may be a stranger's. */
+  /** Set if only this folder's .env names the address. The folder may be a stranger's. */
   readonly isOfProject: boolean;
 }
 
-/** Its password is hidden from the output from now on. */
+/** Finds the database address and hides its password from all later output. */
 export function findDatabase(
   flag: string | undefined,
   output: Output,
@@ -26,15 +26,16 @@ export function findDatabase(
   output.hide(...passwords, ...passwords.map(decoded));
   if (flag !== undefined && passwords.length > 0) {
     output.advise(
-      `--database-url stays in the shell history and shows in the process list; ${DATABASE_VARIABLE} in the environment does not`,
+      '--database-url stays in the shell history and shows in the process list; ' +
+        `${DATABASE_VARIABLE} in the environment does not`,
     );
   }
   return { url, isOfProject: flag === undefined && isOfProject(DATABASE_VARIABLE) };
 }
 
 /**
- * @throws Failure if the server cannot be reached, or a password from elsewhere would go to a
- * stranger's server
+ * @throws Failure if the server cannot be reached, or if a password from elsewhere would go to a
+ *   stranger's server
  */
 export async function connectDatabase(
   { url, isOfProject }: DatabaseAddress,
@@ -43,21 +44,21 @@ export async function connectDatabase(
   const { Client: PgClient } = await loadPg();
   const client = new PgClient({ connectionString: url, application_name: applicationName });
   if (isOfProject) keepPasswordHere(client, url);
-  // A connection that breaks is an error of the query that runs.
+  // If the connection breaks, the running query rejects, so this listener does nothing.
   client.on('error', () => undefined);
   await client.connect().catch((error: unknown) => {
     throw failure(
       `PostgreSQL cannot be reached: ${messageOf(error)}`,
-      '--database-url or DATABASE_URL says where it is',
+      'check the address in --database-url or DATABASE_URL',
     );
   });
   return client;
 }
 
 /**
- * The driver adds the password of the environment, or of a password file, to an address that has
- * none. It also knows more spellings of a host than a URL has (`?host=…`), so the driver says which
- * host it would reach.
+ * Refuses to send a password to a stranger's host. The driver takes a missing password from the
+ * environment or a password file, and it knows more spellings of a host than a URL (`?host=…`), so
+ * the driver's own view of the host counts.
  */
 function keepPasswordHere({ host, password }: Client, url: string): void {
   if (isIn(url, password) || isSocket(host) || isLocalHost(host.includes(':') ? `[${host}]` : host))
@@ -65,8 +66,8 @@ function keepPasswordHere({ host, password }: Client, url: string): void {
   if (host === process.env['PGHOST']) return;
   const source = process.env['PGPASSWORD'] ? 'PGPASSWORD' : 'your password file';
   throw usageFailure(
-    `the password of ${source} would go to ${host}, which only the .env of this folder names`,
-    'if that is right, give --database-url, or --dotenv .env',
+    `the password of ${source} would go to ${host}, which only this folder's .env names`,
+    'if this is intended, give --database-url, or --dotenv .env',
   );
 }
 
@@ -79,7 +80,7 @@ function isIn(url: string, password: string | undefined): boolean {
   return password !== undefined && [...passwords, ...passwords.map(decoded)].includes(password);
 }
 
-/** As they are written: in front of the host, and in the query. */
+/** Returns the passwords of the URL's user part and query, still percent-encoded. */
 function passwordsIn(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const { password, searchParams } = new URL(url);
@@ -94,7 +95,7 @@ function decoded(password: string): string | undefined {
   }
 }
 
-/** This package brings no driver. */
+/** Loads the merchant's driver, because this package does not depend on one. */
 async function loadPg(): Promise<typeof import('pg')> {
   for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
     try {
@@ -108,18 +109,21 @@ async function loadPg(): Promise<typeof import('pg')> {
     }
   }
   throw usageFailure(
-    'reading PostgreSQL takes the package pg, which is not installed here',
+    'reading PostgreSQL needs the package pg, which is not installed here',
     'npm install --save-dev pg',
   );
 }
 
-/** The message of any thrown value. Never throws: a merchant's code can throw anything. */
+/**
+ * Returns the message of any thrown value. Never throws, although merchants' code can throw
+ * anything.
+ */
 export function messageOf(error: unknown): string {
   try {
     const [first = error] = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
     const { message } = Object(first) as Partial<Error>;
     return typeof message === 'string' ? message : String(first);
   } catch {
-    return 'an error that cannot be read';
+    return 'an unreadable error';
   }
 }

@@ -2,7 +2,7 @@ import type { DeliveryAttempt, Emulator, EmulatorDelivery } from '@paylink/emula
 import { adviceFor } from './answer-advice.js';
 import { codeOf } from './reply.js';
 
-/** One attempt to deliver a notification, without the signed body and the signature. */
+/** One delivery attempt, without the signed body and the signature. */
 export interface LoggedAttempt {
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -13,30 +13,33 @@ export interface LoggedAttempt {
   /** The fault that the dashboard sent on purpose. */
   readonly fault?: string;
   readonly status?: number;
-  /** The code of a reply of Paylink. */
+  /** The code of Paylink's reply. */
   readonly code?: string;
-  /** Why no answer came. */
+  /** The reason if the attempt got no answer. */
   readonly error?: string;
   readonly durationMs: number;
   readonly acknowledged: boolean;
   readonly retryInMs?: number;
-  /** The next step. Once for a delivery and not for each retry. A server rightly refuses a fault of the dashboard. */
+  /**
+   * The next step, once per delivery. Missing for the dashboard's faults, which a server rightly
+   * refuses.
+   */
   readonly advice?: string;
 }
 
-// Soon enough to feel immediate, seldom enough to cost nothing.
+// Feels immediate, and costs nothing.
 const INTERVAL = 100;
 
 /**
- * Reports each attempt once, in the order of their ends, and none that was begun before `since`, in an earlier run. Returns a function
- * that reports the last ones and stops.
+ * Reports each attempt once, in the order of their ends. Skips attempts that began before `since`,
+ * in an earlier run. Returns a function that reports the last attempts and stops.
  */
 export function watchDeliveries(
   emulator: Pick<Emulator, 'deliveries'>,
   onAttempt: (attempt: LoggedAttempt) => void,
   since = new Date(0),
 ): () => void {
-  // By number and not up to a number: attempts that are under way at the same time end in any order.
+  // Remembers each number, not the highest number: concurrent attempts end in any order.
   let reported = new Map<string, ReadonlySet<number>>();
   const look = (): void => {
     const deliveries = emulator.deliveries();
@@ -48,7 +51,7 @@ export function watchDeliveries(
         )
         .map((attempt) => ({ delivery, attempt })),
     );
-    // Deliveries that the emulator has forgotten are forgotten here too.
+    // Drops deliveries that the emulator has dropped.
     reported = new Map(
       deliveries.map(({ id, attempts }) => [id, new Set(attempts.map(({ number }) => number))]),
     );

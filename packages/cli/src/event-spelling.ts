@@ -1,18 +1,18 @@
-/** Asks back if an event kind looks like a misspelling of the one that the contract shows. */
+/** Asks for confirmation if an event kind looks like a misspelled `payment.succeeded`. */
 import { usageFailure } from './failure.js';
 import { PAYMENT_SUCCEEDED } from './notification.js';
 import { agreesTo } from './question.js';
 
-/** @throws Failure if the kind is close to `payment.succeeded`, and is not meant as it is. */
+/** @throws Failure if the kind is close to `payment.succeeded` and the user does not confirm it */
 export async function confirmEvent(kind: string): Promise<void> {
   if (!isMisspelt(kind)) return;
   const question = `did you mean ${PAYMENT_SUCCEEDED}?`;
   if (process.stdin.isTTY && process.stderr.isTTY) {
-    if (await agreesTo(`${JSON.stringify(kind)}: ${question} Send it as it is?`)) return;
+    if (await agreesTo(`${JSON.stringify(kind)}: ${question} Send it unchanged?`)) return;
   }
   throw usageFailure(
-    `the event ${JSON.stringify(kind)} is not one of the contract: ${question}`,
-    '--any-event sends it as it is',
+    `the event ${JSON.stringify(kind)} is not in the contract: ${question}`,
+    '--any-event sends it unchanged',
   );
 }
 
@@ -25,7 +25,7 @@ function isMisspelt(kind: string): boolean {
   return kind === 'payment.success' || distance(kind.toLowerCase(), PAYMENT_SUCCEEDED) <= 3;
 }
 
-/** How many letters must be added, dropped or changed (Levenshtein). */
+/** Counts the letters to add, drop or change (Levenshtein distance). */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

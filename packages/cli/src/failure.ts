@@ -1,13 +1,13 @@
 /** The exit codes, which every command's help lists. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, keyRefused: 3 } as const;
 
-/** As shells count a command that Ctrl-C ended: 128 and the number of SIGINT. */
+/** Shells report a command that Ctrl-C ended as 128 plus the number of SIGINT. */
 export const INTERRUPTED = 130;
 
-/** Ends a command with a message for people, and no stack trace. */
+/** Ends a command with a message for people and without a stack trace. */
 export class Failure extends Error {
   readonly exitCode: number;
-  /** The fix, a line for each step. */
+  /** The fix, one line per step. */
   readonly fixes: readonly string[];
 
   constructor(exitCode: number, message: string, fixes: readonly (string | undefined)[]) {
@@ -17,7 +17,7 @@ export class Failure extends Error {
   }
 }
 
-/** The command line or a setting is wrong, and nothing was done. */
+/** Reports a wrong command line or setting. The command has done nothing. */
 export function usageFailure(message: string, ...fixes: (string | undefined)[]): Failure {
   return new Failure(EXIT.usage, message, fixes);
 }
@@ -26,12 +26,14 @@ export function isUsageFailure(error: unknown): boolean {
   return error instanceof Failure && error.exitCode === EXIT.usage;
 }
 
-/** It was tried, and did not go well. */
+/** Reports a command that ran and failed. */
 export function failure(message: string, ...fixes: (string | undefined)[]): Failure {
   return new Failure(EXIT.failed, message, fixes);
 }
 
-/** The set-up mistakes of the packages, by their code, since each could bring a copy of the class of its own. */
+/**
+ * Recognises configuration errors by their code, because each package could bundle its own class.
+ */
 export function isConfigurationError(error: unknown): error is Error & { readonly option: string } {
   return (
     error instanceof Error &&

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 
 interface Lesson {
-  /** Command lines that work as they stand, each with its effect. */
+  /** Complete command lines, each with its effect. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
   readonly environment?: readonly (readonly [name: string, meaning: string])[];
   readonly exitCodes: readonly (readonly [code: number, meaning: string])[];
 }
 
-/** Adds examples, variables and exit codes below a command's options. */
 export function teach(
   command: Command,
   { examples, environment = [], exitCodes }: Lesson,
@@ -29,7 +28,7 @@ export function teach(
   return command.addHelpText('after', `\n${sections.join('\n\n')}`);
 }
 
-/** The exit code of every command that was called wrongly. */
+/** The exit code of a wrong command line, which every command shares. */
 export const USAGE_EXIT = [
   2,
   'the command line or a setting is wrong, and nothing was sent',

@@ -1,4 +1,7 @@
-/** The secrets that `paylink emulate` makes and keeps in the project's folder, so that a restart does not change them. */
+/**
+ * Keeps the secrets of `paylink emulate` in the project's folder, so that a restart does not change
+ * them.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import { parseEnv } from 'node:util';
 import { writeWhole } from './whole-file.js';
 
 const FOLDER = '.paylink';
-/** The file of the kept secrets, from the current folder. */
+/** The path of the kept secrets, relative to the current folder. */
 export const KEPT_SECRETS = join(FOLDER, 'secrets.env');
 const API_KEY_VARIABLE = 'PAYLINK_API_KEY';
 const SECRET_VARIABLE = 'WEBHOOK_SECRET';
@@ -23,7 +26,10 @@ export function readKeptSecrets(): KeptSecrets {
   return { apiKey: valueOf(API_KEY_VARIABLE), webhookSecret: valueOf(SECRET_VARIABLE) };
 }
 
-/** Writes both for the owner's eyes only, in a folder that git ignores. @throws Error when the folder cannot be written */
+/**
+ * Writes both secrets with owner-only permissions, in a folder that git ignores. @throws Error if
+ * the folder cannot be written
+ */
 export async function keepSecrets({ apiKey, webhookSecret }: KeptSecrets): Promise<void> {
   await makePrivateFolder(FOLDER);
   writeWhole(
@@ -33,9 +39,10 @@ export async function keepSecrets({ apiKey, webhookSecret }: KeptSecrets): Promi
 }
 
 /**
- * Makes a folder of which git ignores everything, this line included. A .gitignore that is there stays as it is.
+ * Makes a folder that git ignores, including its .gitignore. An existing .gitignore stays
+ * unchanged.
  *
- * @returns whether the .gitignore of the folder leaves everything out, which the user's own may not do
+ * @returns true if the folder's .gitignore ignores everything. A user's own .gitignore may not.
  */
 export async function makePrivateFolder(folder: string): Promise<boolean> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -1,8 +1,8 @@
 import dns from 'node:dns';
 
 /**
- * Lets every connection of this process reach names below `localhost`, which are this machine (RFC
- * 6761 section 6.3). Not every system resolves them, and fetch() takes no resolver of its own.
+ * Resolves names below `localhost` to this machine (RFC 6761 section 6.3) for every connection of
+ * this process. Some systems do not resolve them, and fetch() does not accept a resolver.
  */
 export function resolveLocalhostNames(): void {
   const original = dns.lookup;

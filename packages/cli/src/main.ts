@@ -5,7 +5,7 @@ import { createProgram } from './program.js';
 
 resolveLocalhostNames();
 
-// `paylink audit | head` closes the pipe when it has read enough: nothing reads the rest.
+// `paylink audit | head` closes the pipe early.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -17,6 +17,6 @@ try {
   await createProgram().parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
-  // Commander has named the fault, or has printed the help.
+  // Commander has already printed the fault or the help.
   process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
 }

@@ -1,12 +1,12 @@
-/** The notification that `trigger` and `sign` make. */
+/** Makes the notification of `trigger` and `sign`. */
 import { signedDelivery, type SignedDelivery } from '@paylink/testing';
 import { usageFailure } from './failure.js';
 import { readBytes } from './input.js';
 
-/** The event that the contract shows. */
+/** The event kind in the contract. */
 export const PAYMENT_SUCCEEDED = 'payment.succeeded';
 
-/** The headers of a delivery, in the contract's spelling. */
+/** Returns the headers of a delivery in the contract's spelling. */
 export function contractHeaders({ headers }: SignedDelivery): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spelled(name), value]));
 }
@@ -21,7 +21,7 @@ export interface NotificationFlags {
   readonly field?: readonly string[];
 }
 
-/** Signs the exact bytes of a file, or a body made of a reference and fields. */
+/** Signs the exact bytes of a file, or a body made from a reference and fields. */
 export async function makeNotification(
   flags: NotificationFlags,
   type: string,
@@ -30,25 +30,26 @@ export async function makeNotification(
   const { body, reference, field } = flags;
   if (!isHeaderValue(type))
     throw usageFailure(
-      'the event must be printable ASCII, as a header can hold',
+      'the event must be printable ASCII, because it is a header',
       `for example ${PAYMENT_SUCCEEDED}`,
     );
   if (body !== undefined) {
     if (reference !== undefined || field !== undefined) {
-      throw usageFailure('--body is the whole body: leave out --reference and --field');
+      throw usageFailure('--body is the whole body: omit --reference and --field');
     }
     return signedDelivery({ secret, type, rawBody: await readBytes(body, '--body') });
   }
   if (reference === undefined) {
     throw usageFailure(
-      'no --reference: which order was paid?',
-      'a server that accepts the notification credits that order, so name one that it may credit',
+      'no --reference: name the paid order',
+      'a server that accepts the notification credits that order, so name an order that ' +
+        'it may credit',
     );
   }
   return signedDelivery({ secret, type, reference, payload: readFields(field) });
 }
 
-/** Fields of the form name=value. A value that is JSON is parsed. */
+/** Parses fields of the form name=value. Parses a value as JSON if it is valid JSON. */
 export function readFields(
   fields: readonly string[] = [],
   option = '--field',

@@ -2,12 +2,10 @@ import { once } from 'node:events';
 import { createPaint, wantsColor, type Paint } from './paint.js';
 import { safeJson, text, toSafe, type Printable, type SafeText } from './safe-text.js';
 
-// A shorter one would blank out ordinary words.
+// Hiding a shorter secret would blank out ordinary words.
 const HIDEABLE = 8;
 
-/**
- * The output of a command: results to stdout, messages to stderr. With --json, stdout holds only JSON.
- */
+/** Writes results to stdout and messages to stderr. With --json, stdout holds only JSON. */
 export class Output {
   readonly paint: Paint;
   readonly #notePaint: Paint;
@@ -19,35 +17,39 @@ export class Output {
     this.#notePaint = createPaint(wantsColor(process.stderr));
   }
 
-  /** Keeps a secret out of everything that is written, also if a server's reply or an error's message quotes it. */
+  /**
+   * Redacts a secret in all later output, even if a server's reply or an error message quotes it.
+   */
   hide(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
       if (secret === undefined || secret.length < HIDEABLE) continue;
-      // As it stands, and as JSON quotes it.
+      // Hides the secret itself and its JSON form.
       this.#hidden.push(secret, JSON.stringify(secret).slice(1, -1));
     }
-    // A secret that is part of another one must not leave the rest of it behind.
+    // Longest first: redacting a shorter secret inside a longer one would leave the rest readable.
     this.#hidden.sort((a, b) => b.length - a.length);
   }
 
-  /** The text without the secrets that were hidden. */
+  /** Returns the text without the hidden secrets. */
   redact(value: string): string {
     return this.#hidden.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), value);
   }
 
-  /** One line of a result, for people. */
+  /** Writes one result line for people. */
   line(part: Printable = ''): void {
     if (this.isJson) return;
     this.#clearProgress();
     process.stdout.write(`${this.redact(toSafe(part).value)}\n`);
   }
 
-  /** The one JSON document of a command. */
+  /** Writes the command's only JSON document. */
   document(value: unknown): void {
     if (this.isJson) process.stdout.write(`${safeJson(this.#redactDeep(value), 2)}\n`);
   }
 
-  /** The one JSON document of a command whose list may be longer than memory: it is written as it comes. */
+  /**
+   * Writes the command's only JSON document as a stream, because its list may exceed the memory.
+   */
   async documentWithList(head: object, name: string, list: AsyncIterable<unknown>): Promise<void> {
     if (!this.isJson) return;
     const write = async (part: string): Promise<void> => {
@@ -64,18 +66,18 @@ export class Output {
     await write(`${separator === '' ? '' : '\n  '}]\n}\n`);
   }
 
-  /** One line of a stream of JSON. */
+  /** Writes one line of a JSON stream. */
   record(value: unknown): void {
     if (this.isJson) process.stdout.write(`${safeJson(this.#redactDeep(value))}\n`);
   }
 
-  /** A message beside the result. */
+  /** Writes a message to stderr. */
   note(part: Printable): void {
     this.#clearProgress();
     process.stderr.write(`${this.redact(toSafe(part).value)}\n`);
   }
 
-  /** A message that is only useful at a terminal. */
+  /** Writes a message to stderr if stderr is a terminal. */
   advise(part: Printable): void {
     if (process.stderr.isTTY) this.note(this.#notePaint.dim(part));
   }
@@ -85,7 +87,7 @@ export class Output {
     for (const fix of fixes) this.note(text`  ${fix}`);
   }
 
-  /** How far long work is: on a terminal only, and gone when the next line comes. */
+  /** Shows the progress of long work, only on a terminal. The next line replaces it. */
   progress(part: Printable): void {
     if (!process.stderr.isTTY) return;
     process.stderr.write(`\r\u001b[2K${this.redact(this.#notePaint.dim(part).value)}`);

@@ -3,7 +3,7 @@ import { SafeText, toSafe, type Printable } from './safe-text.js';
 
 type Style = (part: Printable) => SafeText;
 
-/** The styles of this program. Each escapes its text. */
+/** The styles of this program. Each style escapes its text. */
 export interface Paint {
   readonly bold: Style;
   readonly dim: Style;
@@ -31,7 +31,10 @@ export function createPaint(enabled: boolean): Paint {
   };
 }
 
-/** Colours are for a terminal. NO_COLOR (no-color.org) takes them away, FORCE_COLOR adds them elsewhere. NO_COLOR wins. */
+/**
+ * Returns true for a terminal. NO_COLOR (no-color.org) turns colours off, and FORCE_COLOR turns
+ * them on elsewhere. NO_COLOR wins.
+ */
 export function wantsColor(
   stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>> = process.env,

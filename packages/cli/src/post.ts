@@ -1,14 +1,17 @@
 import { showUrl } from './input.js';
 import type { Reply } from './reply.js';
 
-/** A server's answer, with the first 16 kB of its body. */
+/** A server's answer with the first 16 kB of the body. */
 export interface Answer extends Reply {
   readonly durationMs: number;
 }
 
 const BODY_READ = 16_384;
 
-/** Sends a request and reads its answer. A redirect is an answer: its target was not named. @throws Error when there is none. */
+/**
+ * Sends a request and returns the answer. Does not follow redirects, because the user did not name
+ * their targets. @throws Error if the server sends no answer
+ */
 export async function post(request: Request, timeout: number): Promise<Answer> {
   const started = performance.now();
   const response = await fetch(request, {
@@ -24,7 +27,7 @@ export async function post(request: Request, timeout: number): Promise<Answer> {
   };
 }
 
-/** The status has been answered already, so a body that breaks off, or never ends, changes nothing. */
+/** Returns the received part if the body breaks off or never ends: the status already counts. */
 async function readStart(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -34,15 +37,13 @@ async function readStart(response: Response): Promise<string> {
       length += chunk.length;
       if (length >= BODY_READ) break;
     }
-  } catch {
-    // The received part is shown.
-  }
+  } catch {}
   return Buffer.concat(chunks).subarray(0, BODY_READ).toString('utf8');
 }
 
-/** Why no answer came, and the fix. */
+/** Explains a missing answer, with the fix. */
 export function explainNoAnswer(error: unknown, url: URL): string {
-  // fetch wraps the error of the socket.
+  // fetch wraps the socket's error.
   const { cause = error } = error as { cause?: unknown };
   const { name, code = '', message } = cause as { name?: string; code?: string; message?: string };
   if (name === 'TimeoutError') return 'no answer in time';
@@ -54,10 +55,12 @@ export function explainNoAnswer(error: unknown, url: URL): string {
   if (/^(ERR_SSL|EPROTO)/.test(code))
     return `${url.host} does not speak TLS: did you mean http://?`;
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
-    return `its certificate is not trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS`;
+    return (
+      `its certificate is not trusted (${code}): name its authority's file in ` +
+      'NODE_EXTRA_CA_CERTS'
+    );
   }
   if (code.startsWith('HPE_')) return `the server at ${showUrl(url)} does not speak HTTP`;
-  if (message === 'bad port')
-    return `fetch connects to no server at port ${url.port}, as browsers do not`;
+  if (message === 'bad port') return `fetch refuses port ${url.port}, as browsers do`;
   return message ?? (error instanceof Error ? error.message : String(error));
 }

@@ -17,7 +17,7 @@ import { createPaint, wantsColor } from './paint.js';
 import { escapeText } from './safe-text.js';
 import { readVersion } from './version.js';
 
-// In the order of the help: as one meets them.
+// In the order of the help, which follows a first integration.
 const COMMANDS = [
   initCommand,
   emulateCommand,
@@ -37,11 +37,11 @@ const COMMANDS = [
   proveCommand,
 ];
 
-/** The whole of `paylink`. */
 export function createProgram(): Command {
   const program = new Command('paylink')
     .description(
-      'Build and test an integration of the Payment Link Service: on your own machine, without an account.',
+      'Build and test an integration of the Payment Link Service: on your own machine, ' +
+        'without an account.',
     )
     .version(readVersion(), '-V, --version', 'print the version')
     .helpCommand('help [command]', 'print the help of a command')
@@ -54,13 +54,13 @@ export function createProgram(): Command {
 const START = `
 Start here:
   $ paylink emulate --webhook http://localhost:3000/webhooks/payments
-  # the service on your machine; it prints what to put into your .env
+  # runs the service on your machine, and prints the lines for your .env
 
   $ paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments --reference order-42
   # one signed notification to your server
 
   $ paylink audit --to http://localhost:3000/webhooks/payments
-  # is your server safe? forged, replayed and broken notifications, in whatever language it is written
+  # attacks your server with forged, replayed and broken notifications, in any language
 
 Every command has examples: paylink <command> --help
 
@@ -89,7 +89,7 @@ function configure(command: Command): void {
   command.configureHelp({ styleTitle: (title) => heading(title).value });
 }
 
-/** A mistyped `--sercet=value` is quoted back without the value. */
+/** Removes the value from a message that quotes a mistyped `--sercet=value`. */
 function withoutValue(message: string): string {
   return message.replace(/(unknown option '--?[^=']*)=[^]*?'(?=\n|$)/, "$1'");
 }

@@ -3,10 +3,10 @@ import type { Printable } from './safe-text.js';
 
 /** Milliseconds between two lines in a pipe. */
 const SELDOM = 10_000;
-/** On a terminal, sooner than one reads. */
+/** Milliseconds between two updates on a terminal. */
 const OFTEN = 100;
 
-/** Shows how far long work is: on a terminal in place, in a pipe by a line now and then. */
+/** Shows the progress of long work: in place on a terminal, and as an occasional line in a pipe. */
 export function showProgress(
   output: Output,
 ): (inTerminal: () => Printable, inPipe: () => Printable) => void {

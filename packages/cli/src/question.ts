@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { Failure, INTERRUPTED } from './failure.js';
 
-/** Asks at the terminal, and takes only a yes for one. @throws Failure at Ctrl-C or Ctrl-D in place of an answer. */
+/** Asks at the terminal. Returns true only for a yes. @throws Failure on Ctrl-C or Ctrl-D */
 export async function agreesTo(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // A terminal that is closed gives no answer, and the question would wait for ever.
+  // A closed terminal never answers.
   const closed = new Promise<undefined>((resolve) =>
     terminal.once('close', () => resolve(undefined)),
   );
@@ -15,7 +15,7 @@ export async function agreesTo(question: string): Promise<boolean> {
   const answer = await Promise.race([asked, closed]);
   terminal.close();
   if (answer !== undefined) return /^y(es)?$/i.test(answer.trim());
-  // The question's line has no end yet.
+  // Ends the question's line.
   process.stderr.write('\n');
   throw new Failure(INTERRUPTED, 'no answer, so nothing was done', []);
 }

@@ -1,4 +1,4 @@
-/** Real deliveries as files, byte for byte, for later replays. */
+/** Stores real deliveries as files, byte for byte, for later replays. */
 import { randomBytes } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,17 +16,18 @@ export interface RecordedDelivery {
 }
 
 const FORMAT = 'paylink delivery 1';
-/** The time of arrival and six random digits: other files of the folder do not count. */
+/** The time of arrival and six random digits. The folder's other files do not count. */
 const NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{6}\.json$/;
 
-/** Records into a folder, and gives the file's path, or nothing if the folder is full. */
+/** Records into a folder and returns the file's path, or undefined if the folder is full. */
 export type Recorder = (delivery: RecordedDelivery) => Promise<string | undefined>;
 
 /**
- * Writes each delivery into a private file of the folder. A file holds a genuine signature: keep it private. Nothing is ever deleted:
- * a sender who finds the tunnel's address could push a genuine delivery out by forged ones.
+ * Writes each delivery into a private file, because the file holds a genuine signature. Never
+ * deletes a file: otherwise a stranger at the tunnel's address could push out genuine deliveries
+ * with forged ones.
  *
- * @param limit how many bytes of recordings the folder may hold
+ * @param limit the most bytes of recordings in the folder
  */
 export async function openRecorder(folder: string, limit: number): Promise<Recorder> {
   const names = (await readdir(folder)).filter((name) => NAME.test(name));
@@ -77,7 +78,7 @@ export async function readRecorded(path: string): Promise<RecordedDelivery> {
       };
     }
   } catch {
-    // No JSON: refused below, as JSON of another form is.
+    // Not JSON: the check below rejects it.
   }
   throw usageFailure(`--replay: ${path} is not a recording of paylink listen`);
 }

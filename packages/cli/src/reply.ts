@@ -1,25 +1,21 @@
-/**
- * Tells a reply of Paylink from that of something in front of it: a login, a gateway, a page for
- * every path.
- */
+/** Tells a Paylink reply from a reply of a login page, a gateway or a catch-all page. */
 import { showUrl } from './input.js';
 import { ADVICE_BY_CODE } from './reply-codes.js';
 
-/** A reply as a command has seen it. */
 export interface Reply {
   readonly status: number;
-  /** By lower-case names. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The beginning of the body, which is never shown: it can hold anything. */
+  /** The start of the body. It is never shown, because it can hold anything. */
   readonly body: string;
 }
 
-/** The code of an error reply, in the form that Paylink's replies have. */
+/** Returns the code of an error reply in Paylink's form. */
 export function codeOf({ body }: Pick<Reply, 'body'>): string | undefined {
   return /^\{"error":"([a-z0-9_]{1,40})"\}$/.exec(body.trim())?.[1];
 }
 
-/** Other servers answer `{"error":"forbidden"}` too, so only the codes of Paylink count. */
+/** Checks the code too, because other servers also answer `{"error":"forbidden"}`. */
 export function isPaylinkReply(reply: Pick<Reply, 'body'>): boolean {
   const code = codeOf(reply);
   return code === undefined
@@ -31,7 +27,7 @@ export function isPage({ headers, body }: Reply): boolean {
   return headers['content-type']?.includes('html') === true || /^\s*<(!doctype|html)/i.test(body);
 }
 
-/** Headers that show who answered, and hold no secret. */
+/** Headers that identify the server and hold no secrets. */
 const FACTS = [
   'server',
   'via',
@@ -43,7 +39,7 @@ const FACTS = [
 ];
 const LONGEST_FACT = 80;
 
-/** The status and the headers that tell who answered: "403, text/html, server: nginx". */
+/** Returns the status and the identifying headers: "403, text/html, server: nginx". */
 export function factsOf({ status, headers }: Reply): string {
   const facts = FACTS.flatMap((name) =>
     headers[name] === undefined ? [] : [`${name}: ${cut(headers[name])}`],
@@ -55,7 +51,7 @@ function cut(text: string): string {
   return text.length > LONGEST_FACT ? `${text.slice(0, LONGEST_FACT)}…` : text;
 }
 
-/** The target of a redirect, without the query, which can hold a token. */
+/** Returns a redirect's target without the query, which can hold a token. */
 export function redirectOf({ status, headers }: Reply, from: URL): URL | undefined {
   const { location } = headers;
   if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, from.href))
@@ -71,10 +67,13 @@ export function explainRedirect(reply: Reply, from: URL): string {
   const to = `a redirect to ${showUrl(target)}`;
   if (LOGIN.test(`${target.hostname}${target.pathname}`))
     return `${to}: a login stands in front of the webhook. Exempt its path`;
-  return `${to}: the service follows none, so register that address if it is the webhook`;
+  return (
+    `${to}: the service does not follow redirects, so register that address if it is the ` +
+    'webhook'
+  );
 }
 
-/** The facts of a reply that is not Paylink's. */
+/** Returns the facts of a reply that is not Paylink's. */
 export function strangerIn(reply: Reply): string | undefined {
   const { status, headers, body } = reply;
   if (isPaylinkReply(reply)) return undefined;
@@ -89,12 +88,15 @@ export function strangerIn(reply: Reply): string | undefined {
   const scheme = headers['www-authenticate'];
   if (scheme !== undefined && !/^signature\b/i.test(scheme)) return 'a login (WWW-Authenticate)';
   if (isPage(reply) && /type=["']?password|log ?in|sign ?in/i.test(body)) return 'a login page';
-  if (isPage(reply) && status < 400) return 'a page, as a catch-all route gives to every path';
+  if (isPage(reply) && status < 400) return 'a page, perhaps of a catch-all route';
   if (isPage(reply)) return 'a page of a server or a firewall';
   return undefined;
 }
 
-/** Whether two replies are one to a sender: pages differ in tokens and request ids. */
+/**
+ * Compares two replies as a sender would. Two pages count as the same, because pages differ in
+ * tokens and request ids.
+ */
 export function isSameReply(a: Reply, b: Reply): boolean {
   if (a.status !== b.status || a.headers['content-type'] !== b.headers['content-type'])
     return false;

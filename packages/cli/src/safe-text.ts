@@ -1,11 +1,13 @@
 /**
- * Text for a terminal. Text from outside (a reference, a URL, a server's reply) can hold escape sequences, which move the
- * cursor, recolour, or turn the reading direction. A reader would then see a text that was never sent. Here everything is escaped unless this program
- * itself styled it, and the types tell the two apart.
+ * Escapes text for a terminal. A reference, a URL or a server's reply can hold escape sequences
+ * that move the cursor, recolour text or turn the reading direction, and a reader would see a text
+ * that was never sent. This module escapes every text that this program did not style itself, and
+ * the types tell the two apart.
  */
 import stringWidth from 'string-width';
 
-// Control and format characters with the bidirectional ones, unpaired surrogates, line and paragraph separators.
+// Control and format characters including the bidirectional ones, unpaired surrogates, line and
+// paragraph separators.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Writes characters that a terminal would obey or hide as `\x1b`, `\u202e` or `\u{e0041}`. */
@@ -18,10 +20,10 @@ export function escapeText(text: string): string {
   });
 }
 
-/** JSON whose text is as safe: the same characters stand as JSON's own escapes, so that the value stays the same. */
+/** Returns JSON that is safe to print. It uses JSON's own escapes, so the value stays the same. */
 export function safeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(UNSAFE, (characters) =>
-    // JSON.stringify has escaped those within strings: a bare one is its own indentation.
+    // JSON.stringify escapes line breaks in strings, so a bare one is indentation.
     characters === '\n'
       ? characters
       : Array.from({ length: characters.length }, (_, at) =>
@@ -34,16 +36,16 @@ function unicodeEscape(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
 
-/** Text that is safe to write as it is: escaped, and perhaps with colours of ours. */
+/** Text that is safe to print: escaped, and possibly styled by this program. */
 export class SafeText {
   constructor(
     readonly value: string,
-    /** How many columns of a terminal it takes. */
+    /** The width in terminal columns. */
     readonly width: number,
   ) {}
 }
 
-/** A string is from outside until it has been escaped. */
+/** A string counts as untrusted until it is escaped. */
 export type Printable = string | number | SafeText;
 
 export function toSafe(part: Printable): SafeText {
@@ -52,7 +54,7 @@ export function toSafe(part: Printable): SafeText {
   return new SafeText(value, lengthOf(value));
 }
 
-/** A template whose parts are escaped: text`paid ${reference}`. */
+/** A template that escapes its parts: text`paid ${reference}`. */
 export function text(fixed: TemplateStringsArray, ...parts: Printable[]): SafeText {
   const safe = parts.map(toSafe);
   const width = [...fixed.map(lengthOf), ...safe.map((part) => part.width)].reduce(
@@ -62,7 +64,9 @@ export function text(fixed: TemplateStringsArray, ...parts: Printable[]): SafeTe
   return new SafeText(String.raw({ raw: fixed }, ...safe.map(({ value }) => value)), width);
 }
 
-/** In columns of a terminal: wide characters take two, combining ones none. */
+/**
+ * Returns the width in terminal columns: two for wide characters, zero for combining characters.
+ */
 function lengthOf(value: string): number {
   return stringWidth(value);
 }

@@ -1,4 +1,4 @@
-/** How the commands find the service, and how they print its refusals. */
+/** Connects commands to the service and prints its refusals. */
 import type { Command } from 'commander';
 import {
   createClient,
@@ -30,30 +30,31 @@ export function addServiceOptions(command: Command): Command {
   );
 }
 
-/** @throws Failure when the address or the key is missing, or cannot be one. */
+/** @throws Failure if the address or the key is missing or invalid */
 export async function connect(flags: ServiceFlags, output: Output): Promise<PaylinkClient> {
   const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
   const url = URL.canParse(baseUrl ?? '') ? new URL(baseUrl!) : undefined;
-  // The emulator's kept secrets are for emulators.
+  // The emulator's kept secrets are valid only for emulators.
   const isHere = url !== undefined && isLocalHost(url.hostname);
   const apiKey = await (isHere ? findEmulatorApiKey : findGivenApiKey)(flags, output);
   if (!baseUrl) {
     throw usageFailure(
-      'no address of the service',
+      "the service's address is missing",
       `set ${BASE_URL_VARIABLE}, or give --dotenv or --base-url. paylink emulate prints one`,
     );
   }
   if (apiKey === undefined) {
     throw usageFailure(
       'no API key',
-      `set ${API_KEY_VARIABLE}, or give --dotenv, --api-key-file or --api-key. paylink emulate prints one`,
+      `set ${API_KEY_VARIABLE}, or give --dotenv, --api-key-file or --api-key. paylink ` +
+        'emulate prints one',
     );
   }
   const sources: Record<string, string> = {
     baseUrl: flags.baseUrl === undefined ? BASE_URL_VARIABLE : '--base-url',
     apiKey: apiKey.source,
   };
-  // The .env of a cloned project could name any address, and be sent the key.
+  // A cloned project's .env could name any address, which would then get the key.
   if (
     url !== undefined &&
     !isHere &&
@@ -61,8 +62,9 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
     !isOfProject(apiKey.source)
   ) {
     throw usageFailure(
-      `the key of ${apiKey.source} would go to ${showUrl(url)}, which only the .env of this folder names`,
-      'if that is right, give --base-url, or --dotenv .env',
+      `the key of ${apiKey.source} would go to ${showUrl(url)}, which only this folder's ` +
+        '.env names',
+      'if this is intended, give --base-url, or --dotenv .env',
     );
   }
   try {
@@ -75,7 +77,7 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
   }
 }
 
-/** Waits for the service's answer. @throws Failure with the service's answer. */
+/** Awaits the service's answer. @throws Failure with the service's answer */
 export async function askService<Reply>(output: Output, call: Promise<Reply>): Promise<Reply> {
   output.progress('asking the service…');
   try {
@@ -85,7 +87,7 @@ export async function askService<Reply>(output: Output, call: Promise<Reply>): P
   }
 }
 
-/** Nothing was sent. */
+/** Errors before a request is sent. */
 const REFUSED_HERE = new Set([
   'invalid_link',
   'invalid_reference',
@@ -101,14 +103,14 @@ function explain(error: PaylinkError, output: Output): Failure {
     quote(error.body, output),
     requestId === undefined ? undefined : `its request id is ${requestId}`,
     mayHaveCreated && idempotencyKey !== undefined
-      ? `perhaps the link was made: --idempotency-key ${idempotencyKey} tries again without making a second one`
+      ? `the link may exist: retry with --idempotency-key ${idempotencyKey} to avoid a second link`
       : undefined,
   );
 }
 
 const BODY_SHOWN = 300;
 
-/** The beginning of the service's answer. */
+/** Returns the start of the service's answer. */
 function quote(body: unknown, output: Output): string | undefined {
   if (body === undefined || body === '') return undefined;
   const said = output.redact(typeof body === 'string' ? body : JSON.stringify(body));

@@ -1,4 +1,7 @@
-/** The sources of secrets and addresses, in this order: flag, file, environment, .env file, the emulator's kept secrets. */
+/**
+ * Finds secrets and addresses, in this order: flag, file, environment, .env file, the emulator's
+ * kept secrets.
+ */
 import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
@@ -8,7 +11,7 @@ import { readText } from './input.js';
 import { KEPT_SECRETS, readKeptSecrets } from './kept-secrets.js';
 import type { Output } from './output.js';
 
-/** The variables that are read. PAYLINK_WEBHOOK_SECRET goes before WEBHOOK_SECRET, the name that a shop's own code reads. */
+/** PAYLINK_WEBHOOK_SECRET wins over WEBHOOK_SECRET, the name in a shop's own code. */
 export const SECRET_VARIABLES = ['PAYLINK_WEBHOOK_SECRET', 'WEBHOOK_SECRET'] as const;
 export const API_KEY_VARIABLE = 'PAYLINK_API_KEY';
 export const BASE_URL_VARIABLE = 'PAYLINK_BASE_URL';
@@ -51,25 +54,25 @@ export function addApiKeyOptions(command: Command): Command {
     .option('--api-key-file <path>', 'a file that holds the API key; - is stdin');
 }
 
-/** The variables that were found in the project's own .env, which no flag has named. */
+/** The variables from the project's own .env, which no flag has named. */
 const fromProject = new Set<string>();
 
-/** Which .env file each variable was found in. */
+/** The .env file of each variable. */
 const fileOf = new Map<string, string>();
 
-/** The .env file of a setting from this source (a variable's name). Stdin is not a file. */
+/** Returns the .env file behind a source (a variable's name). Stdin is not a file. */
 export function dotenvFileOf(source: string): string | undefined {
   return fileOf.get(source);
 }
 
-/** Whether a setting of this source, a variable's name, was found in the project's own .env. */
+/** Returns true if the source (a variable's name) comes from the project's own .env. */
 export function isOfProject(source: string): boolean {
   return fromProject.has(source);
 }
 
 /**
- * Takes over the variables of ours from a .env file, if the environment has none: from the one that was named, else from the
- * project's own, if there is one. Nothing else in it has an effect.
+ * Loads Paylink's variables from a .env file if the environment lacks them: from the named file,
+ * otherwise from the project's own file if present. Ignores all other variables.
  */
 export async function loadDotenv(path: string | undefined): Promise<void> {
   if (path === undefined && !existsSync('.env')) return;
@@ -82,7 +85,7 @@ export async function loadDotenv(path: string | undefined): Promise<void> {
     DATABASE_VARIABLE,
   ]) {
     if (process.env[name] || !values[name]) continue;
-    // The environment's secret goes before the file's, under either name.
+    // The environment's secret wins over the file's secret under either name.
     if (isSecretGiven && (SECRET_VARIABLES as readonly string[]).includes(name)) continue;
     process.env[name] = values[name];
     if (path === undefined) fromProject.add(name);
@@ -90,23 +93,26 @@ export async function loadDotenv(path: string | undefined): Promise<void> {
   }
 }
 
-/** A value, and the name of its source, which messages print instead. */
+/** A value with the name of its source. Messages print the name instead of the value. */
 export interface Setting {
   readonly value: string;
   readonly source: string;
 }
 
-/** The webhook secret, hidden from the output from now on. @throws Failure when there is none, or none that could be one. */
+/**
+ * Returns the webhook secret and hides it from all later output. @throws Failure if the secret is
+ * missing or invalid
+ */
 export async function requireSecret(flags: SecretFlags, output: Output): Promise<string> {
   return (await findSecret(flags, output)) ?? failForSecret();
 }
 
-/** As `requireSecret`, if it may be missing. */
+/** Like `requireSecret`, but returns undefined if the secret is missing. */
 export async function findSecret(flags: SecretFlags, output: Output): Promise<string | undefined> {
   return (await findGivenSecret(flags, output))?.value ?? keptSecret(output);
 }
 
-/** As `findSecret`, without the emulator's kept secrets. */
+/** Like `findSecret`, but ignores the emulator's kept secrets. */
 export async function findGivenSecret(
   flags: SecretFlags,
   output: Output,
@@ -116,7 +122,7 @@ export async function findGivenSecret(
   return found;
 }
 
-/** As `requireSecret`, also one that no receiver would take. */
+/** Like `requireSecret`, but accepts a secret that receivers reject. */
 export async function requireSecretAsIs(flags: SecretFlags, output: Output): Promise<string> {
   return (await lookForSecret(flags, output))?.value ?? keptSecret(output) ?? failForSecret();
 }
@@ -130,7 +136,7 @@ function failForSecret(): never {
 
 function keptSecret(output: Output): string | undefined {
   const { webhookSecret } = readKeptSecrets();
-  if (webhookSecret !== undefined) output.advise(`the webhook secret is that of ${KEPT_SECRETS}`);
+  if (webhookSecret !== undefined) output.advise(`the webhook secret comes from ${KEPT_SECRETS}`);
   output.hide(webhookSecret);
   return webhookSecret;
 }
@@ -150,7 +156,7 @@ async function lookForSecret(
   );
 }
 
-/** The API key, hidden from the output from now on. The emulator's kept key is not a source. */
+/** Returns the API key and hides it from all later output. Ignores the emulator's kept key. */
 export async function findGivenApiKey(
   { apiKey, apiKeyFile }: ApiKeyFlags,
   output: Output,
@@ -166,7 +172,10 @@ export async function findGivenApiKey(
   );
 }
 
-/** As `findGivenApiKey`, else the one that the emulator keeps: only for an emulator on this machine. */
+/**
+ * Like `findGivenApiKey`, but falls back to the emulator's kept key if the emulator is on this
+ * machine.
+ */
 export async function findEmulatorApiKey(
   flags: ApiKeyFlags,
   output: Output,
@@ -201,25 +210,23 @@ async function look(
     throw usageFailure(`${flagName} and ${fileName} cannot both be given`);
   if (value !== undefined) {
     if (value === '')
-      throw usageFailure(
-        `${flagName} is empty`,
-        'is the shell variable set that it was taken from?',
-      );
+      throw usageFailure(`${flagName} is empty`, 'is the shell variable behind this flag set?');
     output.advise(
-      `${flagName} stays in the shell history and shows in the process list; ${variables.at(-1)!} in the environment does not`,
+      `${flagName} stays in the shell history and shows in the process list; ` +
+        `${variables.at(-1)!} in the environment does not`,
     );
     return { value, source: flagName };
   }
-  // Editors and echo end a file with a line break, and no secret of the portal does.
+  // Editors and echo end a file with a line break. The portal's secrets do not.
   if (path !== undefined)
     return { value: (await readText(path, fileName)).replace(/\r?\n$/, ''), source: fileName };
   const variable = variables.find((name) => process.env[name]);
   if (variable === undefined) return undefined;
-  if (isOfProject(variable)) output.advise(`${what} is that of .env`);
+  if (isOfProject(variable)) output.advise(`${what} comes from .env`);
   return { value: process.env[variable]!, source: variable };
 }
 
-/** Refuses a value that every receiver of Paylink would refuse as its secret. */
+/** @throws Failure if Paylink's receivers would reject the secret */
 async function checkSecret({ value, source }: Setting): Promise<void> {
   try {
     await sign('', value);

@@ -1,6 +1,6 @@
 /**
- * Resolves at Ctrl-C or SIGTERM. Call it before any output says that the command runs. A second one ends the process at once, as it
- * would without us.
+ * Resolves on Ctrl-C or SIGTERM. Call it before printing that the command runs. A second signal
+ * ends the process at once.
  */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /** Writes a private file as a whole or not at all, also through a crash. */
 export function writeWhole(path: string, content: string): void {
-  // Nobody can plant a link of this name, and `wx` would not follow it.
+  // Nobody can plant a link under this name, and `wx` would not follow one.
   const draft = `${path}.${randomUUID()}`;
   try {
     writeFileSync(draft, content, { flag: 'wx', mode: 0o600, flush: true });

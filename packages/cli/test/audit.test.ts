@@ -22,7 +22,10 @@ interface Report {
   readonly stopped?: { readonly reason: string };
 }
 
-/** A receiver that verifies what its JSON parser made of the body, as many do, and takes any case of hexadecimal. */
+/**
+ * A common careless receiver: verifies its JSON parser's output, and accepts any case of
+ * hexadecimal.
+ */
 async function openCarelessShop(): Promise<string> {
   return serve((req, res) => {
     const chunks: Buffer[] = [];
@@ -43,7 +46,7 @@ async function openCarelessShop(): Promise<string> {
   });
 }
 
-// An audit waits for servers that wait for a slow body.
+// The audit waits for servers that wait for a slow body.
 vi.setConfig({ testTimeout: 120_000 });
 
 describe('paylink audit', () => {
@@ -54,12 +57,12 @@ describe('paylink audit', () => {
       { env },
     );
     expect(code).toBe(0);
-    // In a pipe its progress is a line now and then.
+    // A pipe gets an occasional progress line.
     expect(stderr).toMatch(/^(audit: \d+ of \d+\n)*$/);
     expect(stdout).toContain(`Auditing ${shop.url}\n`);
     expect(stdout).toMatch(/\n\d+ tried(, \d+ not)?: no finding\n$/);
     expect(shop.credited).toContain('order-42');
-    // No order of anybody else's.
+    // All are the audit's own orders.
     expect(shop.credited.filter((reference) => !reference.includes('order-42'))).toEqual([]);
   });
 
@@ -110,7 +113,7 @@ describe('paylink audit', () => {
       env: { WEBHOOK_SECRET: 'the-secret-of-another-shop' },
     });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^stopped {2}.*same secret on both sides/m);
+    expect(stdout).toMatch(/^stopped {2}.*names on both sides/m);
   });
 
   it('finds double credits through the URL or the command of --credits', async () => {
@@ -150,7 +153,8 @@ describe('paylink audit', () => {
         '--json',
       ];
       const running = start(args, env);
-      // The verdict on credits comes after the first delivery and five replays; the rest of the audit is not awaited.
+      // The credit verdict follows the first delivery and five replays. The test does not wait for
+      // the rest.
       await vi.waitFor(() => expect(counts.get(reference)).toBeGreaterThan(6), {
         timeout: 60_000,
         interval: 100,
@@ -168,11 +172,11 @@ describe('paylink audit', () => {
       'prints no whole number',
       "node -e 'console.log(process.argv[1])' {reference}",
       1,
-      /must give a whole number/,
+      /must return only a whole number/,
     ],
     ['fails', "node -e 'process.exit(3)' {reference}", 1, /the command failed \(3\)/],
-    ['has no {reference}', 'node count.js', 2, /must hold \{reference\}/],
-    ['has an unclosed quote', "node 'count.js {reference}", 2, /without its end/],
+    ['has no {reference}', 'node count.js', 2, /must contain \{reference\}/],
+    ['has an unclosed quote', "node 'count.js {reference}", 2, /has an unclosed/],
   ])('explains the error if the command of --credits %s', async (_, credits, code, message) => {
     const shop = await openShop();
     const result = await paylink(['audit', '--to', shop.url, '--credits', credits], { env });
@@ -188,7 +192,7 @@ describe('paylink audit', () => {
       { env },
     );
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^stopped {2}.*was not credited.*later than 200 ms/m);
+    expect(stdout).toMatch(/^stopped {2}.*did not credit.*later than 200 ms/m);
   });
 
   it('audits another host only with --allow-host', async () => {

@@ -10,7 +10,10 @@ export interface CurlOptions {
   readonly cwd?: string;
 }
 
-/** Pastes a curl line into a shell, and gives what it prints. Where there is no curl, the shell splits it and fetch sends it. */
+/**
+ * Pastes a curl line into a shell, and returns its output. Without curl, the shell splits the line
+ * and fetch sends it.
+ */
 export async function pasteCurl(
   line: string,
   { env = {}, cwd }: CurlOptions = {},

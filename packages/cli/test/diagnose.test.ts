@@ -49,7 +49,7 @@ describe('paylink diagnose', () => {
 
   it('says whether a cause is proven', async () => {
     expect((await diagnose(hmac(BODY), `${BODY}\n`)).stdout).toContain(
-      'with that undone, the signature matches',
+      'without this change, the signature matches',
     );
     expect((await diagnose(hmac(BODY, 'another-secret'), BODY)).stdout).toContain('Not certain');
   });

@@ -1,4 +1,4 @@
-// Gives host names addresses, as Docker's DNS does for the containers of a compose file.
+// Resolves host names, as Docker's DNS does for containers of a compose file.
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 

@@ -33,7 +33,7 @@ app.get('/paid/:reference', async (req, res) => res.json(await isPaid(req.params
 app.listen(3000, () => console.log('ready'));
 `;
 
-/** The address of a container: another one than loopback, if the machine has one. */
+/** The address of a container, other than loopback if the machine has one. */
 function containerAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.2';
@@ -124,7 +124,7 @@ it('the Docker example credits a payment between containers whose names do not r
   expect(await (await fetch(`${shop}/paid/${order.reference}`)).json()).toBe(true);
 });
 
-/** Forwards the published ports of a container from this machine alone, as Docker does. */
+/** Forwards a container's published ports from this machine only, as Docker does. */
 async function publish({ ports = [] }: Service, address: string): Promise<void> {
   for (const published of ports) {
     const [, host, outer, inner] = /^([\d.]+):(\d+):(\d+)$/.exec(published)!;

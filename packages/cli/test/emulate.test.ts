@@ -21,7 +21,7 @@ function curlLines(output: string): [create: string, read: string] {
   return lines as [string, string];
 }
 
-/** Pays on the hosted page as a browser's form does. */
+/** Pays on the hosted page like a browser's form. */
 async function pay(url: string): Promise<void> {
   const page = await (await fetch(url)).text();
   const form = /<form[^>]*action="([^"]*)"[^]*?<\/form>/.exec(page);
@@ -54,7 +54,7 @@ describe('paylink emulate', () => {
       status: 'pending',
       reference: 'order-42',
     });
-    // Pasted twice, the same link: the key says that it is the same attempt.
+    // The same key returns the same link for a second paste.
     expect(JSON.parse(await pasteCurl(create))).toMatchObject({
       status: 'pending',
       reference: 'order-42',
@@ -114,9 +114,9 @@ describe('paylink emulate', () => {
   });
 
   it.each([
-    [401, /Is it the same secret on both sides, and are the raw bytes verified\?/],
+    [401, /Compare the secrets on both sides, and verify the raw bytes/],
     [404, /The path has no route/],
-    [503, /its log says why/],
+    [503, /read its log/],
   ])('prints the advice of trigger under a %i, once per delivery', async (status, advice) => {
     const url = await serve((_req, res) => res.writeHead(status).end());
     const running = start([
@@ -358,8 +358,8 @@ describe('paylink emulate', () => {
     const result = await paylink(['emulate', '--port', String(port)]);
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toBe(
-      `error: port ${port} is taken: does another emulator run?
-  --port takes another one, and --port 0 any that is free
+      `error: port ${port} is taken: is another emulator running?
+  choose another port with --port, or let --port 0 pick a free port
 `,
     );
   });
@@ -378,12 +378,12 @@ describe('paylink emulate', () => {
     [
       '--host is not a loopback address',
       ['--host', '0.0.0.0'],
-      /--host must be .*\n {2}--allow-remote/,
+      /--host must be .*\n {2}add --allow-remote/,
     ],
     [
       '--webhook is on another machine',
       ['--webhook', 'https://shop.example/webhooks'],
-      /--webhook must be .*\n {2}--allow-host/,
+      /--webhook must be .*\n {2}add --allow-host/,
     ],
     ['--webhook is not a URL', ['--webhook', 'shop'], /--webhook must be an http or https URL/],
     ['--assume names an unknown switch', ['--assume', 'sorcery=1'], /--assume sorcery/],

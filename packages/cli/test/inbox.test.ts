@@ -20,7 +20,7 @@ let env: Record<string, string>;
 beforeAll(async () => {
   server = await startPostgres({ fsync: 'off' });
   pool = new pg.Pool({ connectionString: server.url, max: 6 });
-  // Far more stores than a process has.
+  // A process normally has far fewer stores.
   pool.setMaxListeners(0);
   await postgresStore(pool, { inbox: true }).migrate();
   await pool.query('CREATE TABLE orders (reference text PRIMARY KEY, credits int DEFAULT 0)');
@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A merchant's server whose credit can be broken. */
+/** A merchant's server with a credit that the test can break. */
 async function openShop(tenant?: string) {
   const store = postgresStore(pool, { inbox: true, logger: silent });
   const shop = { isBroken: true, arrivals: [] as number[], open: Promise.resolve() };
@@ -111,7 +111,10 @@ describe('paylink inbox replay', () => {
     expect(await creditsOf()).toEqual({ 1: 1_000 });
     await shop.expectKept(0);
     const empty = await paylink(['inbox', 'replay', '--to', shop.url], { env });
-    expect(empty).toMatchObject({ code: 0, stdout: 'There is no failed delivery to replay.\n' });
+    expect(empty).toMatchObject({
+      code: 0,
+      stdout: 'The inbox has no failed delivery to replay.\n',
+    });
   }, 120_000);
 
   it('prints a result for each delivery and exits with 1 if one is refused', async () => {
@@ -137,7 +140,7 @@ describe('paylink inbox replay', () => {
     shop.arrivals.length = 0;
     const args = ['inbox', 'replay', '--to', shop.url, '--rate', '5'];
     expect(await paylink(args, { env })).toMatchObject({ code: 0 });
-    // Five gaps are 1,000 ms, less the time by which the first took longer on its way.
+    // Five gaps take 1,000 ms, minus the first delivery's longer way.
     expect(shop.arrivals.at(-1)! - shop.arrivals[0]!).toBeGreaterThan(500);
   });
 
@@ -161,7 +164,7 @@ describe('paylink inbox replay', () => {
     await shop.expectKept(4);
     const result = await paylink(['inbox', 'replay', '--to', 'http://127.0.0.1:9/'], { env });
     expect(result.code).toBe(1);
-    expect(result.stdout).toMatch(/order-3 +no answer .*connects to no server.*\n\n0 of 4/);
+    expect(result.stdout).toMatch(/order-3 +no answer .*refuses port.*\n\n0 of 4/);
     expect(result.stdout).toContain('the other 1 would fail alike');
   });
 
@@ -227,7 +230,7 @@ describe('paylink inbox replay', () => {
     expect(one.stdout).toMatch(/^ *order-2 +200 .*\n\n1 of 1 accepted\n$/);
     const own = await replay(single.url);
     expect(own.stdout).toMatch(/^ *order-3 +200 .*\n\n1 of 1 accepted\n$/);
-    expect(own.stderr).toContain('1 more are of other merchants: --tenant selects those of one');
+    expect(own.stderr).toContain('1 more belong to other merchants: select one with --tenant');
     await replay(north.url, '--tenant', 'north');
     await single.expectKept(0);
   });
@@ -275,8 +278,8 @@ describe('a replay that another delivery overtakes', () => {
       res.setHeader('content-type', 'text/html').end('<!doctype html><title>Shop</title>');
     });
     const { stdout } = await paylink(['inbox', 'replay', '--to', url], { env });
-    expect(stdout).toContain('1 of 1 accepted\n1 accepted, and still in the inbox: a queue has');
-    expect(stdout).toContain('it looks like a page, as a catch-all route gives to every path');
+    expect(stdout).toContain('1 of 1 accepted\n1 accepted, but still in the inbox: a queue holds');
+    expect(stdout).toContain('it looks like a page, perhaps of a catch-all route');
   });
 });
 
@@ -288,7 +291,7 @@ describe('paylink inbox', () => {
       paylink(['inbox', 'replay', '--to', to, ...more], { cwd, env: { WEBHOOK_SECRET: SECRET } });
     const refused = await replay('https://shop.example/webhook');
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/only the \.env of this folder names\n.*--dotenv \.env/);
+    expect(refused.stderr).toMatch(/only this folder.s \.env names\n.*--dotenv \.env/);
     const secretFile = join(newFolder(), 'secret');
     writeFileSync(secretFile, SECRET);
     writeFileSync(join(cwd, '.env'), `DATABASE_URL=${server.url}\nWEBHOOK_SECRET=${SECRET}-else\n`);
@@ -345,15 +348,15 @@ describe('paylink inbox', () => {
       'DATABASE_URL is missing',
       ['list'],
       { DATABASE_URL: '' },
-      /no address of your PostgreSQL\n.*DATABASE_URL/,
+      /your PostgreSQL address is missing\n.*DATABASE_URL/,
     ],
     [
       'the store has no inbox',
       ['list', '--marks-table', 'public.other'],
       {},
-      /no inbox in that .*\n.*inbox: true/,
+      /has no inbox\n.*inbox: true/,
     ],
-    ['--to is missing', ['replay'], {}, /no --to: which server\?/],
+    ['--to is missing', ['replay'], {}, /no --to: give your server/],
     [
       'no secret',
       ['replay', '--to', 'http://127.0.0.1/'],
@@ -361,10 +364,10 @@ describe('paylink inbox', () => {
       /no webhook sec/,
     ],
     [
-      '--tenant is empty',
+      '--tenant must not be empty',
       ['replay', '--to', 'http://127.0.0.1/', '--tenant', ''],
       {},
-      /--tenant is empty/,
+      /--tenant must not be empty/,
     ],
     ['--older-than is missing', ['forget'], {}, /no --older-than\n.*30d/],
     [

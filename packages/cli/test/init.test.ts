@@ -13,14 +13,14 @@ import { inTerminal } from './terminal.js';
 vi.setConfig({ testTimeout: 120_000 });
 
 const run = promisify(execFile);
-// The packages of the tests stand for those that a user has installed.
+// The tests' packages replace a user's installed packages.
 const MODULES = fileURLToPath(new URL('../../../test/node_modules', import.meta.url));
 const JEST = join(
   fileURLToPath(new URL('../../../examples/jest', import.meta.url)),
   'node_modules/jest',
 );
 
-/** Runs the line that `init` has printed for a file, as it is printed. */
+/** Runs the printed line of `init` for a file. */
 async function runPrinted(
   stdout: string,
   cwd: string,
@@ -67,7 +67,7 @@ const TSCONFIG = JSON.stringify({
     noEmit: true,
     target: 'ES2022',
     lib: ['ES2023'],
-    // For the sources of the emulator.
+    // For the emulator's sources.
     jsx: 'react-jsx',
     jsxImportSource: 'hono/jsx',
     module: 'ESNext',
@@ -112,7 +112,7 @@ describe('paylink init', () => {
   });
   afterAll(() => database.close());
 
-  /** Runs the two lines that `init` has printed for a project with a database. */
+  /** Runs the two printed lines of `init` for a project with a database. */
   async function migrateAndTest(stdout: string, folder: string): Promise<string> {
     const env = { DATABASE_URL: database.url };
     await runPrinted(stdout, folder, env, 'migrate');
@@ -120,7 +120,7 @@ describe('paylink init', () => {
   }
 
   it('writes files for each host that pass tsc --strict and their own test', async () => {
-    // The projects lie in one folder, so that one run of the compiler checks them all.
+    // All projects share one folder, so that one compiler run checks them all.
     const root = await project({}, { 'tsconfig.json': TSCONFIG });
     const tests = await Promise.all(
       HOSTS.flatMap((host) => [
@@ -150,7 +150,7 @@ describe('paylink init', () => {
       },
     );
     for (const { framework, hasDatabase, folder, stdout } of tests) {
-      // The orders in memory are the same on every host, except for Next.js.
+      // The orders in memory are the same on every host except Next.js.
       if (!hasDatabase && !['koa', 'next-app'].includes(framework)) continue;
       const said = hasDatabase
         ? await migrateAndTest(stdout, folder)
@@ -451,7 +451,7 @@ await app.listen(process.env.PORT ?? 8080);
     );
     const piped = await inFolder(folder, []);
     expect(piped.code).toBe(2);
-    expect(piped.stderr).toMatch(/no terminal to ask at/);
+    expect(piped.stderr).toMatch(/cannot ask without a terminal/);
     await expect(stat(join(folder, 'payment-webhook.js'))).rejects.toThrow('ENOENT');
   });
 
@@ -474,7 +474,7 @@ await app.listen(process.env.PORT ?? 8080);
   });
 
   it.each([
-    ['there is no package.json', undefined, [], /no package\.json here/],
+    ['there is no package.json', undefined, [], /folder has no package\.json/],
     ['no framework is found', {}, [], /--framework/],
     [
       'two frameworks are found',
@@ -486,7 +486,7 @@ await app.listen(process.env.PORT ?? 8080);
       'Nest runs in plain JavaScript',
       { dependencies: { '@nestjs/core': '11' } },
       [],
-      /no tsconfig\.json here[^]*TypeScript, with decorators/,
+      /folder has no tsconfig\.json[^]*TypeScript, with decorators/,
     ],
     [
       'the framework is unknown',

@@ -79,15 +79,15 @@ describe('paylink listen', () => {
     ];
     const running = start(args, { WEBHOOK_SECRET: SECRET }, folder);
     const [, url = ''] = await running.until(/Listening at (\S+),/);
-    // 533,336 bytes as base64, of which one has room beside what was there.
+    // 533,336 bytes as base64. The folder has room for one.
     const large = 'x'.repeat(400_000);
     for (let time = 0; time < 2; time++)
       expect((await deliver(url, large, sign(large))).status).toBe(413);
     await running.until(
-      /\(400000 bytes\) → 413 \(body_too_large\) {2}not recorded: it does not fit into the folder, see --record-limit\n/,
+      /\(400000 bytes\) → 413 \(body_too_large\) {2}not recorded: the folder is full, see --record-limit\n/,
     );
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(200);
-    // What is small still has room.
+    // A small delivery still fits.
     expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toHaveLength(4);
     expect(shop.credited).toEqual(['order-42']);
   });
@@ -102,7 +102,7 @@ describe('paylink listen', () => {
     running.child.kill('SIGINT');
     const { code, stderr } = await running.result();
     expect(code).toBe(0);
-    expect(stderr).toMatch(/has a \.gitignore of its own/);
+    expect(stderr).toMatch(/has its own \.gitignore/);
     expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('node_modules\n');
   });
 
@@ -204,7 +204,9 @@ describe('paylink listen', () => {
     });
     const { url, running } = await listen(target.replace('127.0.0.1', 'shop.localhost'));
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
-    await running.until(/→ 503 \(store_unavailable\).*\n +The store failed: is the database up/);
+    await running.until(
+      /→ 503 \(store_unavailable\).*\n +The store failed: check that the database is up/,
+    );
   });
 
   it('names NODE_EXTRA_CA_CERTS if the certificate of the webhook is not trusted', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { API_KEY, newFolder, paylink, SECRET, start } from './paylink.js';
 import { openShop } from './servers.js';
 
-/** An emulator in a folder of its own, which keeps its secrets there. */
+/** An emulator that keeps its secrets in its own folder. */
 async function emulate(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const folder = newFolder();
   const running = start(['emulate', '--port', '0', '--json', ...args], env, folder);
@@ -83,7 +83,7 @@ describe('paylink pay, fail and cancel', () => {
     const without = await paylink(args);
     expect(without).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no API key of an emulator') as string,
+      stderr: expect.stringContaining('no API key for the emulator') as string,
     });
     const wrong = await paylink(args, { env: { PAYLINK_API_KEY: 'sk_live_wrong.key' } });
     expect(wrong).toMatchObject({

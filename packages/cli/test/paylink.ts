@@ -1,4 +1,4 @@
-/** Runs the command as a user does: a process of its own, pipes for its output. */
+/** Runs the command as a user does: in its own process, with pipes for its output. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The sources in one file: a process starts in a third of the time that it takes to load them one by one. */
+/** The bundled sources, which start in a third of the time. */
 export const COMMAND = at(`../.cache/paylink-${process.pid}.mjs`);
 
 beforeAll(async () => {
@@ -33,10 +33,10 @@ afterAll(async () => {
   await rm(COMMAND);
 });
 
-// A process takes its time to start where others are busy, and a test starts several.
+// Processes start slowly on a busy machine, and a test starts several.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
-/** What no output of any test may hold. */
+/** A secret that must not appear in any output. */
 export const SECRET = 'the-portals-value-2b7e151628aed2a6';
 export const API_KEY = 'sk_live_4f1c2a.abf7158809cf4f3c762e7160f38b4da5';
 
@@ -53,7 +53,7 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** Runs it to its end. @throws Error when its output holds a secret of the tests. */
+/** Runs the command to its end. @throws Error if the output holds a secret of the tests */
 export async function paylink(
   args: readonly string[],
   { env = {}, stdin = '', cwd }: RunOptions = {},
@@ -65,28 +65,27 @@ export async function paylink(
 
 export interface Running {
   readonly child: ChildProcessWithoutNullStreams;
-  /** What it has written to stdout by now. */
+  /** Returns the present stdout. */
   stdout(): string;
-  /** Resolves with the first match in stdout. @throws Error when it ends before. */
+  /** Resolves with the first match in stdout. @throws Error if the command ends first */
   until(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Waits for its end. */
   result(): Promise<Result>;
 }
 
-/** An empty folder of the test's own: a command may keep something in the current one. */
+/** Returns an empty folder, because a command may write to the current folder. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'paylink-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Starts it, and ends it with the test. */
+/** Starts the command, and ends it with the test. */
 export function start(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   cwd: string = newFolder(),
 ): Running {
-  // Nothing of the environment that the tests run in.
+  // Hides the tests' own environment.
   const environment: Record<string, string | undefined> = {
     PATH: process.env['PATH'],
     TMPDIR: newFolder(),

@@ -17,7 +17,7 @@ interface Report {
 
 const FILES = ['--orders', 'orders.csv', '--credits', 'credits.csv'];
 
-/** Orders of 100 each; the last ones are not credited. */
+/** Orders of 100 each. The last ones are not credited. */
 function writeOrders(count: number, credited: number): string {
   const folder = newFolder();
   const numbers = Array.from({ length: count }, (_, number) => `order-${number}`);
@@ -47,7 +47,7 @@ function deferred(): {
   return { promise, resolve };
 }
 
-/** Answers a hundred times, and then not until it goes on. */
+/** Answers a hundred times, then pauses until `goOn`. */
 async function startStuckService() {
   const hundredth = deferred();
   let isStuck = true;
@@ -72,7 +72,7 @@ describe('a run that is stopped', () => {
     const first = await stopped.result();
     const known = reportOf(first);
     expect(first.code).toBe(130);
-    expect(first.stderr).toContain('the same command line goes on');
+    expect(first.stderr).toContain('the same command line continues');
     expect(known).toMatchObject({
       complete: false,
       stopped: 'interrupted',
@@ -83,7 +83,7 @@ describe('a run that is stopped', () => {
     const other = await paylink([...args, '--partial'], { env: service.env, cwd: folder });
     expect(other).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('had other inputs') as string,
+      stderr: expect.stringContaining('with other inputs') as string,
     });
 
     service.goOn();
@@ -109,7 +109,7 @@ describe('a run that is stopped', () => {
     await killed.result();
     service.goOn();
     const second = await paylink(args, { env: service.env, cwd: folder });
-    expect(second.stderr).toContain('going on: the books were read at');
+    expect(second.stderr).toContain('continuing: the books were read at');
     expect(reportOf(second)).toMatchObject({
       complete: true,
       asked: 300,
@@ -131,7 +131,7 @@ describe('a run that is stopped', () => {
       env: service.env,
       cwd: folder,
     });
-    expect(second.stderr).toContain('going on: the books were read at');
+    expect(second.stderr).toContain('continuing: the books were read at');
     expect(service.asked).toHaveLength(20);
     expect(readFileSync(join(folder, 'findings.csv'), 'utf8')).toContain('order-19');
     expect(readdirSync(join(folder, 'state'))).toEqual([]);
@@ -219,7 +219,8 @@ describe('a run that is stopped', () => {
       return undefined;
     });
     const folder = writeOrders(200, 200);
-    // One at a time: those that are under way together arrive in any order, and the thirty that are answered would not be the first.
+    // One at a time, because concurrent requests arrive in any order, so the answered ones would
+    // not be the first.
     const args = [
       'prove',
       ...FILES,
@@ -273,7 +274,7 @@ describe('the service', () => {
       if (count !== 20 && count !== 60) return 'success';
       refusals++;
       until = performance.now() + 1_000;
-      // Those that are under way already are not early.
+      // Requests that were already sent are not early.
       response.writeHead(429, { 'retry-after': '1' }).end(() => (early.length = 0));
       return undefined;
     });
@@ -342,8 +343,16 @@ describe('the service', () => {
     expect(verdicts).toMatchObject({ right: 1, unknown: 0, credited_without_payment: 2 });
     expect(findings.map(({ finding, reference, reason }) => [finding, reference, reason])).toEqual(
       expect.arrayContaining([
-        ['credited_without_payment', 'order-0', 'credited, but the service knows no payment'],
-        ['credited_without_payment', 'order-1', 'credited, but the service knows no payment'],
+        [
+          'credited_without_payment',
+          'order-0',
+          'credited, but the service does not know the payment',
+        ],
+        [
+          'credited_without_payment',
+          'order-1',
+          'credited, but the service does not know the payment',
+        ],
       ]),
     );
   });
@@ -440,12 +449,12 @@ describe('paylink prove', () => {
     [
       'has no column reference',
       { 'orders.csv': 'number,amount\n1,100\n' },
-      /names no column reference\n.*reference, amount, amount_min/,
+      /has no column reference\n.*reference, amount, amount_min/,
     ],
     [
       'has no amount column',
       { 'orders.csv': 'reference\norder-1\n' },
-      /names no column amount or amount_min/,
+      /has no column amount or amount_min/,
     ],
     [
       'has two columns with the same name',
@@ -474,7 +483,7 @@ describe('paylink prove', () => {
     const result = await paylink(['prove', ...FILES, '--ask', 'none'], { cwd: folder });
     expect(result).toMatchObject({
       code: 3,
-      stdout: expect.stringContaining('no order was read, so that nothing is proven') as string,
+      stdout: expect.stringContaining('no order was read, so the run proves nothing') as string,
     });
     expect(result.stdout).not.toContain('no finding');
     const json = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], { cwd: folder });
@@ -540,7 +549,7 @@ describe('paylink prove', () => {
       .sort();
     expect(said).toEqual([
       'input_fault : --orders, row 3 has no reference',
-      'reference_repeated e: 2 rows of the orders have this reference: two orders, of which one payment pays one, or a join',
+      'reference_repeated e: 2 rows of the orders have this reference: duplicate orders, of which a payment pays only one, or a join',
       'unknown c2: --orders, row 5 has the amount "9007199254740993", which is not a whole number of the smallest unit',
       'unknown c: --orders, row 4 has the amount "1e3", which is not a whole number of the smallest unit',
       'unknown d: --orders, row 6 has the amount "-5", which is not a whole number of the smallest unit',

@@ -54,7 +54,7 @@ function reportOf({ stdout, stderr }: Result): Report {
   return JSON.parse(stdout) as Report;
 }
 
-/** Lets the emulator know of a payment, by its own rules. */
+/** Adds a payment to the emulator, by its own rules. */
 async function createPayment({ reference, payment }: Story): Promise<void> {
   if (payment === undefined || payment === 'error') return;
   await emulator.createLink({ reference, amount: payment.amount });
@@ -70,7 +70,7 @@ async function keyOf(reference: string): Promise<string> {
 const storiesOf = (books: SyntheticBooks): Story[] =>
   Array.from({ length: books.count }, (_, number) => books.story(number));
 
-/** What was found, in the form of what is expected. */
+/** Returns the findings in the form of the expectation. */
 async function foundIn(
   findings: readonly Finding[],
   stories: readonly Story[],
@@ -216,7 +216,7 @@ describe('paylink prove, on PostgreSQL', () => {
       }
       const flags = tenant === undefined ? [] : ['--tenant', tenant];
       const result = await paylink(['prove', ...query, ...flags, '--json'], { env: service });
-      // Credited and marked: nothing is left to ask.
+      // Credited and marked, so the run asks nothing.
       expect(reportOf(result)).toMatchObject({
         asked: 0,
         findings: [],
@@ -265,13 +265,13 @@ describe('paylink prove, on PostgreSQL', () => {
     });
     expect(elsewhere).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('had other inputs') as string,
+      stderr: expect.stringContaining('with other inputs') as string,
     });
-    // A password that was changed makes no other database of it.
+    // Another password does not make another database.
     url.pathname = new URL(server.url).pathname;
     url.password = 'changed';
     const again = await paylink(args, { env: { ...service, DATABASE_URL: url.href }, cwd: folder });
-    expect(again.stderr).toContain('going on: the books were read at');
+    expect(again.stderr).toContain('continuing: the books were read at');
   });
 
   it('joins credits of a file with orders of a query', async () => {
@@ -317,7 +317,7 @@ describe('paylink prove, on PostgreSQL', () => {
       'SELECT reference, amount, 2 * amount AS amount FROM shop',
       /--orders: the query has two columns amount/,
     ],
-    ['has no column reference', 'SELECT amount FROM shop', /the query gives no column reference/],
+    ['has no column reference', 'SELECT amount FROM shop', /the query has no column reference/],
   ])('refuses a query that %s, and changes nothing', async (_, orders, message) => {
     await pool.query(`INSERT INTO shop (reference, amount) VALUES ('a', 100);
       CREATE SEQUENCE IF NOT EXISTS counter; SELECT setval('counter', 3)`);

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 beforeEach(() => pool.query('TRUNCATE orders, paylink_marks'));
 
-/** Inserts orders whose references count up, of 100 each. */
+/** Inserts orders of 100 each, with ascending references. */
 async function insertOrders(count: number): Promise<string[]> {
   const references = Array.from({ length: count }, (_, n) => `order-${String(n).padStart(5, '0')}`);
   await pool.query('INSERT INTO orders (reference, amount) SELECT unnest($1::text[]), 100', [
@@ -71,13 +71,13 @@ const environmentOf = ({ baseUrl, apiKey }: Pick<Emulator, 'baseUrl' | 'apiKey'>
   DATABASE_URL: server.url,
 });
 
-/** Links for orders, of which some are paid. */
+/** Creates links, some of them paid. */
 async function pay(emulator: Emulator, references: readonly string[], paid: readonly string[]) {
   for (const reference of references) await emulator.createLink({ amount: 100, reference });
   for (const reference of paid) await emulator.pay(reference);
 }
 
-/** A service that holds its answers until it is told to go on. */
+/** A service that holds its answers until the test releases them. */
 async function openStuckService() {
   let goOn!: () => void;
   let isAsked!: () => void;
@@ -96,7 +96,7 @@ async function openStuckService() {
   };
 }
 
-/** A module that is the merchant's but for some exports. */
+/** The merchant's module with some exports replaced. */
 function moduleWith(exports: string): string {
   const path = join(newFolder(), 'payments.mjs');
   writeFileSync(path, `export * from ${JSON.stringify(MODULE)};\n${exports}\n`);
@@ -311,7 +311,9 @@ describe('two concurrent runs', () => {
     const results = await Promise.all(two.map((each) => each.result()));
     for (const { code, stderr } of results) {
       expect(code).toBe(0);
-      expect(stderr).toMatch(/^DATABASE_URL names no PostgreSQL, so two runs can overlap\..*\n$/);
+      expect(stderr).toMatch(
+        /^DATABASE_URL does not name a PostgreSQL database, so two runs can overlap\..*\n$/,
+      );
     }
     const credited = results.flatMap((result) =>
       recordsOf(result).flatMap((each) => each.credited),
@@ -492,7 +494,7 @@ it('paylink reconcile hides secrets in errors of the merchant', async () => {
 describe('an invalid module or option', () => {
   it.each([
     ['--module is missing', [], 'no --module'],
-    ['the module does not exist', ['--module', 'none.js'], 'there is no file none.js'],
+    ['the module does not exist', ['--module', 'none.js'], 'the file none.js does not exist'],
     [
       '--every has another form',
       ['--module', MODULE, '--every', 'often'],
@@ -501,7 +503,7 @@ describe('an invalid module or option', () => {
     [
       'the folder of --state does not exist',
       ['--module', MODULE, '--state', 'none/a'],
-      '--state: there is no folder none',
+      '--state: no such folder: none',
     ],
   ])('exits with 2 and names the fault if %s', async (_, args, message) => {
     const result = await paylink(['reconcile', ...args]);

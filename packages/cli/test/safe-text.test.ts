@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { createPaint, wantsColor } from '../src/paint.js';
 import { escapeText, safeJson, text, toSafe } from '../src/safe-text.js';
 
-// Line breaks are our own.
+// Line breaks are the program's own.
 const ACTED_ON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-// Of every code point, lone surrogates too. fast-check's own takes seconds to set up.
+// Any code point, with unpaired surrogates. fast-check's own generator takes seconds to set up.
 const anyText = fc
   .array(fc.integer({ min: 0, max: 0x10ffff }))
   .map((points) => String.fromCodePoint(...points));
@@ -33,7 +33,7 @@ describe('text for a terminal', () => {
   it('keeps its own colours and escapes inserted text', () => {
     const { red } = createPaint(true);
     expect(text`paid ${red('a\u001b[0mb')}`.value).toBe('paid \u001b[31ma\\x1b[0mb\u001b[39m');
-    // In columns of a terminal, so that tables align.
+    // Counts terminal columns, so that tables align.
     expect(text`${red('🎉')}${'ab'}`.width).toBe(4);
     expect(text`${'注文'}${'e\u0301'}`.width).toBe(5);
     expect(toSafe(text`${'\u001b'}`).value).toBe('\\x1b');

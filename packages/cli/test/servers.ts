@@ -9,7 +9,7 @@ import { paymentWebhook } from '@paylink/express';
 import { onTestFinished } from 'vitest';
 import { newFolder, SECRET } from './paylink.js';
 
-/** Listens until the test ends, and gives the origin. */
+/** Listens until the test ends, and returns the origin. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -20,7 +20,7 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Listens with a certificate that no authority has signed. */
+/** Listens with a self-signed certificate. */
 export async function serveSelfSigned(): Promise<string> {
   const folder = newFolder();
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
@@ -52,13 +52,13 @@ export async function serveSelfSigned(): Promise<string> {
 }
 
 export interface Shop {
-  /** Where its webhook is. */
+  /** The webhook's address. */
   readonly url: string;
-  /** The references that it credited. */
+  /** The credited references. */
   readonly credited: string[];
 }
 
-/** A merchant's shop as its developer would write it. */
+/** A merchant's shop, written as a developer would. */
 export async function openShop(): Promise<Shop> {
   const credited: string[] = [];
   const app = express();

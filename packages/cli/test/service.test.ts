@@ -14,7 +14,7 @@ afterAll(() => emulator.close());
 
 const create = (...args: string[]) => paylink(['links', 'create', ...args], { env });
 
-/** What was answered under --json. */
+/** Parses the answer of --json. */
 function read(stdout: string): Record<string, unknown> {
   return JSON.parse(stdout) as Record<string, unknown>;
 }
@@ -117,7 +117,7 @@ describe('paylink links create', () => {
     [
       '--amount and --amount-min are both given',
       ['--reference', 'a', '--amount', '1', '--amount-min', '1'],
-      /leave out --amount-min/,
+      /omit --amount-min/,
     ],
     ['--amount-max is missing', ['--reference', 'a', '--amount-min', '1'], /needs all three/],
     [
@@ -164,7 +164,7 @@ describe('paylink links create', () => {
       url,
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    // The client hides the key on its own, before the command would.
+    // The client itself hides the key before the command would.
     expect(stderr).toContain(
       String.raw`the service said: {"error":"\x9b31mtoo low\u202e [API key]"}`,
     );
@@ -177,7 +177,7 @@ describe('paylink links create', () => {
     const { code, stderr } = await create('--reference', 'a', '--amount', '1', '--base-url', url);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /perhaps the link was made: --idempotency-key [0-9a-f-]{36} tries again/,
+      /the link may exist: retry with --idempotency-key [0-9a-f-]{36} to avoid/,
     );
   });
 });
@@ -220,7 +220,7 @@ describe('paylink payments get', () => {
       'no base URL is set',
       { PAYLINK_BASE_URL: '' },
       [],
-      /no address of the service\n {2}set PAYLINK_BASE_URL/,
+      /the service's address is missing\n {2}set PAYLINK_BASE_URL/,
     ],
     [
       'the API key is the webhook secret',

@@ -7,7 +7,7 @@ import { openShop, serve } from './servers.js';
 
 const OTHER = 'another-secret-of-a-portal';
 
-/** A project's folder with its own .env, what an emulator keeps, or both. */
+/** A project folder with its own .env, an emulator's kept secrets, or both. */
 function folderWith({
   dotenv,
   kept,
@@ -48,7 +48,7 @@ describe('the settings of the commands', () => {
       code: 0,
       stderr: '',
     });
-    // A server that refuses whatever is sent ends the audit at its first question, which only one with a secret can ask.
+    // A server that refuses everything ends the audit at its first request, which needs a secret.
     const closed = await serve((_req, res) => res.writeHead(401).end());
     expect((await paylink(['audit', '--to', closed], { cwd, env })).stdout).toMatch(/^stopped/m);
   });
@@ -57,16 +57,16 @@ describe('the settings of the commands', () => {
     const shop = await openShop();
     const cwd = folderWith({ kept: `WEBHOOK_SECRET=${SECRET}\n` });
     const kept = await inTerminal(trigger(shop.url), {}, [], cwd);
-    expect(kept.output).toContain('the webhook secret is that of .paylink/secrets.env');
+    expect(kept.output).toContain('the webhook secret comes from .paylink/secrets.env');
     const dotenv = await inTerminal(
       trigger(shop.url),
       {},
       [],
       folderWith({ dotenv: `WEBHOOK_SECRET=${SECRET}\n` }),
     );
-    expect(dotenv.output).toContain('the webhook secret is that of .env');
+    expect(dotenv.output).toContain('the webhook secret comes from .env');
     const given = await inTerminal(trigger(shop.url), { WEBHOOK_SECRET: SECRET }, [], cwd);
-    expect(given.output).not.toContain('is that of');
+    expect(given.output).not.toContain('comes from');
   });
 
   it('take only known variables from .env, and from --dotenv instead if it is given', async () => {
@@ -109,11 +109,12 @@ describe('the settings of the commands', () => {
     ] as const) {
       expect(result.code).toBe(2);
       expect(result.stderr).toContain(
-        `the key of ${source} would go to https://0.0.0.0:1/api, which only the .env`,
+        `the key of ${source} would go to https://0.0.0.0:1/api, which only this folder's .env`,
       );
       expect(result.stderr).not.toContain(API_KEY);
     }
-    // Of one file both, or named by the person: it is asked, and nothing listens there.
+    // Both come from one file, or the user named the address: the command asks it, and nothing
+    // listens there.
     const own = folderWith({ dotenv: `${address}\nPAYLINK_API_KEY=${API_KEY}\n` });
     const env = { PAYLINK_API_KEY: API_KEY };
     for (const asked of [
@@ -126,7 +127,7 @@ describe('the settings of the commands', () => {
         stderr: expect.not.stringContaining('would go to') as string,
       });
     }
-    // An emulator is no stranger.
+    // An emulator counts as trusted.
     const here = folderWith({ dotenv: 'PAYLINK_BASE_URL=http://127.0.0.1:9/api\n' });
     expect((await paylink(get, { cwd: here, env })).stderr).not.toContain('would go to');
   });
@@ -146,7 +147,7 @@ describe('the settings of the commands', () => {
     expect(await paylink(prove, { cwd, env: password })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(
-        'PGPASSWORD would go to 0.0.0.0, which only the .env',
+        "PGPASSWORD would go to 0.0.0.0, which only this folder's .env",
       ) as string,
     });
     const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });

@@ -29,7 +29,8 @@ describe('paylink sign', () => {
   });
 
   it('signs like the vectors of RFC 4231 and Python', async () => {
-    // RFC 4231, test case 2; hmac.new(b'portal-secret-0123', b'{"reference":"order-42"}', 'sha256').
+    // RFC 4231, test case 2; hmac.new(b'portal-secret-0123', b'{"reference":"order-42"}',
+    // 'sha256').
     const rfc = await paylink(['sign', '--secret', 'Jefe'], {
       stdin: 'what do ya want for nothing?',
     });

@@ -1,4 +1,4 @@
-/** The commands as they are used at a terminal, in pipes, and ended by signals. */
+/** Uses the commands at a terminal, in pipes, and with signals. */
 import { execFile } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ describe('at a terminal', () => {
     const shop = await openShop();
     const healthy = await inTerminal(['doctor', '--to', shop.url], env, []);
     expect(healthy.code).toBe(0);
-    expect(healthy.output).toMatch(/a handler named "unrecognized" sees those/);
+    expect(healthy.output).toMatch(/a handler named "unrecognized" gets/);
     expect(healthy.output).toContain(`${GREEN}ok`);
     expect(healthy.output).not.toContain(RED);
     const gone = await inTerminal(

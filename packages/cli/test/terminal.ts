@@ -1,13 +1,15 @@
-/** Runs the command in a pseudo-terminal, as a person does. Python has one in its standard library. */
+/**
+ * Runs the command in a pseudo-terminal, as a person does. Python's standard library provides one.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { COMMAND, SECRET } from './paylink.js';
 
 export interface Keys {
-  /** Typed once this is on the screen. */
+  /** The keys are typed after this text appears. */
   readonly after: RegExp;
-  /** What happens elsewhere before the keys are typed. */
+  /** Runs before the keys are typed. */
   readonly meanwhile?: (match: RegExpExecArray) => Promise<unknown>;
   readonly send: string;
 }

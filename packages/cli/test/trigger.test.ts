@@ -8,10 +8,10 @@ import { openShop, serve } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 
-// Line breaks are our own.
+// Line breaks are the program's own.
 const ACTED_ON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** What a server was sent, byte for byte. */
+/** A received request, byte for byte. */
 interface Received {
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
@@ -67,7 +67,7 @@ describe('paylink trigger', () => {
 
   it('sends all notifications at the same time with --concurrent', async () => {
     const waiting: (() => void)[] = [];
-    // Answers none before all have come.
+    // Answers only after all have come.
     const url = await serve((_req, res) => {
       waiting.push(() => res.end());
       if (waiting.length === 8) waiting.forEach((answer) => answer());
@@ -92,18 +92,18 @@ describe('paylink trigger', () => {
     ]);
     expect(result.code).toBe(1);
     expect(result.stdout).toContain('0 of 1 accepted');
-    expect(result.stdout).toContain('Is it the same secret on both sides');
+    expect(result.stdout).toContain('Compare the secrets on both sides');
     expect(result.stdout).not.toContain('another-secret-of-a-portal');
     expect(shop.credited).toEqual([]);
   });
 
   it.each([
-    [301, /a redirect to http:\/\/127\.0\.0\.1:1\/: the service follows none/],
+    [301, /a redirect to http:\/\/127\.0\.0\.1:1\/: the service does not follow redirects/],
     [404, /path has no route/],
     [405, /not for POST/],
     [415, /content type/],
     [422, /refused it/],
-    [503, /its log says why/],
+    [503, /read its log/],
   ])('explains a %i', async (status, advice) => {
     const { url } = await record({ status, headers: { location: 'http://127.0.0.1:1/' } });
     const result = await paylink(['trigger', '--to', url, '--reference', 'a'], { env });
@@ -192,7 +192,7 @@ describe('paylink trigger', () => {
     [
       '--to contains a password',
       ['--to', 'http://u:p4ssw0rd@localhost/', '--reference', 'a'],
-      /must not hold a user or password/,
+      /must not contain a user or password/,
     ],
     ['--reference is missing', ['--to', 'http://localhost:1/'], /no --reference/],
     [
@@ -244,7 +244,7 @@ describe('paylink trigger', () => {
       { env },
     );
     expect(plain.code).toBe(1);
-    // Nothing but printable characters and the line breaks of our own.
+    // Only printable characters and the program's own line breaks.
     expect(plain.stdout).not.toMatch(ACTED_ON);
     expect(plain.stdout).toContain(
       String.raw`\x1b[2J\x1b]0;title\x07\x9b31m\u202e\u2066paid\u2028\x0d\x0aFake: line`,
@@ -333,7 +333,7 @@ describe('paylink trigger', () => {
       429,
       { 'retry-after': '9' },
       '',
-      /A rate limiter answered .* nothing about the signature/,
+      /A rate limiter in front of the webhook answered/,
     ],
     [
       'a firewall',
@@ -354,7 +354,7 @@ describe('paylink trigger', () => {
       503,
       {},
       '{"error":"store_unavailable"}',
-      /is the database up, and was the store migrated/,
+      /check that the database is up/,
     ],
   ])('recognises %s by its reply', async (_, status, headers, body, message) => {
     const { url } = await record({ status, headers, body });

@@ -5,14 +5,14 @@ import { ERROR_STATUSES, type ServiceErrorCode } from './api/service-error.js';
 
 /** The argument of `notificationBody`: a successful payment. */
 export interface NotificationSource extends Payment {
-  /** The token of the link that was paid. */
+  /** The token of the paid link. */
   readonly token: string;
 }
 
 /**
- * The answer to an Idempotency-Key that was used before: `same_link` the same 201, `same_link_200` the same with 200, `refuse` 409
- * `idempotency_conflict`, `in_flight` 409 `idempotency_in_flight`, `unprocessable` 422 `idempotency_mismatch`, `fail` 500
- * `replay_failed`, `ignore` as if there were no key.
+ * The answer to a repeated Idempotency-Key: `same_link` the same 201, `same_link_200` the same with
+ * 200, `refuse` 409 `idempotency_conflict`, `in_flight` 409 `idempotency_in_flight`,
+ * `unprocessable` 422 `idempotency_mismatch`, `fail` 500 `replay_failed`. `ignore` ignores the key.
  */
 export type ReplayAnswer = (typeof REPLAY_ANSWERS)[number];
 
@@ -26,78 +26,109 @@ const REPLAY_ANSWERS = [
   'ignore',
 ] as const;
 
-/** How many requests with a right API key are answered in a window of so many seconds, or `off`. */
+/** The most requests with a valid API key per window of `seconds`, or `off`. */
 export type RateLimit = 'off' | { readonly requests: number; readonly seconds: number };
 
 /**
- * Everything that the emulator does and the contract does not show. Each is the emulator's own choice, so your integration must
- * not depend on it: set another value in a test, and check that your code still works.
+ * Behaviour of the emulator that the contract leaves open. The emulator chose each default, so your
+ * integration must not depend on it: set another value in a test, and check that your code still
+ * works.
  */
 export interface Assumed {
   /** The body of an error. Default `{ error: { code, message } }`. */
   readonly errorBody: (error: { readonly code: string; readonly message: string }) => unknown;
-  /** The status of each error; those left out keep their default. */
+  /** The status of each error. Missing errors keep their default. */
   readonly errorStatus: Readonly<Record<ServiceErrorCode, number>>;
-  /** An Idempotency-Key is used again with the same body. Default `same_link`: the same 201, byte for byte. */
+  /**
+   * The answer to a repeated Idempotency-Key with the same body. Default `same_link`: the same 201,
+   * byte for byte.
+   */
   readonly replayedKey: ReplayAnswer;
-  /** An Idempotency-Key is used again with another body. Default `refuse`: 409 `idempotency_conflict`. */
+  /**
+   * The answer to a repeated Idempotency-Key with another body. Default `refuse`: 409
+   * `idempotency_conflict`.
+   */
   readonly replayedKeyOtherBody: ReplayAnswer;
   /**
-   * A second link with the reference of another. Default `refuse`: 409 `reference_taken`. With `allow` the reference reads as
-   * the link that was paid, else as the newest one.
+   * The answer to a second link with the same reference. Default `refuse`: 409 `reference_taken`.
+   * With `allow`, the reference reads as the paid link, otherwise as the newest link.
    */
   readonly duplicateReference: 'refuse' | 'allow';
-  /** Fields of a request that the contract does not list. Default `ignore`. */
+  /** Request fields that the contract does not list. Default `ignore`. */
   readonly unknownFields: 'ignore' | 'refuse';
-  /** The least and the most that an amount can be. Default 1 and the largest safe integer. */
+  /** The bounds of an amount. Default 1 and the largest safe integer. */
   readonly lowestAmount: number;
   readonly highestAmount: number;
-  /** Characters of a reference. Default 255. */
+  /** The most characters of a reference. Default 255. */
   readonly referenceLength: number;
-  /** Characters of a description. Default 1,000. */
+  /** The most characters of a description. Default 1,000. */
   readonly descriptionLength: number;
-  /** Characters of a return_url or cancel_url. Default 2,048. */
+  /** The most characters of a return_url or cancel_url. Default 2,048. */
   readonly urlLength: number;
-  /** Characters of an Idempotency-Key. Default 255. */
+  /** The most characters of an Idempotency-Key. Default 255. */
   readonly idempotencyKeyLength: number;
-  /** Bytes of a request's body. Default 65,536. */
+  /** The most bytes of a request body. Default 65,536. */
   readonly requestBytes: number;
   /**
-   * Requests beyond `requests` in `seconds` are answered 429 `rate_limited`, with the seconds that are left in Retry-After. The first
-   * request opens the window. Requests without the right API key do not count. Default `off`.
+   * Requests beyond `requests` in `seconds` get a 429 `rate_limited` with the remaining seconds in
+   * Retry-After. The first request opens the window. Requests without the right API key do not
+   * count. Default `off`.
    */
   readonly rateLimit: RateLimit;
-  /** Links that are remembered, with their keys. Then the oldest is forgotten. Default 10,000. */
+  /**
+   * The most kept links, with their keys. The emulator then forgets the oldest link. Default
+   * 10,000.
+   */
   readonly linksKept: number;
-  /** The amount that a free-amount payment reads as before the customer chose one. `omit` leaves the field out. Default 0. */
+  /**
+   * The amount of a free-amount payment before the customer chose one. `omit` omits the field.
+   * Default 0.
+   */
   readonly amountBeforeChoice: number | 'omit';
-  /** Which statuses can follow which. Default: success and cancelled are final, failed can be tried again. */
+  /**
+   * The allowed status changes. Default: success and cancelled are final, and a failed payment can
+   * be tried again.
+   */
   readonly transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>>;
-  /** The body of a notification. Default `{ reference }`, which is all that the contract shows. */
+  /** The body of a notification. Default `{ reference }`, the only field in the contract. */
   readonly notificationBody: (payment: NotificationSource) => Readonly<Record<string, unknown>>;
   /** The Content-Type of a notification. Default `application/json`. */
   readonly notificationContentType: string;
-  /** Whether a receiver's status ends the delivery. Otherwise the emulator retries. Default: 200 to 299. */
+  /**
+   * Returns true if a receiver's status ends the delivery. Otherwise the emulator retries. Default:
+   * 200 to 299.
+   */
   readonly acknowledged: (status: number) => boolean;
   /** Milliseconds for one attempt. Default 10,000. */
   readonly deliveryTimeout: number;
-  /** The longest wait before the first retry, in milliseconds. It doubles with each retry. Default 500. */
+  /**
+   * The longest wait before the first retry, in milliseconds. Each retry doubles the wait. Default
+   * 500.
+   */
   readonly firstRetryDelay: number;
-  /** The most milliseconds between two attempts. Default 30,000. */
+  /** The longest wait between two attempts, in milliseconds. Default 30,000. */
   readonly longestRetryDelay: number;
-  /** Notifications that are sent at once. The others wait. Default 64. */
+  /** The most concurrent notifications. Others wait. Default 64. */
   readonly deliveriesAtOnce: number;
-  /** The event that faults use for a kind other than `payment.succeeded`. The contract names no other. Default `payment.failed`. */
+  /**
+   * The event that faults use for a kind other than `payment.succeeded`. The contract does not name
+   * another kind. Default `payment.failed`.
+   */
   readonly otherEvent: string;
-  /** Attempts of one delivery that `deliveries()` still shows: the newest, and fewer if there are very many deliveries. Default 50. */
+  /**
+   * The newest attempts per delivery in `deliveries()`. Very many deliveries lower this number.
+   * Default 50.
+   */
   readonly attemptsKept: number;
-  /** Acknowledged deliveries that `deliveries()` still shows. Pending ones are never forgotten. Default 1,000. */
+  /**
+   * The most acknowledged deliveries in `deliveries()`. The emulator never forgets pending
+   * deliveries. Default 1,000.
+   */
   readonly deliveriesKept: number;
-  /** API requests that `requests()` and the dashboard still show. Default 1,000. */
+  /** The most API requests in `requests()` and the dashboard. Default 1,000. */
   readonly requestsKept: number;
 }
 
-/** The switches, all optional. */
 export type AssumedOptions = Partial<Omit<Assumed, 'errorStatus'>> & {
   readonly errorStatus?: Partial<Assumed['errorStatus']> | undefined;
 };
@@ -147,7 +178,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 
 const TIMERS = ['deliveryTimeout', 'firstRetryDelay', 'longestRetryDelay'];
 
-/** Fills in the defaults. @throws ConfigurationError that names the switch. */
+/** Fills in the defaults. @throws ConfigurationError that names the option */
 export function readAssumed(options: AssumedOptions = {}): Assumed {
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(ASSUMED, name)) {
@@ -182,7 +213,7 @@ function faultOf(name: keyof Assumed, value: unknown): string | undefined {
       ? undefined
       : 'must have 1 to 128 of the characters a-z, 0-9, ".", "_" and "-"';
   if (name === 'notificationContentType')
-    return isHeaderValue(value) ? undefined : 'must be a string that a header can hold';
+    return isHeaderValue(value) ? undefined : 'must be a string that headers allow';
   if (typeof value !== typeof ASSUMED[name]) return `must be a ${typeof ASSUMED[name]}`;
   return typeof value === 'number' ? faultOfNumber(name, value) : undefined;
 }
@@ -237,7 +268,5 @@ function faultOfTransitions(value: unknown): string | undefined {
       const next = table[status];
       return Array.isArray(next) && next.every((entry) => statuses.includes(entry as string));
     });
-  return whole
-    ? undefined
-    : `must list, for each of ${statuses.join(', ')}, the statuses that can follow`;
+  return whole ? undefined : `must list the next statuses for each of ${statuses.join(', ')}`;
 }

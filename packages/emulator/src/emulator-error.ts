@@ -1,6 +1,9 @@
 import type { ServiceErrorCode } from './api/service-error.js';
 
-/** Why a method of the emulator failed. `createLink` also fails with the codes of the API, such as `reference_taken`. */
+/**
+ * The codes of errors from the emulator's methods. `createLink` also fails with API codes such as
+ * `reference_taken`.
+ */
 export type EmulatorErrorCode =
   | 'emulator_closed'
   | 'emulator_reset'
@@ -14,7 +17,9 @@ export type EmulatorErrorCode =
   | 'state_not_written'
   | ServiceErrorCode;
 
-/** The error of the emulator's methods. Branch on `code`. The message is for people and may change. */
+/**
+ * An error of the emulator's methods. Branch on `code`. The message is for people and may change.
+ */
 export class EmulatorError extends Error {
   override readonly name = 'EmulatorError';
 

@@ -27,90 +27,115 @@ import { listen, type Listening } from './server/server.js';
 import { readTarget } from './server/target.js';
 import { noStore, openStateFile, type Store } from './state/state-file.js';
 
-/** A running emulator of the Payment Link Service. Its methods throw errors with a `code`: see {@link EmulatorError}. */
+/**
+ * A running emulator of the Payment Link Service. Its methods throw errors with a `code`: see
+ * {@link EmulatorError}.
+ */
 export interface Emulator {
-  /** The address of the API: endpoints are at `{baseUrl}/v1/…`. */
+  /** The address of the API. The endpoints are at `{baseUrl}/v1/…`. */
   readonly baseUrl: string;
   /** The address of the hosted pages: `{payUrl}/link/<token>`. */
   readonly payUrl: string;
-  /** The dashboard, to watch and try everything in a browser. */
+  /** The address of the dashboard, which shows and tries everything in a browser. */
   readonly dashboardUrl: string;
   readonly apiKey: string;
   readonly webhookSecret: string;
-  /** Answers a request without a connection. Its URL must name a loopback host, as `baseUrl` does. */
+  /**
+   * Answers a request without a connection. The URL must name a loopback host, as `baseUrl` does.
+   */
   fetch(request: Request): Promise<Response>;
   /**
-   * Creates a payment link by the rules of the API, without a request to it.
+   * Creates a payment link by the rules of the API, without an API request.
    *
-   * @throws EmulatorError with the code of the API, such as `invalid_request` or `reference_taken`, or `emulator_closed`
+   * @throws EmulatorError with an API code, such as `invalid_request` or `reference_taken`, or
+   *   `emulator_closed`
    */
   createLink(link: PaymentLinkFields): Promise<CreatedLink>;
   /**
    * Pays as the customer would on the hosted page, and sends the notification.
    *
-   * @param choice the amount for a link with a free amount, default its lower bound
-   * @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `invalid_amount`, `emulator_closed`
+   * @param choice the amount for a free-amount link, default its lower bound
+   * @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `invalid_amount`,
+   *   `emulator_closed`
    */
   pay(reference: string, choice?: { readonly amount?: number }): Promise<Payment>;
-  /** Makes the payment fail. @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `emulator_closed` */
+  /**
+   * Makes the payment fail. @throws EmulatorError `payment_not_found`, `transition_not_allowed`,
+   * `emulator_closed`
+   */
   fail(reference: string): Promise<Payment>;
-  /** Cancels as the customer would. @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `emulator_closed` */
+  /**
+   * Cancels as the customer would. @throws EmulatorError `payment_not_found`,
+   * `transition_not_allowed`, `emulator_closed`
+   */
   cancel(reference: string): Promise<Payment>;
-  /** Every notification with its attempts, oldest first: a copy of the present state. */
+  /** Returns a copy of every notification with its attempts, oldest first. */
   deliveries(): EmulatorDelivery[];
   /**
-   * Waits until your server has acknowledged a notification of this payment, or answered one with `status`. Resolves at once if
-   * that has already happened, with the newest delivery.
+   * Waits until your server has acknowledged a notification of this payment, or answered one with
+   * `status`. Resolves with the newest such delivery, at once if it exists.
    *
-   * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms, the message lists the answers), `no_webhook`,
-   * `emulator_reset`, `emulator_closed`, or ConfigurationError for an unknown option
+   * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms, the message lists the
+   *   answers), `no_webhook`, `emulator_reset`, `emulator_closed`, or ConfigurationError for an
+   *   unknown option
    */
   waitForDelivery(awaited: AwaitedDelivery): Promise<EmulatorDelivery>;
   /**
-   * Sends a notification again, also one that was acknowledged or dropped, and gives that attempt with any answer.
+   * Sends any notification again, even an acknowledged or dropped one, and returns the attempt with
+   * its answer.
    *
-   * @param options `url`: another address than `webhook.url`, on this machine or on one of `allowHosts`. Its answer does not end
-   * the delivery.
-   * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `no_webhook`, `emulator_closed`, or ConfigurationError for the url
+   * @param options `url`: an address other than `webhook.url`, on this machine or on one of
+   *   `allowHosts`. Its answer does not end the delivery.
+   * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `no_webhook`,
+   *   `emulator_closed`, or ConfigurationError for the url
    */
   redeliver(id: string, options?: { readonly url?: string | undefined }): Promise<DeliveryAttempt>;
   /**
-   * Sends a faulty notification of a payment, and compares the answers with those of a correct receiver. It is not retried, and
-   * changes nothing of the payment.
+   * Sends a faulty notification of a payment, and compares the answers with a correct receiver's
+   * answers. Neither retries nor changes the payment.
    *
-   * @throws ConfigurationError for an unknown fault or option, EmulatorError `payment_not_found`, `no_webhook`, `emulator_closed`
+   * @throws ConfigurationError for an unknown fault or option, EmulatorError `payment_not_found`,
+   *   `no_webhook`, `emulator_closed`
    */
   sendFault(reference: string, fault: Fault, options?: FaultOptions): Promise<FaultOutcome>;
   /**
-   * Sends every fault, one after the other. The expected answers depend on whether the payment is paid.
+   * Sends every fault in turn. The expected answers depend on the payment's status.
    *
    * @throws EmulatorError `payment_not_found`, `no_webhook`, `emulator_closed`
    */
   sendAllFaults(reference: string): Promise<FaultOutcome[]>;
   /**
-   * Drops, delays or reorders notifications from now on. A dropped one stays among `deliveries()`, and `redeliver` sends it late.
+   * Drops, delays or reorders notifications from now on. A dropped notification stays in
+   * `deliveries()`, and `redeliver` sends it late.
    *
-   * @returns a function that ends it
+   * @returns a function that ends the disturbance
    * @throws ConfigurationError for an unknown disturbance, EmulatorError `no_webhook`
    */
   disturb(disturbance: Disturbance): () => void;
-  /** The newest requests to the API, oldest first, refused ones included: `assumed.requestsKept` of them. */
+  /**
+   * Returns the newest `assumed.requestsKept` API requests, oldest first, with the refused
+   * requests.
+   */
   requests(): ApiRequest[];
-  /** Calls `listener` after each request to the API. Its errors are printed. @returns a function that ends it */
+  /**
+   * Calls `listener` after each API request, and prints its errors. @returns an unsubscribe
+   * function
+   */
   onRequest(listener: (request: ApiRequest) => void): () => void;
   /**
-   * Forgets every link, payment, notification, request and disturbance, as after a new start: addresses and secrets stay, a `seed`
-   * and `disturb` begin again. Resolves once nothing is being sent any more.
+   * Forgets every link, payment, notification, request and disturbance. Addresses and secrets stay,
+   * and `seed` and `disturb` start again. Resolves when the last running request has ended.
    *
    * @throws EmulatorError `emulator_closed`
    */
   reset(): Promise<void>;
-  /** Stops the server and everything that is still to be sent. */
+  /** Stops the server and drops all pending notifications. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications, and a dashboard.
+ * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications,
+ * and a dashboard.
  *
  * @throws ConfigurationError that names the option, or Error `EADDRINUSE` if the port is taken
  */
@@ -150,7 +175,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   app.use(async (c, next) => {
     if (!isMeant(c.req.raw, settings))
       return c.text(
-        'This emulator does not answer to that host. --host <name> --allow-remote sets its name.\n',
+        'This emulator does not answer to that host. Set its name with --host <name> ' +
+          '--allow-remote.\n',
         421,
       );
     return next();
@@ -181,7 +207,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   app.onError((error, c) => {
     report(error);
     if (isNotWritten(error)) return c.text(`${error.message}.\n`, 500);
-    return c.text('The emulator failed, and its console says why.\n', 500);
+    return c.text('The emulator failed: read its console.\n', 500);
   });
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
   server.serve(fetch);
@@ -195,7 +221,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 
   function requireWebhook<T>(part: T | undefined): T {
     if (part === undefined)
-      throw new EmulatorError('no_webhook', 'no webhook.url is set, so no notification is sent');
+      throw new EmulatorError(
+        'no_webhook',
+        'webhook.url is not set, so the emulator sends no notifications',
+      );
     return part;
   }
 
@@ -273,7 +302,7 @@ function isMeant(request: Request, { allowRemote, host, payUrl }: Settings): boo
   return allowRemote ? asksForAddressOr(names, request) : asksForLoopback(request);
 }
 
-/** Keeps the two secrets out of a log of the whole object. Their names still read them. */
+/** Hides the two secrets from a log of the whole object. Property access still works. */
 function hideSecrets(emulator: Emulator): Emulator {
   const hidden = () => ({ ...emulator, apiKey: '(hidden)', webhookSecret: '(hidden)' });
   return Object.defineProperties(emulator, {

@@ -7,42 +7,53 @@ import { isLoopbackHost } from './server/loopback.js';
 import { readAllowedHosts, readTarget, type Target } from './server/target.js';
 
 export interface EmulatorOptions {
-  /** Default: any free port. With `false` nothing listens: only `fetch` answers. */
+  /**
+   * Default: any free port. With `false`, the emulator does not listen, and only `fetch` answers.
+   */
   readonly port?: number | false | undefined;
   /** `localhost` or a loopback address, unless `allowRemote`. Default `127.0.0.1`. */
   readonly host?: string | undefined;
   /**
-   * The origin at which browsers reach the pay pages and the dashboard, such as `http://localhost:4010` if a container
-   * publishes the port. Default: the address that it listens on.
+   * The browser's origin for pay pages and the dashboard, such as `http://localhost:4010` for a
+   * published container port. Default: the listening address.
    */
   readonly payUrl?: string | undefined;
-  /** `sk_live_<id>.<secret>`. Default: a new one, given back as `apiKey`. */
+  /** `sk_live_<id>.<secret>`. Default: a new key, in `emulator.apiKey`. */
   readonly apiKey?: string | undefined;
   readonly webhook?:
     | {
-        /** The address for notifications: http or https on this machine, or on one of `allowHosts`. Without it none are sent. */
+        /**
+         * The webhook address: http or https on this machine, or on one of `allowHosts`. Without a
+         * URL, the emulator sends no notifications.
+         */
         readonly url?: string | undefined;
-        /** Default: a new one, given back as `webhookSecret`. */
+        /** Default: a new secret, in `emulator.webhookSecret`. */
         readonly secret?: string | undefined;
       }
     | undefined;
-  /** Lets it listen at an address that other machines reach: any of them can then mark payments as paid. Default false. */
+  /**
+   * Allows an address that other machines reach. Each of them can then mark payments as paid.
+   * Default false.
+   */
   readonly allowRemote?: boolean | undefined;
-  /** Names or addresses of other machines that notifications may go to. Default none. */
+  /** Names or addresses of other machines that may receive notifications. Default none. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Drops, delays or reorders notifications from the start, as `emulator.disturb` does. Default: none. */
+  /**
+   * Drops, delays or reorders notifications from the start, as `emulator.disturb` does. Default:
+   * none.
+   */
   readonly disturb?: Disturbance | undefined;
   /**
-   * Makes tokens, ids, generated secrets and the waits between retries the same in every run. Secrets made from a seed can be
+   * Repeats tokens, ids, generated secrets and retry delays in every run. Seeded secrets can be
    * predicted: for tests only. Default: unpredictable.
    */
   readonly seed?: string | number | undefined;
   /**
-   * A file that keeps links, payments and notifications over a restart and a kill. Requests and disturbances are not kept. One
-   * emulator at a time uses it. Default: memory only.
+   * A file that keeps links, payments and notifications through a restart or a kill. Requests and
+   * disturbances are not kept. Only one emulator can use the file. Default: memory only.
    */
   readonly state?: string | undefined;
-  /** The open points of the contract: each choice of the emulator is a switch here. */
+  /** The emulator's choices in open points of the contract. */
   readonly assumed?: AssumedOptions | undefined;
 }
 
@@ -75,7 +86,9 @@ const OPTIONS = [
   'assumed',
 ];
 
-/** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
+/**
+ * Checks the options and fills in the defaults. @throws ConfigurationError that names the option
+ */
 export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   refuseUnknown(options, OPTIONS, '');
   refuseUnknown(options.webhook ?? {}, ['url', 'secret'], 'webhook.');
@@ -99,7 +112,8 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   if (typeof host !== 'string' || host === '' || !(allowRemote || isLoopbackHost(host))) {
     throw new ConfigurationError(
       'host',
-      'must be localhost or a loopback address, unless allowRemote is true: any machine that reaches the emulator can mark a payment as paid',
+      'must be localhost or a loopback address, unless allowRemote is true: each machine ' +
+        'that reaches the emulator can mark payments as paid',
     );
   }
   if (!isApiKey(apiKey))
@@ -162,7 +176,7 @@ async function readWebhookSecret(secret: string): Promise<string> {
     await sign('', secret);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    // The emulator signs with nothing that Paylink's receivers refuse as a secret.
+    // The emulator rejects each secret that Paylink's receivers reject.
     throw new ConfigurationError('webhook.secret', error.message.slice(error.option.length + 1));
   }
   return secret;

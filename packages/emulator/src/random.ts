@@ -1,18 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** The source of tokens, ids and waits: unpredictable, or the same again for the same seed. */
+/** The source of tokens, ids and delays: unpredictable, or repeatable with a seed. */
 export interface Random {
-  /** Bytes of a stream. Streams are independent: the bytes of one do not depend on reads of another. */
+  /** Returns bytes of a stream. Reads of one stream do not change another stream's bytes. */
   bytes(stream: string, length: number): Buffer;
-  /** A UUID of version 4. */
+  /** Returns a UUID of version 4. */
   uuid(stream: string): string;
-  /** A number from 0 to 1, 1 excluded. */
+  /** Returns a number from 0 up to, but excluding, 1. */
   fraction(stream: string): number;
-  /** Starts every stream again. */
+  /** Restarts every stream. */
   restart(): void;
 }
 
-/** Without a seed, the bytes are those of the system. With one they can be predicted, so they protect nothing. */
+/**
+ * Uses the system's random bytes without a seed. Seeded bytes can be predicted, so they protect
+ * nothing.
+ */
 export function createRandom(seed?: string | number): Random {
   const asked = new Map<string, number>();
   const bytes = (stream: string, length: number): Buffer => {

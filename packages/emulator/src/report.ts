@@ -1,7 +1,10 @@
 import { inspect } from 'node:util';
 import { toTerminal } from './visible-text.js';
 
-/** Writes an error that no caller awaits to the console: of a function under `assumed`, or a fault of ours. */
+/**
+ * Prints an error that no caller awaits: an error of a function under `assumed`, or a bug of the
+ * emulator.
+ */
 export function report(error: unknown): void {
   console.error(`[paylink emulator] ${toTerminal(inspect(error))}`);
 }

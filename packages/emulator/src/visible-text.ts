@@ -1,18 +1,19 @@
 /**
- * Makes text from outside safe to show. A reference or a reply can hold invisible control characters, which move a terminal's cursor
- * or turn a page's direction of writing. A person would then read a text that was never sent.
+ * Makes untrusted text safe to show. A reference or a reply can hold invisible control characters
+ * that move a terminal's cursor or turn a page's writing direction. A person would then read a text
+ * that was never sent.
  */
 
-// The joiners are part of how Persian, Indic scripts and emoji are written, and affect their neighbours only.
+// Persian, Indic scripts and emoji need the joiners, which affect only their neighbours.
 const ACTING = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 export interface Piece {
   readonly text: string;
-  /** Whether the text names an invisible control character: `U+202E`. */
+  /** Set if the text names an invisible control character: `U+202E`. */
   readonly isSign: boolean;
 }
 
-/** Cuts a text at its invisible control characters. */
+/** Splits a text at its invisible control characters. */
 export function piecesOf(text: string, keep = ''): Piece[] {
   const pieces: Piece[] = [];
   let plain = '';
@@ -29,14 +30,14 @@ export function piecesOf(text: string, keep = ''): Piece[] {
   return pieces;
 }
 
-/** A text that a terminal only shows. Lines stay lines. */
+/** Returns a text that a terminal only shows. Keeps line breaks. */
 export function toTerminal(text: string): string {
   return piecesOf(text, '\n')
     .map(({ text: piece, isSign }) => (isSign ? `<${piece}>` : piece))
     .join('');
 }
 
-/** A text in quotation marks, for a message. */
+/** Quotes a text for a message. */
 export function quote(text: string): string {
   return toTerminal(JSON.stringify(text));
 }

@@ -344,7 +344,7 @@ describe('the assumed rate limit', () => {
   it('answers excess requests with 429 and the remaining seconds until the window ends', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     await restart({ assumed: { rateLimit: { requests: 2, seconds: 30 } } });
-    // A sender without a key cannot use up the merchant's requests.
+    // A sender without a key must not use up the merchant's requests.
     for (let count = 0; count < 3; count++) {
       expect((await fetch(`${emulator.baseUrl}/v1/payments/order-1`)).status).toBe(401);
     }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createReceiver } from '@paylink/core';
 import { createPayments, memoryStore, type PaymentClient } from '@paylink/payments';
 
-/** A merchant who does it right: core's receiver on a socket, which credits once what the API confirms. */
+/** A correct merchant: core's receiver on a socket, which credits confirmed payments once. */
 export async function startCoreReceiver(secret: string, client: PaymentClient) {
   const credited: string[] = [];
   const payments = createPayments({

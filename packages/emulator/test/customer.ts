@@ -1,4 +1,4 @@
-/** A customer's browser, as far as forms go: it sends what the page says, and does not follow. */
+/** The forms of a customer's browser: submits a page's form without following the redirect. */
 export async function openPage(url: string, headers: Record<string, string> = {}) {
   const response = await fetch(url, { headers });
   const markup = await response.text();

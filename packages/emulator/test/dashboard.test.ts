@@ -7,7 +7,7 @@ import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
-// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+// Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
 const open: { close(): Promise<void> }[] = [];
@@ -286,7 +286,7 @@ describe('the page of a payment', () => {
     await post(emulator, `${await newPayment(emulator)}/pay`, { notification: 'drop' });
     expect(emulator.deliveries()).toMatchObject([{ state: 'dropped' }]);
     const { markup } = await read(emulator, `/deliveries/${emulator.deliveries()[0]!.id}`);
-    expect(markup).toContain('never sent');
+    expect(markup).toContain('The emulator dropped this notification');
     await createLink(emulator, { ...FIXED, reference: 'order-2' });
     await emulator.pay('order-2');
     expect(emulator.deliveries()[1]!.state).not.toBe('dropped');
@@ -331,14 +331,14 @@ describe('the page of a payment', () => {
       const [delivery] = emulator.deliveries();
       expect(delivery).toMatchObject({ fault });
       expect(response.headers.get('location')).toBe(`/dashboard/deliveries/${delivery!.id}`);
-      // These two take their time, as they should.
+      // These two faults take long on purpose.
       if (fault === 'late' || fault === 'slow') return;
       await until(() => emulator.deliveries()[0]!.state === 'sent');
       const { markup } = await read(emulator, `/deliveries/${delivery!.id}`);
       const { verdict } = emulator.deliveries()[0]!;
       const words = {
         expected: 'As expected',
-        tolerated: 'Accepted, but stricter is safer',
+        tolerated: 'Accepted, but a stricter answer is safer',
         unexpected: 'Not as expected',
       };
       expect(markup).toContain(`>${words[verdict!]}<`);

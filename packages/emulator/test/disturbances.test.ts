@@ -4,7 +4,7 @@ import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index
 import { createLink, FIXED, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
-// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+// Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
 const open: { close(): Promise<void> }[] = [];

@@ -6,7 +6,7 @@ import { isLoopbackAddress, isLoopbackHost, lookupLoopback } from '../src/server
 import { createLink, FIXED, FREE, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
-// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+// Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
 const open: Emulator[] = [];
@@ -210,7 +210,7 @@ describe('startEmulator', () => {
     await createLink(emulator);
     await emulator.pay('order-1');
     await vi.waitUntil(() => emulator.deliveries()[0]!.attempts.length > 0, { timeout: 10_000 });
-    // Asked of the resolver, and not refused by us.
+    // The resolver answered, and the emulator did not refuse the name.
     expect(emulator.deliveries()[0]!.attempts[0]!.error).toMatch(/nobody\.invalid/);
     expect(emulator.deliveries()[0]!.attempts[0]!.error).not.toContain('loopback');
   });

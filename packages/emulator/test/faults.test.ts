@@ -16,7 +16,7 @@ import { startCoreReceiver } from './core-receiver.js';
 import { createLink, FIXED, readPayment } from './merchant.js';
 import { startRawReceiver, type RawRequest } from './raw-receiver.js';
 
-// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+// Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
 const open: { close(): Promise<void> }[] = [];

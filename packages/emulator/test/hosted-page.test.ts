@@ -63,7 +63,7 @@ describe('the hosted page', () => {
     );
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
-    // Browsers hold the redirect after a form to this as well.
+    // Browsers also check the redirect after a form against this.
     expect(policy).toContain("form-action 'self' https://shop.example http:;");
     expect(markup).not.toMatch(/<script|\bsrc=|@import|url\(/);
     expect(response.headers.get('cache-control')).toBe('no-store');

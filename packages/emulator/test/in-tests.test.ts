@@ -9,7 +9,7 @@ import {
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
-// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+// Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
 const open: { close(): Promise<void> }[] = [];
@@ -171,7 +171,7 @@ describe('waitForDelivery', () => {
     expect(await wait()).toMatch(/none was sent: the payment is pending$/);
     const restore = emulator.disturb({ kind: 'drop' });
     await emulator.pay('order-1');
-    expect(await wait()).toMatch(/it was dropped by a disturbance$/);
+    expect(await wait()).toMatch(/a disturbance dropped it$/);
     restore();
     await emulator.pay('order-1');
     await emulator.waitForDelivery({ reference: 'order-1', status: 500 });

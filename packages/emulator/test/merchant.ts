@@ -25,7 +25,7 @@ export function postLink(
   });
 }
 
-/** Creates a link and gives the address of its page. */
+/** Creates a link and returns its page's address. */
 export async function createLink(emulator: Emulator, body: object = FIXED): Promise<string> {
   const response = await postLink(emulator, body);
   if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);

@@ -26,7 +26,8 @@ async function payOne(emulator: Emulator, reference = 'order-1'): Promise<void> 
   await emulator.pay(reference);
 }
 
-// Longer than any machine needs, so that only a fault runs into it; a test has longer still, so that this is what it says.
+// Longer than any machine needs, so only a fault runs into it. Shorter than the test's limit, so
+// this limit reports the fault.
 const PATIENCE = 50_000;
 vi.setConfig({ testTimeout: 60_000 });
 const until = (holds: () => boolean): Promise<boolean> =>

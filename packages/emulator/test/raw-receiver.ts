@@ -1,18 +1,18 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** One connection as it came: nothing is parsed but where the head ends. */
+/** One connection, parsed only up to the end of the head. */
 export interface RawRequest {
-  /** Every byte, one character each. */
+  /** Every byte as one character. */
   readonly text: string;
   readonly lines: readonly string[];
   readonly body: Buffer;
-  /** How many times bytes arrived. */
+  /** The number of received pieces. */
   readonly pieces: number;
-  /** The code of the error that ended the connection before it was answered. */
+  /** The error code that ended the connection before the answer. */
   readonly brokenBy?: string | undefined;
 }
 
-/** A receiver below HTTP, so that what was sent is seen and not what a parser makes of it. */
+/** A receiver below HTTP that shows the sent bytes instead of a parser's view. */
 export async function startRawReceiver(statusFor: (count: number) => number = () => 200) {
   const received: RawRequest[] = [];
   const sockets = new Set<Socket>();

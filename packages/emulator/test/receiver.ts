@@ -13,7 +13,7 @@ type Reply =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'hang';
 
-/** A merchant's webhook on a real socket, which keeps what it received and answers as it is told. */
+/** A merchant's webhook on a real socket, which records requests and gives chosen answers. */
 export async function startReceiver(
   answer: (received: Received, count: number) => Reply = () => 200,
 ) {

@@ -1,4 +1,4 @@
-/** An emulator with a state file that is killed by its test: it says each payment that it has answered. */
+/** An emulator with a state file that its test kills. It reports each answered payment. */
 import { startEmulator } from '../src/index.js';
 
 const emulator = await startEmulator({

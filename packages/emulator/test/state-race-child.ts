@@ -1,4 +1,4 @@
-/** Opens one state file after the other, each at the same moment as another process does, and prints which ones it holds. */
+/** Opens state files at the same moments as another process, and prints the files that it holds. */
 import { join } from 'node:path';
 import { openStateFile } from '../src/state/state-file.js';
 
@@ -10,7 +10,7 @@ for (let number = 0; number < Number(count); number++) {
     openStateFile(join(folder, `${number}`));
     held.push(number);
   } catch {
-    // The other one has it.
+    // The other process has it.
   }
 }
 console.log(JSON.stringify(held));

@@ -22,7 +22,7 @@ import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
-// Longer than what a test waits for takes on a busy machine: only a fault runs into it.
+// Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
 const open: { close(): Promise<void> }[] = [];
@@ -255,7 +255,7 @@ describe('the state file', () => {
     for (let number = 0; number < count; number++)
       writeFileSync(join(folder, `${number}.lock`), '99999999');
     const script = fileURLToPath(new URL('state-race-child.ts', import.meta.url));
-    // Time for both to load.
+    // Gives both processes time to load.
     const args = [
       '--conditions=@paylink/source',
       '--import',
@@ -282,7 +282,7 @@ describe('the state file', () => {
   });
 });
 
-// A disk of its own can be had by the user root alone.
+// Only root can mount a separate disk.
 describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
   'the state file on a full disk',
   () => {
@@ -296,7 +296,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
       state = join(disk, 'state');
     });
 
-    /** Fills the disk up to so many bytes. */
+    /** Fills the disk up to `left` bytes. */
     function fill(left: number): void {
       const { bavail, bsize } = statfsSync(disk);
       writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - left));
@@ -330,7 +330,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
       report.mockRestore();
       expect(created.length).toBeGreaterThan(50);
 
-      // There is no room for a second file beside it.
+      // The disk has no room for a second file.
       await expect(startEmulator({ state })).rejects.toThrow('state cannot be written: ENOSPC');
       expect(existsSync(`${state}.tmp`) || existsSync(`${state}.lock`)).toBe(false);
       execFileSync('mount', ['-o', 'remount,size=1m', disk]);

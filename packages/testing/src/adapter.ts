@@ -1,4 +1,4 @@
-/** The suite that proves an adapter for your own host. docs/writing-an-adapter.md shows one. */
+/** Tests an adapter for your own host. docs/writing-an-adapter.md has an example. */
 import assert from 'node:assert/strict';
 import { materialOf } from './attacks/attack.js';
 import { attacks } from './attacks/index.js';
@@ -8,7 +8,7 @@ import { headerNames } from './delivery-forms.js';
 import { globalRunner, type TestRunner } from './test-runner.js';
 import { chunked, exchange, Wire, type HeaderLines, type WireReply } from './wire.js';
 
-/** The server that the suite needs, at least at `POST /`. */
+/** The settings of the server under test, which answers at least `POST /`. */
 export interface AdapterSetup {
   readonly options: {
     readonly secret: string;
@@ -16,7 +16,7 @@ export interface AdapterSetup {
     readonly bodyTimeout: number;
     readonly handlerTimeout: number;
   };
-  /** The merchant's handler, for every configured kind. */
+  /** The merchant's handler for every configured kind. */
   readonly handler: (event: { readonly type: string; readonly reference: string }) => unknown;
 }
 
@@ -50,12 +50,13 @@ function craftFor(reference: string): Craft {
 }
 
 /**
- * Registers the tests that every adapter has to pass: over real sockets, with bytes that an HTTP client would never send. There is one
- * for each row of the table of attacks that an adapter decides on, and some for behaviour that no table can hold.
+ * Registers the tests that every adapter must pass: over real sockets, with bytes that HTTP clients
+ * would never send. Each attack that an adapter decides has one test, and further tests cover other
+ * behaviour.
  *
- * @param listen starts a server with the adapter, for each test
+ * @param listen starts a server with the adapter, once per test
  * @param runner default: the globals `describe` and `it`
- * @throws TypeError without a runner and without such globals.
+ * @throws TypeError without a runner and without these globals
  */
 export function testAdapter(
   name: string,
@@ -70,7 +71,7 @@ export function testAdapter(
 
 type Test = (serving: Serving) => Promise<void>;
 
-/** One test for each row, with everything that the row sends. */
+/** Returns one test per row, with all deliveries of the row. */
 function rowTests(): [title: string, test: Test][] {
   const sent = [
     ...attacks({ secret: SECRET, reference: 'order-42', bodyLimit: BODY_LIMIT }).map((attack) => ({
@@ -102,7 +103,7 @@ function titleOf(row: keyof typeof table): string {
   return `${row} ${title}: ${answer}`;
 }
 
-/** Runs one test. Afterwards the same server must still serve a genuine delivery. */
+/** Runs one test. Afterwards the same server must still accept a genuine delivery. */
 async function serve(listen: ListenAdapter, test: Test): Promise<void> {
   const handled: string[] = [];
   const server = await listen({
@@ -142,7 +143,7 @@ async function expectRefused(
   assert.deepEqual(handled, [], 'the handler must not run');
 }
 
-/** The head of a request whose body is announced and does not come. */
+/** Returns the head of a request whose body does not follow. */
 function head(length: number, lines: HeaderLines = genuineLines()): Buffer {
   return request(lines, Buffer.alloc(0), { framing: [['Content-Length', String(length)]] });
 }

@@ -1,4 +1,3 @@
-/** One delivery in the forms in which tests send one. */
 import { isUtf8 } from 'node:buffer';
 
 /** The argument of Fastify's `inject`. */
@@ -9,21 +8,21 @@ export type InjectOptions = Readonly<{
   payload: Buffer;
 }>;
 
-/** A delivery in the forms in which tests send one. */
+/** One delivery in the forms that test tools take. */
 export type DeliveryForms = Readonly<{
   headers: Record<string, string>;
   /**
-   * For supertest's `send`: a string if the bytes are UTF-8, else a Buffer, whose content type is then
-   * `application/octet-stream`, since superagent would write a Buffer as JSON.
+   * The body for supertest's `send`: a string for UTF-8, otherwise a Buffer with the content type
+   * `application/octet-stream`, because superagent would write a Buffer as JSON.
    */
   body: string | Buffer;
   /** The bytes of the body. */
   rawBody: Buffer;
-  /** A Fetch Request, for Next.js and every Fetch host. */
+  /** Returns a Fetch Request, for Next.js and every Fetch host. */
   toRequest(url: string | URL): Request;
-  /** For Fastify's `inject`. */
+  /** Returns the argument for Fastify's `inject`. */
   toInject(url: string): InjectOptions;
-  /** Sends it to a server. */
+  /** Sends the delivery to a server. */
   send(url: string | URL): Promise<Response>;
 }>;
 
@@ -40,7 +39,7 @@ export function inForms(rawBody: Buffer, headers: Record<string, string>): Deliv
   };
 }
 
-/** The type under which every client sends the bytes as they are. */
+/** Returns a content type under which every client sends the bytes unchanged. */
 export function contentTypeOf(rawBody: Uint8Array): string {
   return isUtf8(rawBody) ? 'application/json' : 'application/octet-stream';
 }
@@ -51,7 +50,7 @@ export interface HeaderNames {
   readonly event: string;
 }
 
-/** Other names of the two headers, as the receiver's option of the same name. */
+/** Other names of the two headers, as in the receiver's option. */
 export interface HeaderNameOptions {
   readonly signature?: string | undefined;
   readonly event?: string | undefined;

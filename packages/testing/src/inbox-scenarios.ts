@@ -1,4 +1,4 @@
-/** The duties of a store's inbox: the contract of `Inbox` of @paylink/payments. */
+/** Tests the contract of a store's inbox: `Inbox` of @paylink/payments. */
 import assert from 'node:assert/strict';
 import type { StoreUnderTest } from './payment-store-suite.js';
 import { newKey, of, within } from './store-steps.js';

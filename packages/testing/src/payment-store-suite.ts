@@ -1,4 +1,4 @@
-/** The suite that proves a payment store of your own. */
+/** Tests a payment store of your own. */
 import assert from 'node:assert/strict';
 import { inInboxes, type InboxUnderTest } from './inbox-scenarios.js';
 import { newKey, of, PATIENCE, pause, within, type Run } from './store-steps.js';
@@ -14,19 +14,19 @@ export interface StoreUnderTest<Tx = undefined> {
 }
 
 /**
- * `transactional`: the writes of the work and the mark commit together. `lease`: runs exclude each
- * other across processes. `memory`: within one process.
+ * `transactional`: the work's writes and the mark commit together. `lease`: runs exclude each other
+ * across processes. `memory`: within one process.
  */
 export type StoreCapability = 'transactional' | 'lease' | 'memory';
 
-/** A store, made for one test. */
+/** A new store for one test. */
 export interface CreatedStore<Tx = undefined> {
   readonly store: StoreUnderTest<Tx>;
-  /** A second store on the same database, as another process has it. Not for `memory`. */
+  /** A second store on the same database, as in another process. Not for `memory`. */
   readonly other?: StoreUnderTest<Tx> | undefined;
   /** Writes a row under `id` through `tx`. For `transactional`. */
   readonly write?: ((tx: Tx, id: string) => Promise<unknown>) | undefined;
-  /** Counts the rows under `id`, outside of any transaction. For `transactional`. */
+  /** Counts the rows under `id`, outside any transaction. For `transactional`. */
   readonly count?: ((id: string) => Promise<number>) | undefined;
   /** Called after the test. */
   readonly close?: (() => unknown) | undefined;
@@ -35,11 +35,11 @@ export interface CreatedStore<Tx = undefined> {
 export interface PaymentStoreSuiteOptions {
   readonly capability: StoreCapability;
   /**
-   * For an engine with a single connection (an embedded database): work on one key waits for work
-   * on another, and each must get its turn. Default false.
+   * Set for an engine with a single connection (an embedded database). Work on one key then waits
+   * for work on another, and each must get its turn. Default false.
    */
   readonly oneAtATime?: boolean | undefined;
-  /** The store has an inbox, which is tested too. Default false. */
+  /** Set to test the store's inbox too. Default false. */
   readonly inbox?: boolean | undefined;
   /** Default: the globals `describe` and `it`. */
   readonly runner?: TestRunner | undefined;
@@ -52,12 +52,12 @@ type LargeScenario = <Tx>(created: CreatedStore<Tx>) => Promise<void>;
 const A_WHILE = 60;
 
 /**
- * Registers the tests that a store has to pass before it may stand between a notification and
- * money: the contract of `PaymentStore` of @paylink/payments.
+ * Registers the tests that a store must pass before it handles money: the contract of
+ * `PaymentStore` of @paylink/payments.
  *
- * @param create called for each test. The keys are new each time, so a store may keep what earlier
- * tests and runs have left in its database.
- * @throws TypeError without a runner and without the globals `describe` and `it`.
+ * @param create called once per test. The keys are always new, so a store may keep the data of
+ *   earlier tests and runs.
+ * @throws TypeError without a runner and without the globals `describe` and `it`
  */
 export function testPaymentStore<Tx>(
   name: string,
@@ -97,7 +97,7 @@ async function withStore<Tx>(
 const nothing = (): Promise<void> => Promise.resolve();
 const never = (): Promise<void> => new Promise(() => undefined);
 
-/** Work that has begun when `begun` resolves, and ends when the test says so. */
+/** Work that has begun when `begun` resolves. The test ends it. */
 interface HeldWork {
   readonly work: () => Promise<void>;
   readonly begun: Promise<void>;
@@ -121,12 +121,12 @@ function heldWork(): HeldWork {
   return { work, begun, finish, fail };
 }
 
-/** How a run ended: its result, or that it rejected. */
+/** Returns a run's result, or reports that it rejected. */
 function ending(run: Promise<string>): Promise<string> {
   return run.catch(() => 'rejected');
 }
 
-/** Runs work that succeeds until the key is free, since an aborted run may take a moment to end. */
+/** Runs succeeding work until the key is free, because an aborted run may take a moment to end. */
 async function runWhenFree<Tx>(
   store: StoreUnderTest<Tx>,
   key: string,
@@ -152,7 +152,7 @@ async function expectDone<Tx>(
   assert.equal(answer, done, `isDone must be ${done}: ${reason}`);
 }
 
-/** Checks that a run left nothing behind: no mark, and the key is free. */
+/** Checks that a run left nothing behind: no mark, and a free key. */
 async function expectUntouched<Tx>(store: StoreUnderTest<Tx>, key: string): Promise<void> {
   await expectDone(store, key, false);
   let ran = 0;
@@ -226,7 +226,8 @@ const always: Readonly<Record<string, Scenario>> = {
             key,
             async () => {
               await pause(1);
-              // eslint-disable-next-line @typescript-eslint/only-throw-error -- merchants' handlers throw such things too
+              // Merchants' handlers throw such values too.
+              // eslint-disable-next-line @typescript-eslint/only-throw-error
               throw error;
             },
             of(key),
@@ -264,7 +265,7 @@ const always: Readonly<Record<string, Scenario>> = {
     const { work, begun, finish } = heldWork();
     const running = store.run(key, work, of(key));
     await within('the begin of the work', begun);
-    // An engine with one connection answers when the work has ended: too late to be wrong.
+    // An engine with one connection answers after the work: too late to be wrong.
     const early = await Promise.race([
       store.isDone(key),
       pause(A_WHILE).then(() => 'no answer yet'),

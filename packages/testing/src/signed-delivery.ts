@@ -1,4 +1,7 @@
-/** Deliveries as the service sends them. Signed here and not by @paylink/core, so that a fault of core cannot hide. */
+/**
+ * Makes deliveries as the service sends them. Signs without @paylink/core, so that a fault of core
+ * cannot hide.
+ */
 import { createHmac } from 'node:crypto';
 import {
   contentTypeOf,
@@ -8,34 +11,37 @@ import {
   type HeaderNameOptions,
 } from './delivery-forms.js';
 
-/** The default secret. It is public: @paylink/core refuses it under NODE_ENV=production. */
+/** The default secret. It is public, and @paylink/core rejects it under NODE_ENV=production. */
 export const TEST_SECRET = 'paylink-testing-secret-not-for-production';
 
 export interface SignedDeliveryOptions {
-  /** The webhook secret to sign with. A string stands for its UTF-8 bytes. Default `TEST_SECRET`. */
+  /** The webhook secret. A string is used as UTF-8. Default `TEST_SECRET`. */
   readonly secret?: string | Uint8Array | undefined;
-  /** The event kind of the event header. Default `payment.succeeded`. */
+  /** The event kind in the event header. Default `payment.succeeded`. */
   readonly type?: string | undefined;
   /** The merchant's reference of the payment. Default `order-42`. */
   readonly reference?: string | undefined;
-  /** More fields of the body, or another `reference`. */
+  /** Further body fields, or another `reference`. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
-  /** The whole body, in place of `reference` and `payload`: any bytes, also ones that are not JSON. */
+  /** The whole body, instead of `reference` and `payload`: any bytes, even if they are not JSON. */
   readonly rawBody?: string | Uint8Array | undefined;
-  /** Other names of the two headers, as the receiver's option of the same name. */
+  /** Other names of the two headers, as in the receiver's option. */
   readonly headers?: HeaderNameOptions | undefined;
 }
 
-/** A delivery with a signature that fits. Its headers have lower-case names: content type, event, signature. */
+/**
+ * A delivery with a valid signature. Its header names are lower-case: content type, event,
+ * signature.
+ */
 export interface SignedDelivery extends DeliveryForms {
-  /** The lower-case hex signature alone. */
+  /** The signature alone, in lower-case hex. */
   readonly signature: string;
 }
 
 /**
- * Makes a genuine delivery of the Payment Link Service (docs/service.md 6) for a test of a receiver.
+ * Makes a genuine delivery of the Payment Link Service (docs/service.md 6) for a receiver test.
  *
- * @throws TypeError when `secret` is empty: nothing genuine is signed with that.
+ * @throws TypeError if `secret` is empty
  */
 export function signedDelivery(options: SignedDeliveryOptions = {}): SignedDelivery {
   const {
@@ -55,13 +61,13 @@ export function signedDelivery(options: SignedDeliveryOptions = {}): SignedDeliv
   return { ...inForms(rawBody, headers), signature };
 }
 
-/** @throws TypeError when it is empty. */
+/** @throws TypeError if the secret is empty */
 export function requireSecret(secret: string | Uint8Array): string | Uint8Array {
   if (secret.length === 0) throw new TypeError('secret is empty');
   return secret;
 }
 
-/** The lower-case hex HMAC-SHA256 of the bytes. */
+/** Returns the lower-case hex HMAC-SHA256 of the bytes. */
 export function signatureOf(rawBody: Uint8Array, secret: string | Uint8Array): string {
   return createHmac('sha256', secret).update(rawBody).digest('hex');
 }

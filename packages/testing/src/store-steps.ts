@@ -1,4 +1,4 @@
-/** The steps of the tests of a store. */
+/** The steps of the store tests. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
@@ -7,18 +7,18 @@ export interface Run {
   readonly turn: string;
 }
 
-/** Milliseconds for each step: less than the five seconds that most runners give a test. */
+/** Milliseconds for each step: less than the five seconds of most runners per test. */
 export const PATIENCE = 3_000;
 
 let keys = 0;
 const session = `${process.pid} ${Date.now()} ${Math.random()}`;
 
-/** A key as payments makes it: a SHA-256 in hex, never used before. */
+/** Returns an unused key in the form of payments: a SHA-256 in hex. */
 export function newKey(): string {
   return createHash('sha256').update(`${session} ${++keys}`).digest('hex');
 }
 
-/** The options of one run of a key, with a signal of its own. The turn is the key's if not given. */
+/** Returns the options of one run with its own signal. `turn` defaults to the key's turn. */
 export function of(
   key: string,
   { signal, turn }: { [Name in keyof Run]?: Run[Name] | undefined } = {},

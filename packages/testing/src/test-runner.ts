@@ -1,10 +1,10 @@
-/** The two functions of a test runner that the suites need. vitest, jest, mocha and node:test all have them. */
+/** The two functions that the suites need. vitest, jest, mocha and node:test have them. */
 export interface TestRunner {
   readonly describe: (name: string, body: () => void) => unknown;
   readonly it: (name: string, body: () => Promise<void>) => unknown;
 }
 
-/** @throws TypeError without the globals `describe` and `it`, if `suite` got none. */
+/** @throws TypeError if the globals `describe` and `it` are missing. The message names `suite` */
 export function globalRunner(suite: string): TestRunner {
   const { describe, it } = globalThis as Partial<TestRunner>;
   if (describe === undefined || it === undefined)

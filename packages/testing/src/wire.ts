@@ -1,25 +1,25 @@
-/** Exact bytes to a server, over TCP or TLS, because an HTTP client would correct or refuse an attack. */
+/** Sends exact bytes over TCP or TLS, because an HTTP client would correct or refuse an attack. */
 import { connect, isIP, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
-/** How the other side closed: in order, or by a reset. */
+/** FIN is an orderly close by the other side, RST a reset. */
 type Ending = 'FIN' | 'RST';
 
 export interface WireReply {
   readonly status: number;
-  /** By lower-case name. The values of a repeated header are joined with ", ". */
+  /** Headers by lower-case name. The values of a repeated header are joined with ", ". */
   readonly headers: ReadonlyMap<string, string>;
-  /** The body as UTF-8, without its chunks. */
+  /** The body as UTF-8, without chunk framing. */
   readonly body: string;
-  /** The reply as it came. */
+  /** The unchanged reply. */
   readonly bytes: Buffer;
 }
 
-/** The result of waiting: a reply, the close of the server, or nothing in time. */
+/** A reply, a close by the server, or no answer in time. */
 export type WireAnswer = WireReply | 'closed' | 'no answer';
 
-/** The target: a port of 127.0.0.1, or the origin of an address. */
+/** A port of 127.0.0.1, or the origin of a URL. */
 type WireTarget = number | URL;
 
 interface WireOptions {
@@ -34,14 +34,14 @@ export type HeaderLines = readonly (readonly [name: string, value: string])[];
 
 const open = new Set<Wire>();
 
-/** Breaks every connection that is still open. */
+/** Breaks every open connection. */
 export function closeWires(): void {
   for (const wire of open) wire.reset();
 }
 
-/** One connection on which exact bytes are sent. */
+/** A connection that sends exact bytes. */
 export class Wire {
-  /** How the server closed, once it has. */
+  /** Set after the server closed the connection. */
   ending: Ending | undefined;
   #received = Buffer.alloc(0);
   #pieces: Buffer[] = [];
@@ -57,7 +57,7 @@ export class Wire {
       this.#changed();
     });
     socket.on('end', () => this.#end('FIN'));
-    // A reset after the end in order says more: the server has let go of the socket.
+    // A reset after an orderly close says more: the server has released the socket.
     socket.on('error', () => this.#end('RST'));
     socket.on('close', () => {
       open.delete(this);
@@ -68,7 +68,10 @@ export class Wire {
     open.add(this);
   }
 
-  /** @throws the socket's error with its code, an Error with the code ETIMEDOUT, or the signal's reason. */
+  /**
+   * @throws the socket's error with its code, an Error with the code ETIMEDOUT, or the signal's
+   *   reason
+   */
   static async open(
     target: WireTarget,
     { timeout = 5_000, signal }: WireOptions = {},
@@ -97,7 +100,7 @@ export class Wire {
     return new Wire(socket, signal);
   }
 
-  /** Sends the pieces one after the other, with turns of the event loop between them in which the server can read. */
+  /** Sends the pieces in turn. The event loop runs between them, so that the server can read. */
   async send(...pieces: readonly (Uint8Array | string)[]): Promise<void> {
     for (const piece of pieces) {
       await this.write(piece);
@@ -106,7 +109,7 @@ export class Wire {
     }
   }
 
-  /** Resolves when the bytes are with the kernel, when the connection has ended, or when `timeout` has passed. */
+  /** Resolves when the kernel has the bytes, when the connection has ended, or after `timeout`. */
   write(piece: Uint8Array | string, timeout = 5_000): Promise<void> {
     return new Promise((resolve) => {
       if (this.#socket.destroyed) return resolve();
@@ -115,14 +118,14 @@ export class Wire {
         this.#socket.off('close', done);
         resolve();
       };
-      // A server that has stopped reading would keep this waiting.
+      // A server that stops reading would block this promise.
       const stop = setTimeout(done, timeout);
       this.#socket.once('close', done);
       this.#socket.write(piece, 'latin1', done);
     });
   }
 
-  /** Reads nothing from here on, as a sender does that is busy sending. */
+  /** Stops reading, like a sender that is busy sending. */
   hold(): void {
     this.#socket.pause();
   }
@@ -131,12 +134,12 @@ export class Wire {
     this.#socket.resume();
   }
 
-  /** Sends the end of our side (FIN). */
+  /** Sends our FIN. */
   finish(): void {
     this.#socket.end();
   }
 
-  /** Breaks the connection (RST). */
+  /** Sends an RST. */
   reset(): void {
     open.delete(this);
     this.#socket.resetAndDestroy();
@@ -147,7 +150,10 @@ export class Wire {
     this.#socket.destroy();
   };
 
-  /** The next reply, also an interim one of 1xx. `to` is the method that it answers: a reply to HEAD has no body. */
+  /**
+   * Returns the next reply, even an interim 1xx. `to` is the request's method, because a reply to
+   * HEAD has no body.
+   */
   async answer(to = 'POST', milliseconds = 4_000): Promise<WireAnswer> {
     let taken: WireReply | undefined;
     const isOver = (): boolean =>
@@ -161,7 +167,7 @@ export class Wire {
     return taken;
   }
 
-  /** As `answer`. @throws Error when no reply comes. */
+  /** Like `answer`. @throws Error without a reply */
   async reply(to = 'POST', milliseconds = 4_000): Promise<WireReply> {
     const answer = await this.answer(to, milliseconds);
     if (typeof answer !== 'string') return answer;
@@ -173,7 +179,7 @@ export class Wire {
     throw new Error(`${what}; received: ${received}`);
   }
 
-  /** Resolves once the server has closed, with no byte after the replies that were read. @throws Error otherwise. */
+  /** Resolves after the server closed without further bytes. @throws Error otherwise */
   async closed(milliseconds = 2_000): Promise<Ending> {
     const isInTime = await this.#until(() => this.ending !== undefined, milliseconds);
     if (!isInTime) throw new Error(`the server did not close in ${milliseconds} ms`);
@@ -222,7 +228,9 @@ export async function begin(
   return wire;
 }
 
-/** Sends one request on a connection of its own and gives the reply. @throws Error when none comes in 4 s. */
+/**
+ * Sends one request on a new connection and returns the reply. @throws Error without a reply in 4 s
+ */
 export async function exchange(
   target: WireTarget,
   ...pieces: readonly (Uint8Array | string)[]
@@ -235,7 +243,7 @@ export async function exchange(
   return { ...(await wire.reply(method)), wire };
 }
 
-/** A request as bytes, with a Content-Length only if `lines` has one. */
+/** Returns a request as bytes. Sends a Content-Length only if `lines` has one. */
 export function requestBytes(
   lines: HeaderLines,
   body: Uint8Array,
@@ -245,7 +253,7 @@ export function requestBytes(
   return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${head}\r\n`, 'latin1'), body]);
 }
 
-/** The body in chunks of `size` bytes, with the last, empty one. */
+/** Returns the body in chunks of `size` bytes, with the empty last chunk. */
 export function chunked(body: Uint8Array, size = Math.max(1, body.length)): Buffer {
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < body.length; at += size) {
@@ -255,13 +263,16 @@ export function chunked(body: Uint8Array, size = Math.max(1, body.length)): Buff
   return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
 }
 
-/** A limit that strikes only after the received bytes are read: a busy process reads late, and sees its timers first. */
+/**
+ * Strikes only after the received bytes are read: a busy process reads late, and runs its timers
+ * first.
+ */
 function afterwards(milliseconds: number, strike: () => void): NodeJS.Timeout {
   return setTimeout(() => void turn().then(strike), milliseconds);
 }
 
 function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'secureConnect' } {
-  // Half open, so that the server's close is visible and not answered with ours.
+  // Half open, so that the server's close is visible and our side stays open.
   const common = { allowHalfOpen: true, noDelay: true };
   if (typeof target === 'number')
     return { socket: connect({ ...common, port: target, host: '127.0.0.1' }), ready: 'connect' };
@@ -277,7 +288,9 @@ function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'sec
   return { socket: connectTls(tls), ready: 'secureConnect' };
 }
 
-/** The first whole reply in the bytes, if it exists. Bytes before the close of the server count as whole. */
+/**
+ * Returns the first whole reply in the bytes, if present. A closed connection completes a reply.
+ */
 function takeReply(bytes: Buffer, method: string, isClosed: boolean): WireReply | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -5,7 +5,7 @@ import type { StoreUnderTest } from '../src/payment-store-suite.js';
 
 type Kept = NonNullable<Awaited<ReturnType<InboxUnderTest['get']>>>;
 
-/** A store in memory that keeps the contract of the inbox. The broken ones are this with a fault. */
+/** A correct store in memory. The broken stores are this store with a fault. */
 function soundStore(fault: (inbox: InboxUnderTest) => Partial<InboxUnderTest> = () => ({})) {
   const done = new Set<string>();
   const kept = new Map<string, Kept>();
@@ -48,7 +48,7 @@ function soundStore(fault: (inbox: InboxUnderTest) => Partial<InboxUnderTest> = 
 
 const options = { capability: 'memory', inbox: true } as const;
 
-/** The titles of the tests that the suite adds for an inbox, and of those that fail. */
+/** Returns the titles of the suite's inbox tests, and of the failed ones. */
 async function titlesOf(create: () => { readonly store: StoreUnderTest }) {
   const tests = new Map<string, () => Promise<void>>();
   const runner = {

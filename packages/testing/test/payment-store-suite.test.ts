@@ -15,14 +15,14 @@ type Run = Store['run'];
 type Options = Parameters<Run>[2];
 
 const tx: Tx = { written: [] };
-/** The marks and rows of a database, and the turns that its processes have taken. */
+/** A database's marks and rows, and the turns of its processes. */
 class Database {
   readonly done = new Set<string>();
   readonly rows: string[] = [];
   readonly busy = new Set<string>();
 }
 
-/** Keeps the contract in few lines. The broken stores below are this store with a fault. */
+/** A correct store in few lines. The broken stores below are this store with a fault. */
 function soundStore(database = new Database()): Store {
   const { done, busy, rows } = database;
   return {

@@ -11,7 +11,7 @@ describe('signedDelivery', () => {
       secret: 'key',
       rawBody: 'The quick brown fox jumps over the lazy dog',
     });
-    // A value that many publish, RFC-style test of HMAC-SHA256.
+    // A widely published HMAC-SHA256 test value.
     expect(delivery.signature).toBe(
       'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
     );

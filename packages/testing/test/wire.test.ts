@@ -11,7 +11,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** A server that replies, and then leaves its process no time to read for longer than `limit`. */
+/** A server that replies, then keeps its process from reading for longer than `limit`. */
 async function busyAfterReply(limit: number): Promise<number> {
   const server = createServer((socket) => {
     ends.push(() => socket.destroy());

@@ -1,4 +1,4 @@
-/** Express 4 and 5 differ in nothing that these tests use, so each is a line on this. */
+/** The hosts of Express 4 and 5, which do not differ in these tests. */
 import http, { type IncomingMessage } from 'node:http';
 import { paymentWebhook, webhookEvent, type ExpressMiddleware } from '@paylink/express';
 import type express from 'express';
@@ -26,7 +26,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   fetch: false,
   closes: true,
   parserErrors: 'Node',
-  // Its requests stand on http.IncomingMessage.
+  // Express needs http.IncomingMessage.
   http2: false,
   hint: /Register the webhook above the parser.*express\.json\(\{ verify/,
 };
@@ -51,7 +51,7 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'an inflater',
 ];
 
-/** The hosts of one version: with handlers, and as a gate. */
+/** Returns the hosts of one version: with handlers, and as a gate. */
 export function expressHosts(name: string, create: typeof express): readonly [Host, Host] {
   const host: Host = {
     name,
@@ -74,7 +74,7 @@ function gated({ options, handler, surroundings }: Setup): Middleware[] {
   const { secret, bodyLimit, bodyTimeout, observe, headers } = options;
   const gate = paymentWebhook({ secret, bodyLimit, bodyTimeout, observe, headers });
   const route = (req: Request, res: Response, next: NextFunction): void => {
-    // As merchants write it who must also serve Express 4, which does not wait for a route's promise.
+    // The form for merchants who also serve Express 4, which does not await a route's promise.
     const answer = async (): Promise<void> => {
       await handler(webhookEvent(req), {});
       res.status(200).type('application/json').send('{"received":true}');

@@ -1,4 +1,4 @@
-/** Fastify 4 and 5 differ in the name under which they take a logger, so each is a line on this. */
+/** The hosts of Fastify 4 and 5, which differ in the name of their logger option. */
 import { once } from 'node:events';
 import { format } from 'node:util';
 import { createGunzip } from 'node:zlib';
@@ -14,7 +14,7 @@ import {
   type Surroundings,
 } from './host.js';
 
-/** Makes an application on which nothing is registered yet. */
+/** Makes an application without registrations. */
 export type CreateFastify = (logger: FastifyBaseLogger, http2: boolean) => FastifyInstance;
 
 const FAILURE = '{"error":"the error handler of the app"}';
@@ -32,7 +32,8 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
       closes: true,
       http2: true,
       parserErrors: 'Fastify',
-      // Not every method: the plugin makes one route, for POST, and Fastify's router answers the others with its 404.
+      // Only POST: the plugin adds one route, and Fastify's router answers other methods with its
+      // 404.
       surroundings: [
         'a naive reader',
         'a listener for data',
@@ -52,7 +53,7 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
 async function listen(create: CreateFastify, setup: Setup): Promise<Listening> {
   const { options, surroundings, handler, onError, http2 = false } = setup;
   const app = create(loggerFor(onError), http2);
-  // Without one Fastify logs the error, which comes to the same.
+  // Without an error handler, Fastify logs the error.
   if (surroundings !== 'no error handler') {
     app.setErrorHandler((error, _request, reply) => {
       onError(error);
@@ -85,7 +86,7 @@ async function listen(create: CreateFastify, setup: Setup): Promise<Listening> {
   const webhook = paymentWebhook({ ...options, url: rest }, handler);
   await app.register(webhook, { prefix });
   await app.ready();
-  // Its close also ends connections that are idle, as an application that uses Fastify would have it.
+  // Fastify's own close also ends idle connections.
   return { ...(await listening(app.server)), close: () => app.close() };
 }
 
@@ -112,14 +113,14 @@ async function surround(
   }
 }
 
-/** What is logged goes to the console. An error that comes after the reply is only logged. */
+/** Logs to the console. An error after the reply is only logged. */
 function loggerFor(onError: (error: unknown) => void): FastifyBaseLogger {
   const write = (...values: unknown[]): void => console.error(format(...values));
   const warn = (...values: unknown[]): void => console.warn(format(...values));
   const ignore = (): void => undefined;
   const logger = {
     level: 'info',
-    // At the level info Fastify logs each request whole, with its secrets.
+    // At the level info, Fastify logs whole requests with their secrets.
     ...{ fatal: write, warn, info: ignore, debug: ignore, trace: ignore, silent: ignore },
     error: (first: string | { readonly err?: unknown }, ...more: unknown[]) => {
       if (typeof first === 'object' && 'err' in first) onError(first.err);

@@ -2,7 +2,7 @@ import fastify from 'fastify4';
 import type { FastifyInstance } from 'fastify';
 import { fastifyHost } from './fastify.js';
 
-// What is used of its instances is the same in both.
+// The tests use only what both versions share.
 export const fastify4 = fastifyHost(
   'Fastify 4',
   (logger, http2) =>

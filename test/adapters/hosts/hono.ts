@@ -1,4 +1,4 @@
-/** Hono on its server for Node: by the adapter for Hono, and by the one for the Fetch API. */
+/** Hono on its Node server, with the Hono adapter and with the Fetch adapter. */
 import http2 from 'node:http2';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { paymentWebhook } from '@paylink/fetch';
@@ -41,7 +41,7 @@ const ON_NODE: readonly Surroundings[] = [
   'a listener for data, a tick earlier',
 ];
 
-/** By @paylink/fetch, as on any host of the Fetch API. */
+/** @paylink/fetch, as on any Fetch host. */
 export const fetchOnHono: Host = {
   name: 'Fetch on Hono',
   capabilities: {

@@ -1,4 +1,4 @@
-/** What a host has to offer to the suites. A new one is a file beside this, and a line in index.ts. */
+/** The contract of a host for the suites. To add a host, add a file and a line in index.ts. */
 import type { EventEmitter } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import http2 from 'node:http2';
@@ -14,7 +14,6 @@ export interface HostOptions {
   readonly headers?: { readonly signature?: string; readonly event?: string };
 }
 
-/** A gate has no such option. */
 export interface HandlerOptions extends HostOptions {
   readonly handlerTimeout?: number;
 }
@@ -32,7 +31,7 @@ export interface MerchantContext {
   readonly signal?: AbortSignal;
 }
 
-/** What merchants put in front of the webhook, or around it, by mistake or with reason. */
+/** Code that merchants put in front of the webhook or around it. */
 export type Surroundings =
   | 'a JSON parser'
   | 'a JSON parser on the parent'
@@ -56,49 +55,57 @@ export type Surroundings =
   | 'a mounted router'
   | 'every method';
 
-/** Milliseconds that something slow takes, a session store for one. */
+/** Milliseconds of slow code, such as a session store. */
 export const SLOW = 60;
 
 export interface Setup {
   readonly options: HandlerOptions;
   readonly surroundings?: Surroundings | undefined;
-  /** Over HTTP/2 without TLS. */
+  /** Uses HTTP/2 without TLS. */
   readonly http2?: boolean;
   /** The merchant's code. */
   readonly handler: (event: MerchantEvent, context: MerchantContext) => unknown;
-  /** Told what reached the host's own error handling. */
+  /** Called with errors that reach the host's error handler. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Listening {
   readonly port: number;
-  /** How many sockets are open on the server's side. */
+  /** Counts the open sockets on the server's side. */
   connections(): Promise<number>;
   /** Stops listening, and resolves when the last connection has ended. */
   close(): Promise<void>;
 }
 
 export interface Capabilities {
-  /** The merchant's code stands behind a gate: the host, not we, deals with what it throws and how long it takes. */
+  /**
+   * Set if the merchant's code stands behind a gate, so that the host handles its errors and its
+   * time.
+   */
   readonly gate: boolean;
-  /** The host matches methods and paths before us. */
+  /** Set if the host matches methods and paths before Paylink. */
   readonly routes: boolean;
-  /** The body of the 500 to what a handler throws. */
+  /** The body of a 500 after a handler's error. */
   readonly failure: string;
-  /** Headers that the host itself puts on every reply. */
+  /** Headers that the host adds to every reply. */
   readonly banners: readonly string[];
-  /** The keys of a handler's context, sorted. */
+  /** The sorted keys of a handler's context. */
   readonly context?: readonly string[];
-  /** Whether it stands on Fetch's Request and Response, whose URL has no dot segments. */
+  /** Set for hosts on Fetch's Request and Response, whose URLs have no dot segments. */
   readonly fetch: boolean;
-  /** Whether a refusal says `Connection: close`: every one, on Hono's server a 401 alone, on other Fetch hosts none. */
+  /**
+   * The refusals with `Connection: close`: all, only a 401 on Hono's server, none on other Fetch
+   * hosts.
+   */
   readonly closes: boolean | 'a 401';
-  /** Who words the refusal of what is no HTTP: Node, with a bare status, or Fastify, in its own form. */
+  /**
+   * The author of refusals of invalid HTTP: Node with a bare status, or Fastify in its own form.
+   */
   readonly parserErrors: 'Node' | 'Fastify';
-  /** Whether it can also serve HTTP/2. */
+  /** Set if the host supports HTTP/2. */
   readonly http2: boolean;
   readonly surroundings: readonly Surroundings[];
-  /** What the log says to change when something read the body first. */
+  /** Matches the log's advice if other code read the body first. */
   readonly hint: RegExp;
 }
 
@@ -108,12 +115,12 @@ export interface Host {
   listen(setup: Setup): Promise<Listening>;
 }
 
-/** The server under a request listener, or under what takes the place of one. */
+/** Returns the server for a request listener or a replacement. */
 export function serverFor(
   { http2: overHttp2 = false }: Setup,
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
 ): Server {
-  // What a listener takes are the classes of node:http; those of the compatibility API have what is used of them.
+  // Listeners expect node:http's classes. The compatibility API has the used members.
   return overHttp2
     ? http2.createServer(listener as unknown as Http2Listener)
     : http.createServer((req, res) => void listener(req, res));
@@ -121,7 +128,7 @@ export function serverFor(
 
 type Http2Listener = Parameters<typeof http2.createServer>[1] & object;
 
-/** Opens a server, on a port of its own. */
+/** Opens a server on a free port. */
 export async function listening(server: Server): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
     (server as EventEmitter).once('error', reject);
@@ -145,7 +152,10 @@ export async function listening(server: Server): Promise<Listening> {
   };
 }
 
-/** What an inflating middleware leaves of a compressed request on Node: the inflated bytes, and no word of their encoding. */
+/**
+ * Does what an inflating middleware does on Node: leaves the inflated bytes, and removes the
+ * encoding.
+ */
 export function inflated(req: IncomingMessage, done: () => void): void {
   if (req.headers['content-encoding'] !== 'gzip') {
     done();

@@ -8,7 +8,7 @@ import { koa2, koa2Gate } from './koa2.js';
 import { koa3, koa3Gate } from './koa3.js';
 import { nodeHttp } from './node.js';
 
-// `pnpm lab mutants` asks only the hosts that stand on what it mutates.
+// `pnpm lab mutants` selects the hosts on the mutated code.
 const only = process.env['PAYLINK_HOSTS']?.split(',');
 const isAsked = ({ name }: Host): boolean => only?.includes(name) ?? true;
 
@@ -21,9 +21,9 @@ const all: readonly Host[] = [
 ];
 
 export const hosts = all.filter(isAsked);
-/** Where the merchant's code is a handler of ours. */
+/** Hosts with Paylink's own handlers. */
 export const handlerHosts = hosts.filter(({ capabilities }) => !capabilities.gate);
-/** One version of each, for rows that take long and to which versions make no difference. */
+/** One version each, for slow rows in which versions do not matter. */
 export const oneOfEach: readonly Host[] = [
   nodeHttp,
   express5,
@@ -32,6 +32,6 @@ export const oneOfEach: readonly Host[] = [
   hono,
   fetchOnHono,
 ].filter(isAsked);
-/** Of those, the ones that read bodies in a way of their own. Express and Koa read as node:http does. */
+/** The hosts with their own way to read bodies. Express and Koa read like node:http. */
 export const readers: readonly Host[] = [nodeHttp, fastify5, fetchOnHono].filter(isAsked);
 export const gateHosts = hosts.filter(({ capabilities }) => capabilities.gate);

@@ -1,4 +1,4 @@
-/** Koa 2 and 3 differ in nothing that these tests use, so each is a line on this. */
+/** The hosts of Koa 2 and 3, which do not differ in these tests. */
 import { once } from 'node:events';
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
@@ -26,7 +26,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
 const SURROUNDINGS: readonly Surroundings[] = [
   'a JSON parser',
   'a JSON parser on the parent',
-  // @koa/bodyparser's ctx.request.rawBody is one.
+  // @koa/bodyparser's ctx.request.rawBody is a string.
   'a JSON parser that keeps a string',
   'a text parser',
   'a form parser',
@@ -42,7 +42,7 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'an inflater',
 ];
 
-/** The hosts of one version: with handlers, and as a gate. */
+/** Returns the hosts of one version: with handlers, and as a gate. */
 export function koaHosts(name: string, create: typeof Koa): readonly [Host, Host] {
   const host: Host = {
     name,

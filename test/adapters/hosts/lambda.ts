@@ -1,4 +1,7 @@
-/** AWS Lambda behind API Gateway v1, played by a server: what it hands to the function, and what it makes of the result. */
+/**
+ * A server that plays AWS Lambda behind API Gateway v1: the function's input, and the use of its
+ * result.
+ */
 import { paymentWebhook, type LambdaEvent } from '@paylink/lambda';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listening, serverFor, type Host, type Setup } from './host.js';
@@ -51,7 +54,7 @@ async function eventOf(req: IncomingMessage): Promise<LambdaEvent> {
   return { httpMethod: req.method ?? 'POST', multiValueHeaders, body, isBase64Encoded: true };
 }
 
-/** A sender that went away reads no reply. */
+/** A sender that left does not read the reply. */
 function fail({ onError }: Setup, res: ServerResponse, error: unknown): void {
   if (!res.destroyed) onError(error);
   res.destroy();

@@ -1,4 +1,4 @@
-/** NestJS on both platforms, as merchants write it: the bytes kept by `rawBody: true`, a guard above the controller's method. */
+/** NestJS on both platforms: `rawBody: true`, and a guard on the controller's method. */
 import 'reflect-metadata';
 import type { Server } from 'node:net';
 import { Controller, Module, Post, type DynamicModule } from '@nestjs/common';
@@ -65,7 +65,7 @@ function create(module: DynamicModule | (new () => object), platform: 'express' 
   const settings = { rawBody: true, logger: false } as const;
   if (platform === 'express') return NestFactory.create(module, new ExpressAdapter(), settings);
   const adapter = new FastifyAdapter();
-  // As the README of @paylink/nest says, for notifications of every content type.
+  // As in the README of @paylink/nest, for notifications of every content type.
   const fastify = adapter.getInstance();
   fastify.removeContentTypeParser('text/plain');
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {

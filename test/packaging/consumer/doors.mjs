@@ -1,4 +1,7 @@
-/** Opens every door of the packages that it is told, by import and by require, and says the names behind each. */
+/**
+ * Opens every door of the packages that it is told, by import and by require, and says the names
+ * behind each.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 

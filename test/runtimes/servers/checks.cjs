@@ -1,4 +1,7 @@
-/** What every server script answers beside its webhooks, with nothing of any runtime. CommonJS, so that each kind can load it. */
+/**
+ * What every server script answers beside its webhooks, with nothing of any runtime. CommonJS, so
+ * that each kind can load it.
+ */
 const SECRET = 'a-secret-of-the-portal';
 /** The public one of @paylink/testing. */
 const FIXTURE = 'paylink-testing-secret-not-for-production';

@@ -1,4 +1,7 @@
-/** The host of the Fetch API for Bun, Deno and workerd: the webhook, one that waits for no slow sender, and the checks. */
+/**
+ * The host of the Fetch API for Bun, Deno and workerd: the webhook, one that waits for no slow
+ * sender, and the checks.
+ */
 module.exports = function createFetchHost(paymentWebhook, secret, { handlers, check }) {
   const webhooks = {
     '/webhooks/payments': paymentWebhook({ secret }, handlers),

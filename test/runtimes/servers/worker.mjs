@@ -3,7 +3,8 @@ import { paymentWebhook } from '@paylink/fetch';
 import { createChecks } from './checks.cjs';
 import createFetchHost from './fetch-host.cjs';
 
-// All of it at the top of the module, where a Worker may do nothing asynchronous and has no environment yet.
+// All of it at the top of the module, where a Worker may do nothing asynchronous and has no
+// environment yet.
 const checks = createChecks(core);
 const handle = createFetchHost(
   paymentWebhook,

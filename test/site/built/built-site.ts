@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** The paths of the built files with this ending, from the site's root. */
+/** Returns the built files with this ending, relative to the site's root. */
 export function filesWith(ending: string): string[] {
   return readdirSync(DIST, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith(ending))
@@ -34,7 +34,7 @@ export interface BuiltSite {
   close(): Promise<void>;
 }
 
-/** Serves the files as any static host does. */
+/** Serves the files like any static host. */
 export async function serveSite(): Promise<BuiltSite> {
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url!, 'http://localhost');

@@ -50,7 +50,7 @@ describeInChromium('the page that diagnoses a signature', () => {
     const reader = await visit('diagnose.html');
     await reader.page.getByLabel('X-Service-Signature').fill(crlf.headers['x-service-signature']!);
     await reader.page.getByLabel('secret').fill(SECRET);
-    // Only now: unlike `fill`, this does not wait for the page to be ready, and its file would be lost.
+    // After the page is ready: unlike `fill`, this does not wait, and its file would be lost.
     await reader.page
       .getByLabel('Body, as a file')
       .setInputFiles({ name: 'body', mimeType: '', buffer: crlf.rawBody });

@@ -10,7 +10,7 @@ const anchorsOf = (html: string): Set<string> =>
 
 const anchors = new Map(Array.from(pages, ([path, html]) => [path, anchorsOf(html)]));
 
-/** Of all that a page links or loads within the site: where it leads to nothing. */
+/** Returns a page's links and resources within the site that lead nowhere. */
 function brokenIn(path: string, html: string): string[] {
   const targets = Array.from(html.matchAll(/\s(?:href|src)="([^"]+)"/g), ([, target]) =>
     target!.replaceAll('&amp;', '&'),

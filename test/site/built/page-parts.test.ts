@@ -1,4 +1,4 @@
-/** What a page of the site must have without a browser, and what it may weigh. */
+/** Checks the site's pages without a browser, and their weight. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { read, readBytes, filesWith } from './built-site.js';
@@ -12,13 +12,16 @@ const pages = new Map(
 const all = (html: string, pattern: RegExp): string[] =>
   Array.from(html.matchAll(pattern), ([, part]) => part!);
 
-/** The levels of the headings of the page itself, in order: those of its menus are before it and the same everywhere. */
+/**
+ * Returns the levels of the page's own headings, in order. The menus' headings come before and are
+ * equal everywhere.
+ */
 function headingsOf(html: string): number[] {
   const [, main = ''] = /<main\b[^>]*>(.*?)<\/main>/s.exec(html) ?? [];
   return all(main, /<h([1-6])[\s>]/g).map(Number);
 }
 
-/** What is wrong with the parts that a screen reader, a search engine or a phone goes by. */
+/** Returns the faults in the parts that screen readers, search engines and phones use. */
 function faultsOf(path: string, html: string): string[] {
   const faults: string[] = [];
   const lang = path.startsWith('fr/') ? 'fr' : 'en';
@@ -44,7 +47,7 @@ function faultsOf(path: string, html: string): string[] {
   return faults;
 }
 
-/** The files that a browser asks for before it has shown the page, and the page itself. */
+/** Returns the page, and the files that a browser requests before it shows the page. */
 function filesOf(path: string, html: string): string[] {
   const loaded = Array.from(html.matchAll(/<(?:script|link)\b[^>]*>/g), ([tag]) => tag)
     .filter(
@@ -64,7 +67,7 @@ function filesOf(path: string, html: string): string[] {
 
 const compressed = new Map<string, number>();
 
-/** In bytes, as a host sends it that compresses. */
+/** Returns the bytes as a compressing host sends them. */
 function weightOf(file: string): number {
   const known = compressed.get(file);
   if (known !== undefined) return known;

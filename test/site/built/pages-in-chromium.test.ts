@@ -9,7 +9,7 @@ import { open, openSite } from './reader.js';
 
 const ALL = filesWith('.html').filter((path) => path !== '404.html');
 
-/** Looked at in every run: one of each kind. With PAYLINK_SITE=all it is every page. */
+/** One page of each kind for every run. PAYLINK_SITE=all checks every page. */
 const KINDS = [
   'index.html',
   'fr/index.html',
@@ -25,10 +25,10 @@ const KINDS = [
 const LOOKED_AT =
   process.env['PAYLINK_SITE'] === 'all' ? ALL : KINDS.filter((path) => ALL.includes(path));
 
-/** Only these rules judge colours; to all others a page is the same in the light and in the dark. */
+/** Only these rules judge colours. For all others, the light and dark pages are equal. */
 const COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] };
 
-/** The blocks of code that scroll sideways, by their first line. */
+/** Returns the code blocks that scroll sideways, by their first line. */
 const sidewaysBlocks = (page: Page): Promise<string[]> =>
   page
     .locator('.vp-doc pre')
@@ -50,7 +50,7 @@ async function inTheLight(page: Page): Promise<void> {
 
 describeInChromium('the site', () => {
   const visit = openSite();
-  // One reader for all pages: a browser's profile for each costs more than the page.
+  // One reader for all pages, because a browser profile costs more than a page.
   let reader: Customer;
   beforeAll(async () => {
     reader = await visit('index.html');

@@ -8,7 +8,10 @@ interface Hydrated {
   readonly document: { querySelector(selector: string): { readonly __vue_app__?: unknown } | null };
 }
 
-/** Opens Chromium and the built site for the tests of a describe. Gives the means to read a page of the site, by its path. */
+/**
+ * Opens Chromium and the built site for a describe. Returns a function that reads a page by its
+ * path.
+ */
 export function openSite(): (path: string, options?: BrowserContextOptions) => Promise<Customer> {
   let browser: Browser | undefined;
   let site: BuiltSite | undefined;
@@ -26,7 +29,7 @@ export function openSite(): (path: string, options?: BrowserContextOptions) => P
   };
 }
 
-/** Opens another page. Resolves once the page's code has taken over the HTML that was sent. */
+/** Opens another page. Resolves when the page's code has hydrated the HTML. */
 export async function open(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.waitForFunction(

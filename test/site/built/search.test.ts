@@ -6,7 +6,7 @@ import { openSite } from './reader.js';
 describeInChromium('the search', () => {
   const visit = openSite();
 
-  /** The address of the first result. */
+  /** Returns the address of the first result. */
   async function firstResult(path: string, words: string): Promise<string> {
     const reader = await visit(path, { viewport: DESKTOP });
     await reader.page.getByRole('button', { name: /^(Search|Rechercher)$/ }).click();

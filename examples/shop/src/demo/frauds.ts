@@ -4,7 +4,7 @@ import type { Purchase } from './purchase.js';
 import type { ShopClient, WireNotification } from './shop-client.js';
 import { mustHold, type Story } from './story.js';
 
-/** Sends forgeries and duplicates. Returns an order that is still unpaid, and its page to pay at. */
+/** Sends forgeries and duplicates. Returns an unpaid order with its pay page. */
 export async function driveFrauds(
   story: Story,
   shop: ShopClient,

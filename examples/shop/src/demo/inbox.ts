@@ -51,7 +51,7 @@ export async function driveInbox(
   });
 }
 
-/** Waits until the inbox has so many deliveries: no reply waits for the inbox. */
+/** Waits until the inbox has `count` deliveries, because replies do not wait for the inbox. */
 export async function waitForInbox(
   inbox: RunningDemo['inbox'],
   count: number,

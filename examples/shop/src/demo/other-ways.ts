@@ -5,7 +5,7 @@ import type { RunningDemo } from './running-demo.js';
 import type { ShopClient } from './shop-client.js';
 import { mustHold, type Story } from './story.js';
 
-/** Shows the two ways to the credit that need no notification: the return page and the schedule. */
+/** Shows the two credits without a notification: the return page and the schedule. */
 export async function driveOtherWays(
   story: Story,
   shop: ShopClient,
@@ -50,7 +50,7 @@ export async function driveOtherWays(
     },
   );
 
-  /** Sends the notification that did not come, and looks for a second credit. */
+  /** Sends the missing notification, and checks that it does not credit again. */
   async function expectDuplicate(reference: string, tell: (fact: string) => void): Promise<void> {
     const { response } = await emulator.redeliver(deliveryOf(reference).id);
     const status = String(response?.status);

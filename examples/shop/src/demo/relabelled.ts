@@ -3,7 +3,7 @@ import type { RunningDemo } from './running-demo.js';
 import type { ShopClient } from './shop-client.js';
 import { mustHold, type Story } from './story.js';
 
-/** Shows a fault that no signature helps against: the event's name was changed on its way. */
+/** Shows a fault beyond the signature: somebody changed the event's name on the way. */
 export async function driveRelabelled(
   story: Story,
   shop: ShopClient,

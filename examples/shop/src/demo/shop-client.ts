@@ -1,21 +1,21 @@
 import type { Order } from '../orders.js';
 import { mustHold } from './story.js';
 
-/** A notification as it goes over the wire. */
+/** A notification on the wire. */
 export interface WireNotification {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 const TIMEOUT = 10_000;
-/** The page to pay at shows the reference in an element of its own. */
+/** The pay page shows the reference in a separate element. */
 const REFERENCE = /<bdi>([0-9a-f-]{36})<\/bdi>/;
 
-/** The shop as the demo sees it: by HTTP only, so that every line was asked of the server. */
+/** The demo's view of the shop. Uses only HTTP, so every line comes from the server. */
 export class ShopClient {
   constructor(readonly url: string) {}
 
-  /** Presses Buy. Gives the address that the shop sends the customer to, and the order. */
+  /** Presses Buy. Returns the customer's next address, and the order. */
   async buy(): Promise<{ payUrl: string; reference: string }> {
     const response = await fetch(`${this.url}/orders`, {
       method: 'POST',
@@ -50,7 +50,7 @@ export class ShopClient {
     return response.text();
   }
 
-  /** Asks until the order is paid. @throws StepFailed after 15 seconds */
+  /** Polls until the order is paid. @throws StepFailed after 15 seconds */
   async waitUntilPaid(reference: string): Promise<Order> {
     const deadline = Date.now() + 15_000;
     for (;;) {
@@ -61,7 +61,7 @@ export class ShopClient {
     }
   }
 
-  /** Posts a notification to the webhook, genuine or not. Gives the status of the answer. */
+  /** Posts a notification to the webhook, genuine or not. Returns the answer's status. */
   async notify({ headers, body }: WireNotification): Promise<number> {
     const response = await fetch(`${this.url}/webhooks/payments`, {
       method: 'POST',

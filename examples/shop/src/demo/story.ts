@@ -1,9 +1,9 @@
-/** Thrown where a step failed. */
+/** Thrown if a step failed. */
 class StepFailed extends Error {
   override readonly name = 'StepFailed';
 }
 
-/** @throws StepFailed unless the condition holds. */
+/** @throws StepFailed unless the condition holds */
 export function mustHold(condition: boolean, problem: string): asserts condition {
   if (!condition) throw new StepFailed(problem);
 }
@@ -11,7 +11,7 @@ export function mustHold(condition: boolean, problem: string): asserts condition
 export interface Story {
   /** A paragraph for the reader. */
   say(text: string): void;
-  /** Runs a step under its title. What it throws is thrown on with the step's name in front. */
+  /** Runs a step under its title. Rethrows its error with the step's name in front. */
   step<T>(title: string, work: (tell: (fact: string) => void) => Promise<T>): Promise<T>;
 }
 

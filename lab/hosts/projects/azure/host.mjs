@@ -1,6 +1,7 @@
 /**
- * The Functions host and its worker, played by a server: their tools are not on npm. What they load is here by the name that
- * they give it, `@azure/functions-core`; requests, their bodies as bytes, and results go through the real library.
+ * The Functions host and its worker, played by a server: their tools are not on npm. What they load
+ * is here by the name that they give it, `@azure/functions-core`; requests, their bodies as bytes,
+ * and results go through the real library.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** How often an order was credited, as the merchant's own side says: from an address, or from a command. */
+/** Counts the credits of an order through the merchant's own side: an address or a command. */
 import { execFile } from 'node:child_process';
 import { failure, usageFailure } from '../failure.js';
 
@@ -7,11 +7,11 @@ const TIMEOUT = 10_000;
 
 export type Credits = (reference: string) => Promise<number>;
 
-/** @throws Failure if the value is neither an address nor a command with the place of the reference. */
+/** @throws Failure if the value is neither an address nor a command with `{reference}` */
 export function readCredits(value: string): Credits {
   if (!value.includes(PLACE)) {
     throw usageFailure(
-      `--credits must hold ${PLACE}, the place of the order`,
+      `--credits must contain ${PLACE}, which paylink replaces`,
       `for example --credits 'http://localhost:3000/credits/${PLACE}'`,
       `or --credits 'node count-credits.js ${PLACE}'`,
     );
@@ -42,7 +42,7 @@ function fromAddress(address: string): Ask {
   };
 }
 
-/** Without a shell, so that any reference stays one argument. */
+/** Runs without a shell, so that any reference stays one argument. */
 function fromCommand([program = '', ...words]: readonly string[]): Ask {
   return (reference) =>
     new Promise((resolve, reject) => {
@@ -64,15 +64,13 @@ function fromCommand([program = '', ...words]: readonly string[]): Ask {
 function readNumber(answer: string): number {
   const text = answer.trim();
   if (!/^\d{1,15}$/.test(text))
-    throw failure(
-      '--credits must give a whole number, how often the order was credited, and nothing else',
-    );
+    throw failure("--credits must return only a whole number, the order's number of credits");
   return Number(text);
 }
 
 /**
- * Words as a shell splits them: by spaces, with quotes and backslashes, and nothing more. Outside quotes a backslash stands for
- * itself unless a quote, a blank or another one follows: `C:\tools\count.exe` is a path.
+ * Splits words as a shell does: by spaces, with quotes and backslashes. Outside quotes, a backslash
+ * escapes only quotes, blanks and backslashes: `C:\tools\count.exe` stays a path.
  */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
@@ -95,6 +93,6 @@ export function splitWords(line: string): string[] {
       word = undefined;
     } else word = `${word ?? ''}${character}`;
   }
-  if (quote !== '') throw usageFailure(`--credits has a ${quote} without its end`);
+  if (quote !== '') throw usageFailure(`--credits has an unclosed ${quote}`);
   return word === undefined ? words : [...words, word];
 }

@@ -1,4 +1,4 @@
-/** A report for other programs: JUnit for test reports, SARIF 2.1.0 for code scanning. */
+/** Writes reports for other programs: JUnit for test reports, SARIF 2.1.0 for code scanning. */
 import type { AuditReport, AuditResult } from '@paylink/testing';
 
 export function toJUnit({ results, findings, durationMs, url, stopped }: AuditReport): string {
@@ -7,9 +7,12 @@ export function toJUnit({ results, findings, durationMs, url, stopped }: AuditRe
   // If the audit stopped, a consumer must not count missing attacks as passed.
   if (stopped !== undefined)
     cases.push(
-      `    <testcase classname="paylink audit" name="complete"><error message="${xml(stopped.message)}"/></testcase>`,
+      '    <testcase classname="paylink audit" name="complete"><error ' +
+        `message="${xml(stopped.message)}"/></testcase>`,
     );
-  const counts = `tests="${cases.length}" failures="${findings.length}" errors="${stopped === undefined ? 0 : 1}" skipped="${skipped}"`;
+  const counts =
+    `tests="${cases.length}" failures="${findings.length}" ` +
+    `errors="${stopped === undefined ? 0 : 1}" skipped="${skipped}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<testsuites>',
@@ -30,10 +33,15 @@ function testCase({
   advice,
   durationMs,
 }: AuditResult): string {
-  const open = `    <testcase classname="paylink audit" name="${xml(name)}" time="${seconds(durationMs)}"`;
+  const open =
+    `    <testcase classname="paylink audit" name="${xml(name)}" ` +
+    `time="${seconds(durationMs)}"`;
   if (skipped !== undefined) return `${open}><skipped message="${xml(skipped)}"/></testcase>`;
   if (passed) return `${open}/>`;
-  return `${open}><failure type="${severity ?? 'low'}" message="${xml(title ?? name)}">${xml(advice)}</failure></testcase>`;
+  return (
+    `${open}><failure type="${severity ?? 'low'}" ` +
+    `message="${xml(title ?? name)}">${xml(advice)}</failure></testcase>`
+  );
 }
 
 function seconds(milliseconds: number): string {

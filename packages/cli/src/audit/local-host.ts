@@ -1,12 +1,13 @@
 import { usageFailure } from '../failure.js';
 
-/** @throws Failure unless the host is this machine, or was named by --allow-host. */
+/** @throws Failure unless the host is this machine or --allow-host names it */
 export function requireAllowedHost(url: URL, allowed: readonly string[] = []): void {
   if (isLocalHost(url.hostname) || allowed.includes(url.hostname) || allowed.includes(url.host))
     return;
   throw usageFailure(
-    `${url.hostname} is not this machine, and genuine notifications are sent, which credit an order`,
-    `if that server is yours, and not the one in production: --allow-host ${url.hostname}`,
+    `${url.hostname} is not this machine, and the audit sends genuine notifications, ` +
+      'which credit an order',
+    `if you own that server and it is not in production, add --allow-host ${url.hostname}`,
   );
 }
 

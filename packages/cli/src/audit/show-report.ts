@@ -1,9 +1,9 @@
-/** A report for people: the attacks that could not be judged, and the causes, at most a screen of both. */
+/** Prints a report for people: the unjudged attacks and the causes, at most one screen of both. */
 import type { AuditReport, AuditResult } from '@paylink/testing';
 import type { Output } from '../output.js';
 import { text, type Printable, type SafeText } from '../safe-text.js';
 
-/** Causes that are shown in full. The others get a line each. */
+/** The number of causes with all details. Each further cause gets one line. */
 const IN_FULL = 5;
 const LINES = 8;
 
@@ -89,7 +89,7 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The names begin with the ids. */
+/** Returns the cells of a result. The name begins with the id. */
 function row({ name, passed, skipped, note, actual }: AuditResult, { paint }: Output): Printable[] {
   if (skipped !== undefined)
     return [paint.dim('–'), '', text`${name} ${paint.dim(`(not tried: ${skipped})`)}`];

@@ -47,58 +47,54 @@ interface Flags extends CommonFlags, SecretFlags {
 /** `paylink audit`: the attack kit against a running server. */
 export function auditCommand(): Command {
   const command = new Command('audit')
-    .summary('attack your running server, and see whether it holds')
+    .summary('attack your running server and report its faults')
     .description(
-      'Sends forged, replayed, broken and genuine notifications to a running server in any language, and names its faults with ' +
-        'evidence and fixes. Audit only your own servers, and not in production: a few hundred of the notifications are ' +
+      'Sends forged, replayed, broken and genuine notifications to a running server in ' +
+        'any language, and names its faults with ' +
+        'evidence and fixes. Audit only your own servers, and not in production: a few ' +
+        'hundred of the notifications are ' +
         'genuine, so the server credits their order and others named after it.',
     )
     .option('--to <url>', 'the address of the webhook')
     .option(
       '--reference <reference>',
-      'the order of the genuine notifications, which may be credited (default: paylink-audit). Can be repeated. A server that looks ' +
-        'up its orders needs five to be judged in full',
+      'the order in the genuine notifications, which the server may credit (default: ' +
+        'paylink-audit). Can be repeated: a server that looks up its orders needs five for ' +
+        'a complete audit',
       collect,
     )
     .option(
       '--credits <url|command>',
-      'asks how often an order was credited; {reference} is replaced. A response body or standard output that is a number',
+      "returns an order's number of credits, as a response body or on standard output; " +
+        '{reference} is replaced',
     )
     .option(
       '--settle <seconds>',
-      'seconds between an answer and its credit, longer than the queue of the server takes (default: 0.6)',
+      "time from an answer to its credit, longer than the server's queue takes (default: 0.6)",
       seconds,
     )
     .option(
       '--header <header>',
-      'another header, "Name: value", for a tunnel or a gateway (can be repeated)',
+      'add a header, "Name: value", for a tunnel or a gateway (can be repeated)',
       collect,
     )
     .option(
       '--body-limit <bytes>',
-      'the most that the server takes, to try that limit to the byte',
+      "the server's body limit, to test it to the byte",
       wholeNumber(1_024, 100_000_000),
     )
-    .option(
-      '--timeout <seconds>',
-      'how long to wait for the answer to a slow body (default: 15)',
-      seconds,
-    )
+    .option('--timeout <seconds>', 'time for the answer to a slow body (default: 15)', seconds)
     .option(
       '--first-answer <seconds>',
-      'how long to wait for the answer to the first notification (default: 1.5)',
+      'time for the answer to the first notification (default: 1.5)',
       seconds,
     )
-    .option('--concurrency <n>', 'how many attacks at once (default: 4)', wholeNumber(1, 32))
-    .option(
-      '--allow-host <host>',
-      'a host that is not this machine and may be audited (can be repeated)',
-      collect,
-    )
-    .option('--verbose', 'every attack and every finding, not only the causes')
+    .option('--concurrency <n>', 'concurrent attacks (default: 4)', wholeNumber(1, 32))
+    .option('--allow-host <host>', 'allow the audit of this remote host (can be repeated)', collect)
+    .option('--verbose', 'list every attack and every finding, not only the causes')
     .option('--junit [file]', 'a JUnit report, to a file or to stdout')
     .option('--sarif [file]', 'a SARIF report, to a file or to stdout')
-    // The audit finds this out on its own. Scripts may still pass the option.
+    // Has no effect: the audit detects a confirming receiver itself. Old scripts pass the option.
     .addOption(new Option('--confirm').hideHelp());
   addSecretOptions(command);
   runs<Flags>(command, audit);
@@ -109,18 +105,20 @@ export function auditCommand(): Command {
         'every attack, with the secret in the environment',
       ],
       [
-        "paylink audit --to http://localhost:3000/webhooks/payments --credits 'http://localhost:3000/credits/{reference}'",
-        'with the credits of the merchant, which finds double and lost credits too',
+        'paylink audit --to http://localhost:3000/webhooks/payments --credits ' +
+          "'http://localhost:3000/credits/{reference}'",
+        "also finds double and lost credits, in the merchant's own books",
       ],
       [
-        'paylink audit --to http://localhost:3000/webhooks/payments --dotenv .env --json > audit.json',
-        'for a pipeline: it fails when there is a finding',
+        'paylink audit --to http://localhost:3000/webhooks/payments --dotenv .env --json ' +
+          '> audit.json',
+        'for a pipeline, which fails on a finding',
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
     exitCodes: [
       [0, 'no finding'],
-      [1, 'a finding, or the audit could not be completed'],
+      [1, 'a finding, or an incomplete audit'],
       USAGE_EXIT,
       [INTERRUPTED, 'ended by Ctrl-C, with the findings so far printed'],
     ],
@@ -187,19 +185,19 @@ async function write(
   if (target === true) process.stdout.write(content);
   else {
     await writeFile(target, content).catch((error: unknown) => {
-      throw failure(
-        cannotBeWritten(target, error),
-        'the audit ran, and this report of it is missing',
-      );
+      throw failure(cannotBeWritten(target, error), 'the audit ran, but this report is missing');
     });
   }
 }
 
-/** Before an audit of minutes whose report would be lost. It leaves no file behind. @throws Failure */
+/**
+ * Fails before an audit that takes minutes, instead of losing its report. Leaves no file behind.
+ * @throws Failure
+ */
 async function requireWritable(target: string): Promise<void> {
   try {
     const found = await stat(target).catch(ignoreMissing);
-    // Opening a pipe and closing it would end its reader.
+    // Opening and closing a pipe would end its reader.
     if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
     const file = await open(target, found === undefined ? 'wx' : 'r+');
     await file.close();
@@ -214,7 +212,10 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 function cannotBeWritten(target: string, error: unknown): string {
-  return `${target} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`;
+  return (
+    `${target} cannot be written ` +
+    `(${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`
+  );
 }
 
 function progress(
@@ -228,7 +229,7 @@ function progress(
     );
 }
 
-/** The kit explains a missing connection itself. */
+/** Rethrows a failed connection with the kit's own explanation. */
 function explainNoAudit(error: unknown): never {
   throw error instanceof Error && !(error instanceof Failure) && error.cause !== undefined
     ? failure(error.message)

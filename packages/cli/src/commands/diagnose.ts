@@ -19,16 +19,17 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly signature?: string;
 }
 
-/** `paylink diagnose`: why a signature does not match. */
+/** `paylink diagnose`: explains why a signature does not match. */
 export function diagnoseCommand(): Command {
   const command = new Command('diagnose')
     .summary('find out why a signature does not match')
     .description(
-      'Takes a body as your server had it, the signature that came with it and your secret, tries the usual changes on ' +
-        'their way, and says which line to change. Nothing is sent, and neither the secret nor the body is printed.',
+      'Takes the body that your server verified, the received signature and your secret. ' +
+        'Tries the usual changes on the way, and names the line to change. Sends nothing, ' +
+        'and prints neither the secret nor the body.',
     )
     .option('--body <file>', 'the body as your server verified it; - is stdin', '-')
-    .option('--signature <hex>', 'the value of X-Service-Signature as it came');
+    .option('--signature <hex>', 'the received value of X-Service-Signature');
   addSecretOptions(command);
   runs<Flags>(command, explain);
   return teach(command, {
@@ -43,16 +44,16 @@ export function diagnoseCommand(): Command {
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
-    exitCodes: [[0, 'the signature matches'], [1, 'it does not'], USAGE_EXIT],
+    exitCodes: [[0, 'the signature matches'], [1, 'the signature does not match'], USAGE_EXIT],
   });
 }
 
 async function explain({ flags, output }: Run<Flags>): Promise<number> {
   const { signature, body } = flags;
   if (signature === undefined)
-    throw usageFailure('no --signature: the value of X-Service-Signature, as it came');
+    throw usageFailure('no --signature: pass the received value of X-Service-Signature');
   output.hide(signature);
-  // A secret that cannot be one is a cause to report, not a mistake of the command line.
+  // An invalid secret is a cause to report, not a command line mistake.
   const secret = await requireSecretAsIs(flags, output);
   if (body === '-' && process.stdin.isTTY)
     output.advise('reading the body from the terminal, Ctrl-D ends it');
@@ -82,7 +83,7 @@ function show({ matches, message, causes }: Diagnosis, output: Output): void {
   output.line();
   output.line(
     isProven
-      ? 'Tried: with that undone, the signature matches.'
+      ? 'Tried: without this change, the signature matches.'
       : 'Not certain: the signed bytes cannot be recovered from this body.',
   );
 }

@@ -22,29 +22,29 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly deliver?: string;
 }
 
-/** `paylink doctor`: faults between the service and a running webhook. */
+/** `paylink doctor`: finds faults between the service and a running webhook. */
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .summary('check a running webhook: route, secret, parsers, proxies, reply times')
     .description(
-      'Looks at a running webhook from outside: is the route there, does it take POST, is the secret the same, does a parser or a proxy ' +
-        `change the body, how long do replies take. It sends bad signatures, and signed events of the kind ${KIND}, which is not ` +
-        'configured anywhere: a handler named `unrecognized` sees them. No order is credited unless you give --deliver.',
+      'Checks a running webhook from outside: route, method, secret, changed bodies, ' +
+        `reply times. Sends bad signatures, and signed events of the kind ${KIND}, which ` +
+        'only a handler named "unrecognized" gets. Credits an order only with --deliver.',
     )
     .option('--to <url>', 'the address of the webhook')
     .option(
       '--deliver <reference>',
-      'send a payment.succeeded for this order too, to this machine only: the order is credited',
+      'also send a payment.succeeded for this order, which credits it; to this machine only',
     )
     .option(
       '--header <header>',
-      'another header, "Name: value", for a tunnel or a gateway (can be repeated)',
+      'add a header, "Name: value", for a tunnel or a gateway (can be repeated)',
       collect,
     )
-    .option('--timeout <seconds>', 'how long to wait for each answer (default: 10)', seconds)
+    .option('--timeout <seconds>', 'time for each answer (default: 10)', seconds)
     .option(
       '--allow-host <host>',
-      'a host that is not this machine and may be checked (can be repeated)',
+      'allow the check of this remote host (can be repeated)',
       collect,
     );
   addSecretOptions(command);
@@ -57,7 +57,7 @@ export function doctorCommand(): Command {
       ],
       [
         'paylink doctor --to http://localhost:3000/webhooks/payments --deliver order-42',
-        'the store too: order-42 is credited',
+        'also checks the store, and credits order-42',
       ],
       [
         'paylink doctor --to https://shop.example/webhooks/payments --allow-host shop.example',
@@ -65,7 +65,11 @@ export function doctorCommand(): Command {
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
-    exitCodes: [[0, 'every check passed'], [1, 'a check failed, or no answer came'], USAGE_EXIT],
+    exitCodes: [
+      [0, 'every check passed'],
+      [1, 'a check failed, or the server did not answer'],
+      USAGE_EXIT,
+    ],
   });
 }
 
@@ -75,7 +79,7 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
   if (flags.deliver !== undefined && !isLocalHost(url.hostname)) {
     throw usageFailure(
       '--deliver credits an order, so it only goes to this machine',
-      'leave it out to check this host',
+      'omit it to check this host',
     );
   }
   const headers = readHeaders(flags.header);
@@ -84,7 +88,8 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
   output.line(text`Checking ${output.paint.bold(showUrl(url))}`);
   output.line(
     output.paint.dim(
-      `It is sent bad signatures, and signed events of the kind ${KIND}: a handler named "unrecognized" sees those.`,
+      `doctor sends bad signatures, and signed events of the kind ${KIND}, which a ` +
+        'handler named "unrecognized" gets.',
     ),
   );
   output.line();

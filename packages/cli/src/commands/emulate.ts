@@ -45,36 +45,39 @@ interface Flags extends CommonFlags, SecretFlags, ApiKeyFlags {
 
 const DEFAULT_PORT = 4010;
 
-/** `paylink emulate`: the service on this machine. */
+/** `paylink emulate`: runs the service on this machine. */
 export function emulateCommand(): Command {
   const command = new Command('emulate')
     .summary('run the Payment Link Service on your machine')
     .description(
-      'Runs the service on your machine: the API, the page where customers pay, signed notifications, and a dashboard. No money moves. ' +
-        `It prints the lines for your .env, each request to the API and each notification. Secrets are taken from the environment, ` +
-        `from .env, or from ${KEPT_SECRETS}, where new ones are kept. In another terminal, paylink pay, fail and cancel act as the customer. Ctrl-C stops it.`,
+      'Runs the service on your machine: the API, ' +
+        'the payment page, signed notifications, and a dashboard. Moves no money. Prints ' +
+        'the lines for your .env, each API request and each notification. Reads secrets ' +
+        `from the environment, from .env or from ${KEPT_SECRETS}, and saves new secrets ` +
+        'there. In another terminal, paylink pay, fail and cancel act as the customer. ' +
+        'Ctrl-C stops it.',
     )
-    .option('--port <port>', 'the port (0: any free one)', wholeNumber(0, 65_535), DEFAULT_PORT)
-    .option('--host <host>', 'the address that it listens on (default: 127.0.0.1)')
-    .option('--pay-url <url>', 'the address for browsers, if it is another one')
-    .option('--webhook <url>', 'the address for notifications: your own server')
+    .option('--port <port>', 'the port (0: any free port)', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option('--host <host>', 'the listening address (default: 127.0.0.1)')
+    .option('--pay-url <url>', 'the address for browsers, if it differs')
+    .option('--webhook <url>', "your server's address for notifications")
     .option(
       '--allow-host <host>',
-      'send notifications also to this host, which is not on this machine (can be repeated)',
+      'also send notifications to this remote host (can be repeated)',
       collect,
     )
     .option(
       '--allow-remote',
-      'listen also where others can reach it: anyone who does can mark payments as paid',
+      'allow an address that other machines reach: each of them can mark payments as paid',
     )
     .option(
       '--assume <name=value>',
-      'another choice for an open point of the contract (can be repeated)',
+      "change the emulator's choice in an open point of the contract (can be repeated)",
       collect,
     );
   command.option(
     '--state <file>',
-    'keep links, payments and notifications in this file, over a restart and a kill',
+    'keep links, payments and notifications in this file, through a restart or a kill',
   );
   addSecretOptions(command);
   addApiKeyOptions(command);
@@ -87,24 +90,24 @@ export function emulateCommand(): Command {
       ],
       [
         'paylink emulate --assume replayedKey=refuse --assume firstRetryDelay=50',
-        'does your code hold when the service behaves otherwise?',
+        'tests your code against another behaviour of the service',
       ],
-      [
-        'paylink emulate --state .paylink/state',
-        'with the payments of the time before, also after a kill',
-      ],
+      ['paylink emulate --state .paylink/state', 'keeps the payments, even after a kill'],
       [
         'paylink emulate --json',
-        'for programs: one JSON object on a line, the first says where it listens',
+        'for programs: one JSON object per line, the first with the addresses',
       ],
     ],
     environment: [
       SECRET_ENVIRONMENT,
-      [API_KEY_VARIABLE, `the API key that it accepts. Default: the secrets in ${KEPT_SECRETS}`],
+      [
+        API_KEY_VARIABLE,
+        `the API key that the emulator accepts. Default: the secrets in ${KEPT_SECRETS}`,
+      ],
     ],
     exitCodes: [
       [0, 'stopped by Ctrl-C or SIGTERM'],
-      [1, 'it could not start: the port is taken'],
+      [1, 'the emulator could not start: the port is taken'],
       USAGE_EXIT,
     ],
   });
@@ -140,7 +143,7 @@ interface Given {
   readonly apiKey: Setting | undefined;
 }
 
-/** Keeps the generated secrets. If it cannot write them, the emulator works all the same. */
+/** Saves the generated secrets. If the file cannot be written, the emulator runs without it. */
 async function keep(
   { apiKey, webhookSecret }: Emulator,
   given: Given,
@@ -153,7 +156,8 @@ async function keep(
   if (fresh.apiKey === kept.apiKey && fresh.webhookSecret === kept.webhookSecret) return;
   await keepSecrets(fresh).catch((error: unknown) => {
     output.note(
-      `${KEPT_SECRETS} cannot be written (${String((error as NodeJS.ErrnoException).code)}): the secrets are new at each start`,
+      `${KEPT_SECRETS} cannot be written ` +
+        `(${String((error as NodeJS.ErrnoException).code)}): each start makes new secrets`,
     );
   });
 }
@@ -183,7 +187,7 @@ async function start(
   }
 }
 
-/** How the emulator's options are called here. */
+/** The flag behind each emulator option. */
 const FLAGS: Record<string, string> = {
   port: '--port',
   host: '--host',
@@ -196,8 +200,8 @@ const FLAGS: Record<string, string> = {
 };
 
 const FIXES: Record<string, string> = {
-  host: '--allow-remote lets it listen there all the same',
-  'webhook.url': '--allow-host <host> lets it send there all the same',
+  host: 'add --allow-remote to listen there',
+  'webhook.url': 'add --allow-host <host> to send there',
 };
 
 function explainStart(
@@ -216,12 +220,12 @@ function explainStart(
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {
     return failure(
-      `port ${port} is taken: does another emulator run?`,
-      '--port takes another one, and --port 0 any that is free',
+      `port ${port} is taken: is another emulator running?`,
+      'choose another port with --port, or let --port 0 pick a free port',
     );
   }
   if (code === 'EACCES')
-    return failure(`this user may not listen on port ${port}`, 'take one above 1023');
+    return failure(`this user may not listen on port ${port}`, 'choose a port above 1023');
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return failure(`${host} is not an address of this machine`);
   return failure(message);
@@ -231,7 +235,9 @@ function addresses({ baseUrl, payUrl, dashboardUrl }: Emulator): Record<string, 
   return { baseUrl, payUrl, dashboardUrl };
 }
 
-/** The generated secrets, which open only this emulator. The user's own secrets are not printed. */
+/**
+ * Prints the generated secrets, which open only this emulator. Never prints the user's own secrets.
+ */
 function generated(
   { apiKey, webhookSecret }: Emulator,
   given: Given,
@@ -284,8 +290,8 @@ function introduce(emulator: Emulator, { flags, given, output }: Context): void 
 }
 
 /**
- * A line of a .env. The user's own value is in the environment or in the .env already, so it is not printed. For a flag, a
- * comment says so, so that the lines can be pasted unchanged.
+ * Prints a .env line. A value that the user set is not repeated: the environment or the .env
+ * already has it. A value from a flag becomes a comment, so that the lines can be pasted unchanged.
  */
 function showVariable(
   name: string,
@@ -294,7 +300,7 @@ function showVariable(
 ): void {
   if (given === undefined) output.line(`${name}=${value}`);
   else if (given.source.startsWith('--'))
-    output.line(output.paint.dim(`# ${name}: as given by ${given.source}`));
+    output.line(output.paint.dim(`# ${name}: set by ${given.source}`));
 }
 
 const SAMPLE = { amount: 15_000, reference: 'order-42', description: 'A basket', single_use: true };
@@ -313,7 +319,7 @@ function readLine({ baseUrl }: Emulator, key: string): string {
   return `curl -sS ${quoteForShell(`${baseUrl}/v1/payments/${SAMPLE.reference}`)} ${key}`;
 }
 
-/** A key that the user gave is not repeated: the shell reads it from its place. */
+/** Returns the header for curl. The shell reads a key that the user set from the environment. */
 function authorization({ apiKey }: Emulator, { flags, given }: Context): string {
   if (given.apiKey === undefined) return `-H ${quoteForShell(`Authorization: Bearer ${apiKey}`)}`;
   const { source } = given.apiKey;
@@ -323,7 +329,8 @@ function authorization({ apiKey }: Emulator, { flags, given }: Context): string 
       ? `$(cat ${quoteForShell(flags.apiKeyFile!)})`
       : dotenv === undefined
         ? `$${API_KEY_VARIABLE}`
-        : `$(sed -nE 's/^(export +)?${API_KEY_VARIABLE} *= *//p' ${quoteForShell(dotenv)} | tr -d \\"\\'\\\\r)`;
+        : `$(sed -nE 's/^(export +)?${API_KEY_VARIABLE} *= *//p' ${quoteForShell(dotenv)} | ` +
+          `tr -d \\"\\'\\\\r)`;
   return `-H "Authorization: Bearer ${key}"`;
 }
 
@@ -358,7 +365,7 @@ function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
   return text`${paint.dim(at.slice(11, 19))}  ${subject} → ${outcome} ${paint.dim(`in ${durationMs} ms`)}${again}`;
 }
 
-/** A request to the API, without its body: the dashboard shows more. */
+/** Logs a request to the API without its body, which the dashboard shows. */
 function logRequest(request: ApiRequest, output: Output): void {
   const { at, durationMs, method, path, reference, status, code, message } = request;
   const common = { at: at.toISOString(), method, path, status, durationMs: Math.round(durationMs) };

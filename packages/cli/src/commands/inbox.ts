@@ -30,13 +30,13 @@ import {
 
 interface Flags extends CommonFlags, InboxFlags {}
 
-/** `paylink inbox`: the deliveries that failed, and their way back. */
+/** `paylink inbox`: lists and replays failed deliveries. */
 export function inboxCommand(): Command {
   return new Command('inbox')
     .summary('list failed deliveries, and send them to your webhook again')
     .description(
-      'The deliveries whose handling failed, as postgresStore(pool, { inbox: true }) keeps them. A delivery that succeeds later is no ' +
-        'longer listed.',
+      'Manages the failed deliveries that postgresStore(pool, { inbox: true }) keeps. A ' +
+        'delivery that succeeds later leaves the list.',
     )
     .addCommand(listCommand())
     .addCommand(showCommand())
@@ -46,19 +46,19 @@ export function inboxCommand(): Command {
 
 function listCommand(): Command {
   const command = new Command('list')
-    .summary('list the deliveries that failed')
-    .description('Lists the deliveries that failed, the oldest first. --json gives one a line.');
+    .summary('list the failed deliveries')
+    .description('Lists the failed deliveries, oldest first. --json prints one per line.');
   addInboxOptions(command);
   runs<Flags>(command, list);
   return teach(command, {
     examples: [
-      ['paylink inbox list', 'DATABASE_URL says where'],
+      ['paylink inbox list', 'from the database in DATABASE_URL'],
       ['paylink inbox list --json', 'for programs'],
     ],
     environment: [DATABASE_ENVIRONMENT],
     exitCodes: [
-      [0, 'listed, also if there is none'],
-      [1, 'the database gave no answer'],
+      [0, 'listed, even if the inbox is empty'],
+      [1, 'the database did not answer'],
       USAGE_EXIT,
     ],
   });
@@ -103,9 +103,9 @@ function recordOf(delivery: KeptDelivery): object {
 
 function showCommand(): Command {
   const command = new Command('show')
-    .summary('show what is known about a delivery')
-    .description('Shows the deliveries of an order, or of a key. The body is never shown.')
-    .argument('<order>', 'the reference of the order, or the key that list --json gives');
+    .summary('show the details of a delivery')
+    .description('Shows the deliveries of an order or a key, but never a body.')
+    .argument('<order>', "the order's reference, or a key from list --json");
   addInboxOptions(command);
   runs<Flags>(command, show);
   return teach(command, {
@@ -114,7 +114,7 @@ function showCommand(): Command {
       ['paylink inbox show order-42 --json', 'for programs'],
     ],
     environment: [DATABASE_ENVIRONMENT],
-    exitCodes: [[0, 'shown'], [1, 'there is none'], USAGE_EXIT],
+    exitCodes: [[0, 'shown'], [1, 'the inbox has no such delivery'], USAGE_EXIT],
   });
 }
 
@@ -129,8 +129,8 @@ async function show({ flags, args: [order], output }: Run<Flags>): Promise<numbe
   });
   if (found.length === 0) {
     throw failure(
-      `there is no failed delivery of ${order!} in the inbox`,
-      'none has failed, or one has succeeded since',
+      `the inbox has no failed delivery of ${order!}`,
+      'no delivery failed, or a later delivery succeeded',
     );
   }
   for (const delivery of found) {
@@ -163,22 +163,24 @@ interface ReplayFlags extends Flags, SecretFlags {
 
 function replayCommand(): Command {
   const command = new Command('replay')
-    .summary('send the deliveries that failed to your webhook again')
+    .summary('send the failed deliveries to your webhook again')
     .description(
-      'Signs the kept bytes and sends them to your own webhook, one at a time, the oldest first. A replay is an ordinary delivery, so ' +
-        'it cannot credit an order twice, not even if two terminals replay at once. A wrong address or secret ends it at the first ' +
-        'answer, and so do three deliveries in a row without an answer. One call has one secret: with several merchants, --tenant selects the deliveries of one.',
+      'Signs the kept bytes and sends them to your own webhook, one at a time, oldest ' +
+        'first. A replay is an ordinary delivery and cannot credit an order twice, even if ' +
+        'two terminals replay at once. The command stops at the first answer to a wrong ' +
+        'address or secret, and after three unanswered deliveries in a row. Each call has ' +
+        'one secret: with several merchants, select one with --tenant.',
     )
     .option('--to <url>', 'your webhook')
     .option('--reference <reference>', 'only the deliveries of this order')
     .option(
       '--tenant <tenant>',
-      'the deliveries of this merchant (default: those without a tenant)',
+      'the deliveries of this merchant (default: deliveries without a tenant)',
     )
     .option('--allow-http', 'send to another machine without https')
-    .option('--rate <n>', 'how many in a second at most', wholeNumber(1, 10_000), 10)
+    .option('--rate <n>', 'the most deliveries per second', wholeNumber(1, 10_000), 10)
     .addOption(
-      new Option('--timeout <seconds>', 'how long to wait for each answer')
+      new Option('--timeout <seconds>', 'time for each answer')
         .argParser(seconds)
         .default(30_000, '30'),
     );
@@ -187,10 +189,7 @@ function replayCommand(): Command {
   runs<ReplayFlags>(command, replayAll);
   return teach(command, {
     examples: [
-      [
-        'paylink inbox replay --to https://shop.example/webhooks/payments',
-        'everything that failed',
-      ],
+      ['paylink inbox replay --to https://shop.example/webhooks/payments', 'all failed deliveries'],
       [
         'paylink inbox replay --to https://shop.example/webhooks/payments --reference order-42',
         'one order',
@@ -202,8 +201,8 @@ function replayCommand(): Command {
     ],
     environment: [SECRET_ENVIRONMENT, DATABASE_ENVIRONMENT],
     exitCodes: [
-      [0, 'every delivery was accepted, or handled meanwhile, or none was kept'],
-      [1, 'a delivery was refused, or there was no answer'],
+      [0, 'every delivery was accepted or handled meanwhile, or the inbox was empty'],
+      [1, 'a delivery was refused or got no answer'],
       USAGE_EXIT,
     ],
   });
@@ -211,11 +210,11 @@ function replayCommand(): Command {
 
 async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
   const url = requireTarget(flags.to);
-  if (flags.tenant === '') throw usageFailure('--tenant is empty');
+  if (flags.tenant === '') throw usageFailure('--tenant must not be empty');
   if (url.protocol === 'http:' && flags.allowHttp !== true && !isLocalHost(url.hostname)) {
     throw usageFailure(
-      `${url.hostname} is not this machine, and http would show the signed deliveries on the way`,
-      'use https, or --allow-http inside a network of your own, as between containers',
+      `${url.hostname} is not this machine, and http would expose the signed deliveries`,
+      'use https, or --allow-http inside your own network, such as between containers',
     );
   }
   const secret = await requireSecret(flags, output);
@@ -231,7 +230,8 @@ async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
       output.table([resultOf(delivery, replayed, output)]);
       output.record({ ...recordOf(delivery), ...answerOf(replayed) });
     }
-    // Only now: after `in_progress`, the other delivery has succeeded meanwhile.
+    // Lists after all replays, because a delivery that got `in_progress` may have succeeded
+    // meanwhile.
     const listed = new Set<string>();
     if (answers.size > 0) for await (const { key } of listedIn(inbox)) listed.add(key);
     const open = [...answers].filter(([key]) => listed.has(key)).map(([, replayed]) => replayed);
@@ -241,7 +241,10 @@ async function replayAll({ flags, output }: Run<ReplayFlags>): Promise<number> {
   });
 }
 
-/** The .env of a cloned project could name a database whose texts a secret of elsewhere would sign. */
+/**
+ * Refuses a database that only the project's .env names: a cloned project could name a stranger's
+ * database, and a secret from elsewhere would sign its texts.
+ */
 function refuseStrangersDatabase(flags: ReplayFlags, url: URL): void {
   const { databaseUrl, secret, secretFile } = flags;
   const isOfStranger = databaseUrl === undefined && isOfProject(DATABASE_VARIABLE);
@@ -249,8 +252,8 @@ function refuseStrangersDatabase(flags: ReplayFlags, url: URL): void {
   const isSecretOfStranger = !isSecretGiven && SECRET_VARIABLES.some(isOfProject);
   if (!isOfStranger || isSecretOfStranger || isLocalHost(url.hostname)) return;
   throw usageFailure(
-    'your secret would sign what is in a database that only the .env of this folder names',
-    'if that is right, give --database-url, or --dotenv .env',
+    "your secret would sign the contents of a database that only this folder's .env names",
+    'if this is intended, give --database-url, or --dotenv .env',
   );
 }
 
@@ -267,7 +270,7 @@ async function select(
     else ofOthers += 1;
   }
   if (ofOthers > 0)
-    output.note(text`${ofOthers} more are of other merchants: --tenant selects those of one`);
+    output.note(text`${ofOthers} more belong to other merchants: select one with --tenant`);
   return selected;
 }
 
@@ -284,7 +287,7 @@ function resultOf(
   return [reference, status, time, ...(code === undefined ? [] : [code])];
 }
 
-/** Without the reply's body, which can quote the request. */
+/** Leaves the reply's body out, because it can quote the request. */
 function answerOf(replayed: Replayed): object {
   if (replayed === 'handled') return { result: 'handled meanwhile' };
   const { durationMs } = replayed;
@@ -295,16 +298,16 @@ function answerOf(replayed: Replayed): object {
 
 interface Conclusion {
   readonly total: number;
-  /** How many were answered. */
+  /** The number of answered deliveries. */
   readonly count: number;
-  /** The answers to those that are still in the inbox. */
+  /** The answers to deliveries that are still in the inbox. */
   readonly open: readonly Replayed[];
   readonly url: URL;
   readonly output: Output;
 }
 
 function conclude({ total, count, open, url, output }: Conclusion): void {
-  if (total === 0) return output.line('There is no failed delivery to replay.');
+  if (total === 0) return output.line('The inbox has no failed delivery to replay.');
   const { paint } = output;
   const refused = open.filter((replayed) => !isAccepted(replayed));
   const accepted = count - refused.length;
@@ -314,8 +317,8 @@ function conclude({ total, count, open, url, output }: Conclusion): void {
   if (count < total)
     output.line(text`Stopped at ${showUrl(url)}: the other ${total - count} would fail alike.`);
   if (open.length > refused.length) {
-    const unhandled = `${open.length - refused.length} accepted, and still in the inbox`;
-    output.line(`${unhandled}: a queue has them, or another server answered.`);
+    const unhandled = `${open.length - refused.length} accepted, but still in the inbox`;
+    output.line(`${unhandled}: a queue holds them, or another server answered.`);
   }
   const replies = open.filter((replayed) => typeof replayed === 'object' && 'status' in replayed);
   const advice = new Set(replies.map((reply) => adviceFor(reply, url)));
@@ -330,7 +333,8 @@ function forgetCommand(): Command {
   const command = new Command('forget')
     .summary('delete old deliveries')
     .description(
-      'Deletes the deliveries that failed last before a date, with their bodies, whether they were handled since or not.',
+      'Deletes the deliveries whose last failure is before a date, with their bodies, ' +
+        'even if they were handled later.',
     )
     .option('--older-than <age>', 'days or hours since the last failure: 30d, 12h', ago);
   addInboxOptions(command);
@@ -339,12 +343,12 @@ function forgetCommand(): Command {
     examples: [
       [
         'paylink inbox forget --older-than 30d',
-        'deliveries that failed last more than 30 days ago',
+        'deliveries whose last failure is over 30 days old',
       ],
       ['paylink inbox forget --older-than 30d --json', 'for programs'],
     ],
     environment: [DATABASE_ENVIRONMENT],
-    exitCodes: [[0, 'deleted'], [1, 'the database gave no answer'], USAGE_EXIT],
+    exitCodes: [[0, 'deleted'], [1, 'the database did not answer'], USAGE_EXIT],
   });
 }
 

@@ -26,32 +26,33 @@ export function initCommand(): Command {
     .summary('add the webhook, the credit, their test and the emulator to your project')
     .description(
       'Finds the framework and the database of the project in this folder. Writes the webhook, ' +
-        'the credit that runs once, the return page, a test, the lines that .env lacks, and a script ' +
-        'that starts the emulator. It shows the changes, and asks. Nothing is installed.',
+        'the credit that runs once, the return page, a test, the lines that .env lacks, ' +
+        'and a script ' +
+        'that starts the emulator. Shows the changes and asks first. Installs nothing.',
     )
     .option(
       '--framework <name>',
       `next, ${FRAMEWORKS.join(', ')} (default: what package.json names)`,
     )
     .option('--dry-run', 'show the changes and write nothing')
-    .option('--yes', 'write without asking, also over files of the same name');
+    .option('--yes', 'write without asking, even over existing files');
   runs<Flags>(command, init);
   return teach(command, {
     examples: [
-      ['paylink init --dry-run', 'what it would write'],
-      ['paylink init --framework fastify --yes', 'without a question'],
+      ['paylink init --dry-run', 'shows the changes'],
+      ['paylink init --framework fastify --yes', 'writes without asking'],
     ],
     environment: [
       [
         'WEBHOOK_SECRET, PAYLINK_API_KEY, PAYLINK_BASE_URL, SHOP_URL, DATABASE_URL',
-        'written to .env if they are missing there, and not read',
+        'written to .env if missing there, and never read',
       ],
     ],
     exitCodes: [
       [0, 'written, or nothing to do'],
       [1, 'the answer was no'],
       USAGE_EXIT,
-      [INTERRUPTED, 'ended by Ctrl-C in place of an answer'],
+      [INTERRUPTED, 'ended by Ctrl-C instead of an answer'],
     ],
   });
 }
@@ -95,7 +96,7 @@ function show({ path, before, after, isSecret, overwrites }: PlannedFile, output
   const what = before === undefined ? 'new' : overwrites ? 'overwrites' : 'adds to';
   output.line(text`${overwrites ? paint.red(what) : paint.green(what)} ${paint.bold(path)}`);
   for (const { sign, line } of diffLines(before ?? '', after)) {
-    // What opens the emulator alone is still a secret on a shared screen.
+    // A secret that opens only the emulator must not appear on a shared screen either.
     const shown =
       isSecret === true ? line.replace(/^((?:WEBHOOK_SECRET|PAYLINK_API_KEY)=).*/, '$1…') : line;
     output.line(text`  ${sign === '+' ? paint.green(`+ ${shown}`) : paint.red(`- ${shown}`)}`);
@@ -106,7 +107,7 @@ function show({ path, before, after, isSecret, overwrites }: PlannedFile, output
 async function agrees(files: readonly PlannedFile[]): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw usageFailure(
-      'nothing was written: there is no terminal to ask at',
+      'nothing was written: paylink cannot ask without a terminal',
       '--yes writes, --dry-run only shows',
     );
   const lost = files.filter(({ overwrites }) => overwrites).map(({ path }) => path);
@@ -115,7 +116,7 @@ async function agrees(files: readonly PlannedFile[]): Promise<boolean> {
   );
 }
 
-/** @throws Failure for a link out of the folder, and for every link of a file with secrets */
+/** @throws Failure for a link out of the folder, and for every link to a file with secrets */
 function refuseLinks(folder: string, { path, isSecret }: PlannedFile): void {
   refuseLinksOut(folder, path);
   const found = lstatSync(join(folder, path), { throwIfNoEntry: false });

@@ -20,11 +20,10 @@ interface Flags extends CommonFlags, ServiceFlags {
   readonly idempotencyKey?: string;
 }
 
-/** `paylink links`: the commands for payment links. */
 export function linksCommand(): Command {
   return new Command('links')
     .summary('create payment links')
-    .description('Payment links of the service.')
+    .description('Manages payment links.')
     .addCommand(createCommand());
 }
 
@@ -34,31 +33,35 @@ function createCommand(): Command {
   const command = new Command('create')
     .summary('create a payment link')
     .description(
-      'Creates a payment link and prints the address where the customer pays. Give --amount, or --amount-min and --amount-max with ' +
-        '--description where the customer chooses. Amounts are in the smallest unit of the currency.',
+      "Creates a payment link and prints the payment page's address. Give --amount, or " +
+        'let the customer choose with --amount-min, --amount-max and --description. Amounts ' +
+        'are in the smallest unit of ' +
+        'the currency.',
     )
-    .option('--reference <reference>', 'your own reference of the order')
+    .option('--reference <reference>', "your order's reference")
     .option('--amount <n>', 'the amount', amount)
-    .option('--amount-min <n>', 'the least that the customer can choose', amount)
-    .option('--amount-max <n>', 'the most that the customer can choose', amount)
+    .option('--amount-min <n>', "the customer's lowest amount", amount)
+    .option('--amount-max <n>', "the customer's highest amount", amount)
     .option('--description <text>', 'the text on the payment page')
     .option('--return-url <url>', 'the address for the customer after paying')
     .option('--cancel-url <url>', 'the address for the customer after cancelling')
     .option('--single-use', 'the link can be paid once: one reference, one payment')
     .option(
       '--idempotency-key <key>',
-      'the same key for the same attempt, so that a second call makes no second link (default: a new one)',
+      "repeat a call's key to retry it without a second link (default: a new key)",
     );
   addServiceOptions(command);
   runs<Flags>(command, createLink);
   return teach(command, {
     examples: [
       [
-        'paylink links create --reference order-42 --amount 15000 --single-use --idempotency-key order-42',
+        'paylink links create --reference order-42 --amount 15000 --single-use ' +
+          '--idempotency-key order-42',
         'a fixed amount',
       ],
       [
-        `paylink links create --reference gift-7 --amount-min 500 --amount-max 50000 --description 'A gift'`,
+        'paylink links create --reference gift-7 --amount-min 500 --amount-max 50000 ' +
+          `--description 'A gift'`,
         'the customer chooses the amount',
       ],
       [
@@ -67,7 +70,7 @@ function createCommand(): Command {
       ],
     ],
     environment: API_ENVIRONMENT,
-    exitCodes: [[0, 'created'], [1, 'the service refused it, or gave no answer'], USAGE_EXIT],
+    exitCodes: [[0, 'created'], [1, 'the service refused, or did not answer'], USAGE_EXIT],
   });
 }
 
@@ -82,7 +85,7 @@ async function createLink({ flags, output }: Run<Flags>): Promise<number> {
 
 function readLink(flags: Flags): PaymentLinkRequest {
   const { reference, description } = flags;
-  if (reference === undefined) throw usageFailure('no --reference: your own name for the order');
+  if (reference === undefined) throw usageFailure("no --reference: give your order's reference");
   const common = {
     reference,
     return_url: flags.returnUrl,
@@ -92,12 +95,12 @@ function readLink(flags: Flags): PaymentLinkRequest {
   const { amount, amountMin, amountMax } = flags;
   const isFree = amountMin !== undefined || amountMax !== undefined;
   if (amount !== undefined && isFree)
-    throw usageFailure('--amount is a fixed amount: leave out --amount-min and --amount-max');
+    throw usageFailure('--amount is a fixed amount: omit --amount-min and --amount-max');
   if (amount !== undefined) return { ...common, amount, description };
   if (!isFree)
     throw usageFailure(
       'no amount',
-      '--amount, or --amount-min and --amount-max where the customer chooses',
+      'give --amount, or --amount-min and --amount-max if the customer chooses',
     );
   if (amountMin === undefined || amountMax === undefined || description === undefined) {
     throw usageFailure(

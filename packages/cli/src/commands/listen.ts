@@ -38,38 +38,42 @@ interface Flags extends CommonFlags, SecretFlags {
 
 const DEFAULT_PORT = 4020;
 const DEFAULT_FOLDER = '.paylink/deliveries';
-// Some 50,000 deliveries of the service.
+// Holds about 50,000 deliveries.
 const DEFAULT_MEGABYTES = 100;
-// Far above the size of a notification, and little enough to hold in memory.
+// Far above the size of a notification, and small enough to hold in memory.
 const BODY_LIMIT = 1_000_000;
 const TIMEOUT = 30_000;
-/** Headers of the connection and not of the message: the next connection has its own. */
+/** Headers of one connection. The next connection sets its own. */
 const OF_THE_CONNECTION =
   /^(host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|upgrade|te|trailer|expect)$/i;
 
-/** `paylink listen`: stands in front of the merchant's webhook, and records deliveries. */
+/** `paylink listen`: forwards requests to the merchant's webhook and records deliveries. */
 export function listenCommand(): Command {
   const command = new Command('listen')
-    .summary(
-      'stand in front of your webhook, record deliveries, and say why a signature does not match',
-    )
+    .summary('forward deliveries to your webhook, record them, and explain wrong signatures')
     .description(
-      'Listens on this machine, behind a tunnel for instance, and forwards each delivery to your own server byte for byte. Your ' +
-        'server verifies it as usual, and its answer goes back. Each delivery is recorded in a file of its own, until --record-limit. ' +
-        'With the webhook secret, a signature that does not match is diagnosed. A recorded delivery is sent again with --replay.',
+      'Listens on this machine, for example behind a tunnel, and forwards each delivery ' +
+        'to your server byte for byte. Your server verifies the delivery as usual, and its ' +
+        'answer goes back. Records each delivery in its own file, up to --record-limit. ' +
+        'With the webhook secret, explains signatures that do not match. --replay sends a ' +
+        'recorded delivery again.',
     )
     .option('--forward-to <url>', 'your own webhook')
-    .option('--port <port>', 'the port (0: any free one)', wholeNumber(0, 65_535), DEFAULT_PORT)
-    .option('--record <folder>', 'the folder of the recordings, for the owner only', DEFAULT_FOLDER)
+    .option('--port <port>', 'the port (0: any free port)', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option(
+      '--record <folder>',
+      'the folder of the recordings, with owner-only permissions',
+      DEFAULT_FOLDER,
+    )
     .option(
       '--record-limit <megabytes>',
-      'record no more once the folder holds this much',
+      'stop recording at this folder size',
       wholeNumber(1, 1_000_000),
       DEFAULT_MEGABYTES,
     )
     .option(
       '--replay <file>',
-      'send a recorded delivery to --forward-to, and end (can be repeated)',
+      'send a recorded delivery to --forward-to, then exit (can be repeated)',
       collect,
     );
   addSecretOptions(command);
@@ -81,8 +85,9 @@ export function listenCommand(): Command {
         'then point your tunnel at http://127.0.0.1:4020',
       ],
       [
-        'paylink listen --forward-to http://localhost:3000/webhooks/payments --replay .paylink/deliveries/one.json',
-        'a real delivery again, with its signature',
+        'paylink listen --forward-to http://localhost:3000/webhooks/payments --replay ' +
+          '.paylink/deliveries/one.json',
+        'sends a real delivery again, with its signature',
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
@@ -97,7 +102,7 @@ export function listenCommand(): Command {
 async function listen({ flags, output }: Run<Flags>): Promise<number> {
   if (flags.forwardTo === undefined) {
     throw usageFailure(
-      'no --forward-to: where is your webhook?',
+      "no --forward-to: give your webhook's address",
       'for example --forward-to http://localhost:3000/webhooks/payments',
     );
   }
@@ -107,12 +112,13 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
 
   const isIgnored = await makePrivateFolder(flags.record).catch((error: unknown) => {
     throw usageFailure(
-      `--record: ${flags.record} cannot be written (${String((error as NodeJS.ErrnoException).code)})`,
+      `--record: ${flags.record} cannot be written ` +
+        `(${String((error as NodeJS.ErrnoException).code)})`,
     );
   });
   if (!isIgnored) {
     output.note(
-      text`${flags.record} has a .gitignore of its own: let git ignore the deliveries, which hold signatures`,
+      text`${flags.record} has its own .gitignore: make git ignore the deliveries, which hold signatures`,
     );
   }
   const record = await openRecorder(flags.record, flags.recordLimit * 1_000_000);
@@ -144,13 +150,13 @@ interface Context {
   readonly output: Output;
 }
 
-/** Records a delivery before it is forwarded, so that none is lost if the merchant's server fails. */
+/** Records a delivery before forwarding it, so that a failing server loses no delivery. */
 async function take(
   req: IncomingMessage,
   res: ServerResponse,
   { record, ...context }: Context & { readonly record: Recorder },
 ): Promise<void> {
-  // The rest is read and dropped, since a sender whose connection is closed sees no 413.
+  // The rest is read and dropped, because a sender whose connection is closed does not see the 413.
   const body = await readBody(req.iterator({ destroyOnReturn: false }));
   if (body === undefined) {
     req.resume();
@@ -173,12 +179,14 @@ async function take(
 
 interface Forwarded {
   readonly status: number;
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, as received. */
   readonly headers: string[];
   readonly body: Buffer;
 }
 
-/** Sends a delivery on, byte for byte. Gives the answer, or why there is none. */
+/**
+ * Forwards a delivery byte for byte. Returns the answer, or the reason why the server sent none.
+ */
 function forward(
   { method, headers, body }: RecordedDelivery,
   target: URL,
@@ -212,7 +220,10 @@ function forward(
   });
 }
 
-/** A line for each delivery, and why its signature does not match. Never the signature, the secret or the body. */
+/**
+ * Prints one line per delivery, with the reason if the signature does not match. Never prints the
+ * signature, the secret or the body.
+ */
 async function tell(
   delivery: RecordedDelivery,
   {
@@ -234,7 +245,6 @@ async function tell(
     typeof forwarded === 'string'
       ? forwarded
       : `${forwarded.status}${code === undefined ? '' : ` (${code})`}`;
-  // The diagnosis of the signature says more.
   const advice =
     reply === undefined || problem !== undefined ? undefined : adviceFor(reply, target);
   output.record({
@@ -251,7 +261,7 @@ async function tell(
     ...(problem === undefined ? {} : { diagnosis: problem }),
     ...(file === undefined ? { recorded: false } : { file }),
   });
-  const where = file ?? 'not recorded: it does not fit into the folder, see --record-limit';
+  const where = file ?? 'not recorded: the folder is full, see --record-limit';
   output.line(
     text`${paint.dim(delivery.receivedAt.slice(11, 19))}  ${event} (${delivery.body.length} bytes) → ${isAcknowledged ? paint.green(outcome) : paint.red(outcome)}  ${paint.dim(where)}`,
   );
@@ -266,7 +276,7 @@ function replyOf({ status, headers, body }: Forwarded): Reply {
   return { status, headers: named, body: body.toString('utf8') };
 }
 
-/** Why the signature does not match, undefined if it does. */
+/** Explains a signature that does not match. Returns undefined if the signature matches. */
 async function problemOf(delivery: RecordedDelivery, secret: string): Promise<string | undefined> {
   const signatures = valuesOf(delivery, 'x-service-signature');
   if (signatures.length === 0) return 'the delivery has no X-Service-Signature header';
@@ -308,7 +318,7 @@ function ofTheMessage(headers: readonly (readonly [string, string])[]): string[]
   return headers.filter(([name]) => !OF_THE_CONNECTION.test(name)).flat();
 }
 
-/** The whole body, undefined if it is larger than any delivery. */
+/** Returns the whole body, or undefined if the body is over the limit. */
 async function readBody(stream: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -333,7 +343,7 @@ function open(server: Server, port: number): Promise<number> {
         error.code === 'EADDRINUSE'
           ? failure(
               `port ${port} is taken`,
-              '--port takes another one, and --port 0 any that is free',
+              'choose another port with --port, or let --port 0 pick a free port',
             )
           : failure(error.message),
       );

@@ -34,21 +34,23 @@ const TIMEOUT = 10_000;
 export const payCommand = (): Command =>
   settleCommand('pay').option(
     '--amount <amount>',
-    'for a link whose amount the customer chooses (default: its lower bound)',
+    'the amount for a free-amount link (default: its lower bound)',
     wholeNumber(0, Number.MAX_SAFE_INTEGER),
   );
 export const failCommand = (): Command => settleCommand('fail');
 export const cancelCommand = (): Command => settleCommand('cancel');
 
-/** `paylink pay|fail|cancel`: acts as the customer, on an emulator that runs on this machine. */
+/** `paylink pay|fail|cancel`: acts as the customer on an emulator on this machine. */
 function settleCommand(verb: Verb): Command {
   const command = new Command(verb)
     .summary(SUMMARIES[verb])
     .description(
-      `Acts as the customer on the payment page of an emulator on this machine (paylink emulate). It takes the ` +
-        `API key from the environment, from .env, or from ${KEPT_SECRETS}. The service itself has no such call.`,
+      'Acts as the customer on the payment page of an emulator on this machine (paylink ' +
+        'emulate). ' +
+        `Reads the API key from the environment, from .env or from ${KEPT_SECRETS}. The ` +
+        'service itself does not offer this call.',
     )
-    .argument('<reference>', 'the reference that the link was created with')
+    .argument('<reference>', "the link's reference")
     .option(
       '--base-url <url>',
       `the API of the emulator (default: ${BASE_URL_VARIABLE}, else ${DEFAULT_BASE_URL})`,
@@ -63,7 +65,7 @@ function settleCommand(verb: Verb): Command {
     environment: API_ENVIRONMENT,
     exitCodes: [
       [0, 'done'],
-      [1, 'the payment cannot get there, or no emulator answered'],
+      [1, 'the payment cannot get this status, or no emulator answered'],
       USAGE_EXIT,
     ],
   });
@@ -77,8 +79,9 @@ async function settle(
   const apiKey = (await findEmulatorApiKey(flags, output))?.value;
   if (apiKey === undefined) {
     throw usageFailure(
-      'no API key of an emulator',
-      `paylink emulate keeps one in ${KEPT_SECRETS}, or set ${API_KEY_VARIABLE}`,
+      'no API key for the emulator',
+      `run this where paylink emulate runs (the key is in ${KEPT_SECRETS}), or set ` +
+        API_KEY_VARIABLE,
     );
   }
   const { status, body } = await post(url, apiKey, { reference, amount: flags.amount });
@@ -95,13 +98,13 @@ async function settle(
   return EXIT.ok;
 }
 
-/** @throws Failure unless the address is that of an emulator on this machine. */
+/** @throws Failure unless the address is an emulator on this machine */
 function controlUrl(baseUrl: string, verb: Verb): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isHere = url !== undefined && isLocalHost(url.hostname);
   if (!isHere || url.protocol !== 'http:' || !/\/api\/?$/.test(url.pathname)) {
     throw usageFailure(
-      `the base URL must be that of an emulator on this machine, such as ${DEFAULT_BASE_URL}`,
+      `the base URL must be an emulator on this machine, such as ${DEFAULT_BASE_URL}`,
       'only an emulator lets you act for the customer. paylink emulate prints its address',
     );
   }
@@ -137,7 +140,7 @@ function explain(status: number, body: unknown): Failure {
     return failure(`the server answered ${status}: is it an emulator of this version?`);
   const hint =
     code === 'unauthorized'
-      ? `the emulator was started with another API key; ${KEPT_SECRETS} holds the one that it keeps`
+      ? `the emulator runs with another API key than the kept key in ${KEPT_SECRETS}`
       : undefined;
   return failure(`${message} (${code})`, hint);
 }

@@ -7,7 +7,6 @@ import { API_ENVIRONMENT } from '../settings.js';
 
 interface Flags extends CommonFlags, ServiceFlags {}
 
-/** `paylink payments`: the commands for payments. */
 export function paymentsCommand(): Command {
   return new Command('payments')
     .summary('read payments')
@@ -19,9 +18,10 @@ function getCommand(): Command {
   const command = new Command('get')
     .summary('read the status of a payment')
     .description(
-      'Reads a payment by your own reference of the order, and prints its status: pending, success, failed or cancelled.',
+      "Reads a payment by your order's reference and prints its status: " +
+        'pending, success, failed or cancelled.',
     )
-    .argument('<reference>', 'the reference that the link was created with');
+    .argument('<reference>', "the link's reference");
   addServiceOptions(command);
   runs<Flags>(command, getPayment);
   return teach(command, {
@@ -33,7 +33,7 @@ function getCommand(): Command {
     environment: API_ENVIRONMENT,
     exitCodes: [
       [0, 'read, with any status'],
-      [1, 'there is none, or the service refused or gave no answer'],
+      [1, 'the payment does not exist, or the service refused or did not answer'],
       USAGE_EXIT,
     ],
   });
@@ -56,7 +56,7 @@ async function getPayment({ flags, args: [reference = ''], output }: Run<Flags>)
   return EXIT.ok;
 }
 
-/** A service may show 0 until the customer has chosen. A price is never 0. */
+/** The service may report 0 until the customer has chosen an amount. A price is never 0. */
 function isChosen({ amount }: { readonly amount?: number }): boolean {
   return amount !== undefined && amount !== 0;
 }

@@ -20,7 +20,7 @@ import { API_ENVIRONMENT, DATABASE_VARIABLE } from '../settings.js';
 interface Flags extends CommonFlags, ServiceFlags {
   readonly orders?: string;
   readonly credits?: string;
-  /** `false` by --no-marks. */
+  /** `false` means --no-marks. */
   readonly marks?: string | false;
   readonly marksTable?: string;
   readonly databaseUrl?: string;
@@ -37,22 +37,26 @@ interface Flags extends CommonFlags, ServiceFlags {
 
 const DEFAULT_TABLE = 'paylink_marks';
 
-/** `paylink prove`: a merchant's books against the service and the marks. */
+/** `paylink prove`: compares a merchant's books with the service and the marks. */
 export function proveCommand(): Command {
   const command = new Command('prove')
     .summary('compare your books with the service: lost, doubled, or credited without payment')
     .description(
-      'Compares your orders and your credits with the payments of the service and with the marks of your store, and gives one verdict for ' +
-        'each order: right, lost, doubled, credited without payment, amount differs, unknown, or not asked. It reads, and changes nothing. ' +
-        'An order is right only where the service was asked. Amounts are whole numbers of the smallest unit.',
+      'Compares your orders and your credits with the payments of the service and with ' +
+        'the marks of your store, and gives each order one verdict: right, lost, doubled, ' +
+        'credited without payment, amount differs, ' +
+        'unknown, or not asked. Reads only, and changes nothing. An order is right only ' +
+        'if the service was asked about it. Amounts are whole numbers of ' +
+        'the smallest unit.',
     )
     .option(
       '--orders <query|file>',
-      'every order: reference and amount, or amount_min and amount_max, perhaps currency',
+      'every order: reference and amount, or amount_min and amount_max, optionally currency',
     )
     .option(
       '--credits <query|file>',
-      'one row for each credit: reference, perhaps amount, and by_hand if it has no payment',
+      'one row per credit: reference, optionally amount, and by_hand for a credit without ' +
+        'a payment',
     )
     .option(
       '--database-url <url>',
@@ -60,42 +64,35 @@ export function proveCommand(): Command {
     )
     .option(
       '--marks-table <table>',
-      `the table of postgresStore (default: ${DEFAULT_TABLE}, where there are queries)`,
+      `the table of postgresStore (default: ${DEFAULT_TABLE}, if an input is a query)`,
     )
     .option('--marks <file>', 'the marks as CSV: key, in hexadecimal, or reference')
-    .option('--no-marks', 'look at no marks')
+    .option('--no-marks', 'ignore the marks')
     .addOption(
       new Option(
         '--ask <which>',
-        'which orders the service is asked about: all, those that books and marks do not settle, or none',
+        'the orders to ask the service about: all, only those that books and marks do not ' +
+          'settle, or none',
       )
         .choices(['all', 'undecided', 'none'])
         .default('undecided'),
     )
-    .option(
-      '--tenant <tenant>',
-      'the merchant whose orders these are, as the option `tenant` of your webhook',
-    )
+    .option('--tenant <tenant>', "the orders' merchant, as in your webhook's option `tenant`")
     .option(
       '--partial',
       'the orders are incomplete, so credits and marks without an order are not findings',
     )
-    .option('--currency <code>', 'of orders without a currency of their own', 'XOF')
-    .option(
-      '--concurrency <n>',
-      'how many questions are under way at a time',
-      wholeNumber(1, 100),
-      4,
-    )
+    .option('--currency <code>', 'the currency of orders without one', 'XOF')
+    .option('--concurrency <n>', 'concurrent requests', wholeNumber(1, 100), 4)
     .option(
       '--rate <n>',
-      'how many questions in a second at most (default: the limit of the service)',
+      "the most requests per second (default: the service's limit)",
       wholeNumber(1, 10_000),
     )
     .addOption(
       new Option(
         '--grace <seconds>',
-        'how long a credit may take after its payment, before the credits are read again',
+        'time from a payment to its credit, before the credits are read again',
       )
         .argParser(seconds)
         .default(60_000, '60'),
@@ -110,28 +107,31 @@ export function proveCommand(): Command {
   return teach(command, {
     examples: [
       [
-        `paylink prove --orders 'SELECT reference, amount FROM orders' --credits 'SELECT reference, amount FROM credits' --dotenv .env`,
+        `paylink prove --orders 'SELECT reference, amount FROM orders' --credits 'SELECT ` +
+          `reference, amount FROM credits' --dotenv .env`,
         'books in PostgreSQL, beside the marks, at DATABASE_URL',
       ],
       [
         'paylink prove --orders orders.csv --credits credits.csv --ask all --csv findings.csv',
-        'exports, and every order asked',
+        'from exports, and asks about every order',
       ],
       [
-        'paylink prove --orders orders.csv --credits credits.csv --ask all --rate 20 --state .paylink/prove',
-        'a long run: after Ctrl-C the same line goes on',
+        'paylink prove --orders orders.csv --credits credits.csv --ask all --rate 20 ' +
+          '--state .paylink/prove',
+        'a long run: after Ctrl-C, the same line continues',
       ],
       [
-        'zcat orders.csv.gz | paylink prove --orders - --credits credits.csv --marks marks.csv --ask none',
-        'without a question',
+        'zcat orders.csv.gz | paylink prove --orders - --credits credits.csv --marks ' +
+          'marks.csv --ask none',
+        'without asking the service',
       ],
     ],
     environment: [...API_ENVIRONMENT, [DATABASE_VARIABLE, 'the PostgreSQL of the queries']],
     exitCodes: [
       [0, 'no finding'],
-      [1, 'a finding, or the run could not be completed'],
+      [1, 'a finding, or an incomplete run'],
       USAGE_EXIT,
-      [EXIT.nothing, 'the books hold no order, so nothing is proven'],
+      [EXIT.nothing, 'the books hold no orders, so the run proves nothing'],
       [INTERRUPTED, 'ended by Ctrl-C, with the findings so far printed'],
     ],
   });
@@ -173,10 +173,10 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
     if (isForPeople) await showProof(proof, () => state.readFinal(), output);
     await writeJson(proof, () => state.readFinal(), output);
     if (flags.csv !== undefined) await writeCsv(flags.csv, state.readFinal(), output);
-    // Only now: a report that could not be written is written by the same command line again.
+    // After the report: if the report cannot be written, the same command line writes it again.
     goesOn = !proof.complete;
     if (goesOn && flags.state !== undefined)
-      output.note(text`the same command line goes on where this one was stopped`);
+      output.note(text`the same command line continues this run`);
     if (proof.stopped === 'interrupted') return INTERRUPTED;
     if (hasNoOrders(proof)) return EXIT.nothing;
     return proof.complete && proof.total === 0 ? EXIT.ok : EXIT.failed;
@@ -195,7 +195,7 @@ async function readInputs(flags: Flags, output: Output): Promise<Located> {
   const { marks, marksTable, tenant } = flags;
   if (marksTable !== undefined && marks !== undefined)
     throw usageFailure('--marks-table cannot be given with --marks or --no-marks');
-  if (tenant === '') throw usageFailure('--tenant is empty');
+  if (tenant === '') throw usageFailure('--tenant must not be empty');
   const needsDatabase = 'query' in orders || 'query' in credits || marksTable !== undefined;
   if (!needsDatabase) {
     return {
@@ -209,7 +209,7 @@ async function readInputs(flags: Flags, output: Output): Promise<Located> {
   const address = findDatabase(flags.databaseUrl, output);
   if (address === undefined) {
     throw usageFailure(
-      'a query needs its PostgreSQL',
+      'a query needs a PostgreSQL database',
       `set ${DATABASE_VARIABLE}, or give --dotenv or --database-url`,
     );
   }
@@ -220,12 +220,12 @@ async function readInputs(flags: Flags, output: Output): Promise<Located> {
   const table = marksTable ?? DEFAULT_TABLE;
   const found = await database.hasTable(table);
   if (!found && marksTable !== undefined)
-    throw usageFailure(`--marks-table: that database has no table ${table}`);
-  if (!found) output.note(`that database has no table ${DEFAULT_TABLE}, so no marks are read`);
+    throw usageFailure(`--marks-table: the database has no table ${table}`);
+  if (!found) output.note(`the database has no table ${DEFAULT_TABLE}, so no marks are read`);
   return { orders, credits, marks: found ? { table } : undefined, tenant, database };
 }
 
-/** The facts that make two runs the same, without the key and the password. */
+/** Identifies a run. Leaves the key and the password out. */
 function settingsOf(
   { ask, partial, currency, baseUrl }: Flags,
   { orders, credits, marks, tenant, database }: Located,
@@ -250,18 +250,18 @@ function tellProgress(output: Output): (step: Step) => void {
   return (step) => {
     if (step.doing === 'resuming') {
       output.note(
-        text`going on: the books were read at ${step.readAt}, and ${step.asked} orders asked`,
+        text`continuing: the books were read at ${step.readAt}, and ${step.asked} orders asked`,
       );
       return;
     }
     const line =
       step.doing === 'reading'
-        ? `${step.rows} rows read, ${step.references} references looked at`
+        ? `${step.rows} rows read, ${step.references} references checked`
         : step.doing === 'asking'
           ? `${step.asked} of ${step.questions} asked`
           : step.doing === 'waiting'
             ? `the service asks to wait for ${Math.ceil(step.milliseconds / 1_000)} s`
-            : 'looking again at uncredited orders';
+            : 'reading uncredited orders again';
     show(
       () => line,
       () => `prove: ${line}`,

@@ -41,47 +41,48 @@ const EXITS: Readonly<Record<Result, number>> = {
   stopped: INTERRUPTED,
 };
 
-/** Milliseconds for `close` of the module. */
+/** Milliseconds for the module's `close`. */
 const CLOSING = 5_000;
 
-/** A service that is down fails every order: nobody reads ten thousand lines of that. */
+/** If the service is down, every order fails, and nobody reads ten thousand lines. */
 const MOST_ERROR_LINES = 20;
 
-/** `paylink reconcile`: the schedule that credits what neither the webhook nor the page has seen. */
+/**
+ * `paylink reconcile`: credits paid orders that neither the webhook nor the return page credited.
+ */
 export function reconcileCommand(): Command {
   const command = new Command('reconcile')
-    .summary('credit the paid orders whose notification never came: once, or on a schedule')
+    .summary('credit paid orders whose notification never came, once or on a schedule')
     .description(
-      'Asks the service for each of your unpaid orders, and credits those that are paid. Your own module says which orders are unpaid ' +
-        '(unpaidReferences) and how an order is credited (payments). Prints one line for each run and one for each error.',
+      'Asks the service about each of your unpaid orders, and credits the paid ones. Your ' +
+        'module lists the unpaid orders (unpaidReferences) and credits an order (payments). ' +
+        'Prints one line per run and one per error.',
     )
     .option(
       '--module <file>',
       'your module: it exports payments and unpaidReferences(), and may export close()',
     )
     .option('--every <time>', 'run again after this time, such as 5m, until SIGTERM', duration)
-    .option('--state <file>', 'keeps the cursor, so that the next run starts where one was cut off')
+    .option('--state <file>', 'keeps the cursor, so that the next run continues a stopped run')
     .option('--health <file>', 'keeps the time and the result of the last run, as JSON')
-    .option('--tenant <tenant>', 'the merchant whose orders these are')
+    .option('--tenant <tenant>', "the orders' merchant")
     .addOption(
       new Option('--deadline <time>', 'start no order after this time')
         .argParser(duration)
         .default(600_000, '10m'),
     )
-    .option('--concurrency <n>', 'orders at a time', wholeNumber(1, 100), 4)
-    .option(
-      '--no-lock',
-      `do not keep runs apart by a lock in the database of ${DATABASE_VARIABLE}`,
-    );
+    .option('--concurrency <n>', 'concurrent orders', wholeNumber(1, 100), 4)
+    .option('--no-lock', `run without the lock in the database of ${DATABASE_VARIABLE}`);
   runs<Flags>(command, run);
   return teach(command, {
     examples: [
       ['paylink reconcile --module ./payments.js', 'one run, for cron'],
       [
-        'paylink reconcile --module ./payments.js --every 5m --state cursor.json --health health.json',
-        'a schedule of its own, for systemd or a container',
+        'paylink reconcile --module ./payments.js --every 5m --state cursor.json --health ' +
+          'health.json',
+        'its own schedule, for systemd or a container',
       ],
-      ['paylink reconcile --module ./payments.js --json', 'one line of JSON for each run'],
+      ['paylink reconcile --module ./payments.js --json', 'one line of JSON per run'],
     ],
     environment: [
       ...API_ENVIRONMENT,
@@ -104,7 +105,7 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
   try {
     if (flags.module === undefined)
       throw usageFailure('no --module', 'for example --module ./payments.js');
-    if (flags.tenant === '') throw usageFailure('--tenant is empty');
+    if (flags.tenant === '') throw usageFailure('--tenant must not be empty');
     if (flags.state !== undefined) checkFolder(flags.state, '--state');
     if (flags.health !== undefined) checkFolder(flags.health, '--health');
     for (const name of [API_KEY_VARIABLE, ...SECRET_VARIABLES]) output.hide(process.env[name]);
@@ -137,7 +138,8 @@ function chooseLock({ lock, tenant = '' }: Flags, output: Output, signal: AbortS
     return (work) => runAlone(address, `paylink reconcile ${tenant}`, signal, work);
   if (lock) {
     output.note(
-      `${DATABASE_VARIABLE} names no PostgreSQL, so two runs can overlap. No order is credited twice all the same; --no-lock takes this line away`,
+      `${DATABASE_VARIABLE} does not name a PostgreSQL database, so two runs can overlap. ` +
+        'Each order is still credited only once. Silence this line with --no-lock',
     );
   }
   return (work) => work();
@@ -176,7 +178,8 @@ async function runAgain(
     show(report, output);
     if (report.result === 'key_refused') {
       output.error('the service refused the API key (401)', [
-        `compare ${API_KEY_VARIABLE} with the key of the service; nothing is asked until this command is started again`,
+        `compare ${API_KEY_VARIABLE} with the service's key. This command asks nothing ` +
+          'until you restart it',
       ]);
     }
     if (every === undefined || report.result === 'key_refused') return EXITS[report.result];
@@ -186,7 +189,6 @@ async function runAgain(
   }
 }
 
-/** The cursor of the next run. */
 class Cursor {
   readonly #path: string | undefined;
   readonly #output: Output;
@@ -200,7 +202,7 @@ class Cursor {
       const { cursor } = Object(readJsonFile(path)) as { readonly cursor?: unknown };
       if (typeof cursor === 'string' && /^\d{1,15}:/.test(cursor)) this.value = cursor;
     } catch {
-      // A lost cursor costs some questions. A run that does not start could cost an order.
+      // A lost cursor costs a few extra requests. A run that does not start could cost an order.
       output.error(`--state: ${path} cannot be read, so this run starts without a cursor`);
     }
   }
@@ -217,7 +219,7 @@ function keepHealth(path: string, report: RunReport, output: Output): void {
   keepFile(path, { time, durationMs, result, counts }, '--health', output);
 }
 
-/** A full disk must not leave orders without their credit. */
+/** Only warns on failure: a full disk must not keep orders from being credited. */
 function keepFile(path: string, value: unknown, option: string, output: Output): void {
   try {
     writeJsonFile(path, value);
@@ -269,7 +271,7 @@ const NAMES: Readonly<Record<string, string>> = {
   inProgress: 'in progress',
 };
 
-/** The merchant's pool, or a timer of theirs, would keep the process alive. */
+/** Exits although the merchant's pool or timers would keep the process alive. */
 function endSoon(): void {
   setImmediate(() => {
     process.stdout.write('', () => process.stderr.write('', () => process.exit()));

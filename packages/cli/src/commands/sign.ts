@@ -19,17 +19,18 @@ interface Flags extends CommonFlags, SecretFlags {
   readonly curl?: string;
 }
 
-/** `paylink sign`: the signature of a body. */
+/** `paylink sign`: signs a body. */
 export function signCommand(): Command {
   const command = new Command('sign')
     .summary('sign a body as the service does')
     .description(
-      'Prints the signature of a body: lower-case hexadecimal HMAC-SHA256 of its exact bytes. Nothing is sent. A line break at the ' +
+      'Prints the signature of a body: lower-case hexadecimal HMAC-SHA256 of its exact ' +
+        'bytes. Sends nothing. A line break at the ' +
         'end of a file is part of the body.',
     )
     .option('--body <file>', 'the body; - is stdin', '-')
     .option('--event <kind>', 'the event kind, for --headers and --curl', PAYMENT_SUCCEEDED)
-    .option('--headers', 'print the headers of a notification, one on a line')
+    .option('--headers', 'print the headers of a notification, one per line')
     .option('--curl <url>', 'print a curl command that sends it to an address');
   addSecretOptions(command);
   runs<Flags>(command, sign);
@@ -38,7 +39,7 @@ export function signCommand(): Command {
       ['paylink sign --body notification.json', 'the signature alone'],
       [
         `printf '{"reference":"order-42"}' | paylink sign --headers`,
-        'the headers. printf adds no line break, echo would',
+        'the headers. Unlike echo, printf does not add a line break',
       ],
       [
         'paylink sign --body notification.json --curl http://localhost:3000/webhooks/payments | sh',
@@ -73,7 +74,10 @@ async function sign({ flags, output }: Run<Flags>): Promise<number> {
   return EXIT.ok;
 }
 
-/** `-g`, since curl would send one request for each name in `{a,b}`. `--data-binary`, since `--data` would drop line breaks. */
+/**
+ * Returns a curl command. `-g` stops curl from sending one request per name in `{a,b}`.
+ * `--data-binary` keeps line breaks.
+ */
 function curlLine(url: URL, headers: readonly string[], file: string): string {
   const words = headers.flatMap((header) => ['-H', quoteForShell(header)]);
   return [

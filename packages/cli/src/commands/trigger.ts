@@ -36,25 +36,25 @@ interface Flags extends CommonFlags, SecretFlags, NotificationFlags {
 
 type Sent = Answer | { readonly error: string; readonly durationMs: number };
 
-/** `paylink trigger`: a signed notification to a server. */
+/** `paylink trigger`: sends a signed notification to a server. */
 export function triggerCommand(): Command {
   const command = new Command('trigger')
     .summary('send a signed notification to your server')
     .description(
-      'Sends a notification as the service does: signed, and to the one address you name. A server that accepts it treats it ' +
-        'as a real one, so name an order that it may credit.',
+      'Sends a signed notification to your address, as the service does. A server that ' +
+        'accepts it credits the order, so name an order that it may credit.',
     )
     .argument('[event]', 'the event kind', PAYMENT_SUCCEEDED)
     .option('--to <url>', 'the address of your webhook')
     .option('--reference <reference>', 'the order that was paid')
-    .option('--field <name=value>', 'another field of the body (can be repeated)', collect)
-    .option('--body <file>', 'the exact body, in place of --reference and --field; - is stdin')
-    .option('--times <n>', 'how often to send it', wholeNumber(1, 1_000), 1)
-    .option('--concurrent', 'all of them at once')
-    .option('--any-event', 'send an event kind that looks misspelt as it is')
-    .option('--header <header>', 'another header, "Name: value" (can be repeated)', collect)
+    .option('--field <name=value>', 'add a body field (can be repeated)', collect)
+    .option('--body <file>', 'the exact body, instead of --reference and --field; - is stdin')
+    .option('--times <n>', 'the number of notifications', wholeNumber(1, 1_000), 1)
+    .option('--concurrent', 'send all at once')
+    .option('--any-event', 'send an event kind unchanged, even if it looks misspelt')
+    .option('--header <header>', 'add a header, "Name: value" (can be repeated)', collect)
     .addOption(
-      new Option('--timeout <seconds>', 'how long to wait for each answer')
+      new Option('--timeout <seconds>', 'time for each answer')
         .argParser(seconds)
         .default(30_000, '30'),
     );
@@ -63,28 +63,27 @@ export function triggerCommand(): Command {
   return teach(command, {
     examples: [
       [
-        'paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments --reference order-42',
+        'paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments ' +
+          '--reference order-42',
         'one notification',
       ],
       [
-        'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42 --times 10 --concurrent',
-        'is an order credited once?',
+        'paylink trigger --to http://localhost:3000/webhooks/payments --reference ' +
+          'order-42 --times 10 --concurrent',
+        'tests that an order is credited once',
       ],
       [
         'paylink trigger --to http://localhost:3000/webhooks/payments --body notification.json',
         'the exact bytes of a file',
       ],
       [
-        'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42 --dotenv .env',
+        'paylink trigger --to http://localhost:3000/webhooks/payments --reference ' +
+          'order-42 --dotenv .env',
         'the secret of your own .env',
       ],
     ],
     environment: [SECRET_ENVIRONMENT],
-    exitCodes: [
-      [0, 'every answer was 2xx'],
-      [1, 'an answer was not, or there was none'],
-      USAGE_EXIT,
-    ],
+    exitCodes: [[0, 'every answer was 2xx'], [1, 'another answer, or no answer'], USAGE_EXIT],
   });
 }
 
@@ -166,7 +165,7 @@ function conclude(deliveries: readonly Sent[], { url, event, reference, output }
   return ok ? EXIT.ok : EXIT.failed;
 }
 
-/** Without the headers, which can hold cookies. */
+/** Leaves the headers out, because they can hold cookies. */
 function recordOf(sent: Sent, url: URL): object {
   if ('error' in sent) return sent;
   const { headers, ...rest } = sent;
@@ -183,14 +182,14 @@ function isAccepted(sent: Sent): boolean {
   return 'status' in sent && sent.status >= 200 && sent.status <= 299;
 }
 
-// As much of a reply as identifies it.
+// Characters of a reply that are enough to identify it.
 const REPLY_SHOWN = 300;
 
 function row(sent: Sent, number: number, output: Output): Printable[] {
   const { paint } = output;
   const time = paint.dim(`${sent.durationMs} ms`);
   if ('error' in sent) return [number, paint.red('none'), time, sent.error];
-  // Before it is cut, since half a secret would not be found.
+  // Redacts before cutting, because half a secret would not be found.
   const body = output.redact(sent.body).trim();
   const shown = body.length > REPLY_SHOWN ? `${body.slice(0, REPLY_SHOWN)}…` : body;
   return [

@@ -1,4 +1,3 @@
-/** The checks of `paylink doctor`. */
 import { adviceFor } from '../answer-advice.js';
 import { isLocalHost } from '../audit/local-host.js';
 import { showUrl } from '../input.js';
@@ -17,7 +16,7 @@ export { KIND } from './probes.js';
 
 export interface Check {
   readonly name: string;
-  /** `undefined` if it was not checked. */
+  /** `undefined` if the check did not run. */
   readonly ok: boolean | undefined;
   readonly message: string;
 }
@@ -25,8 +24,8 @@ export interface Check {
 type AddCheck = (name: string, ok: boolean | undefined, message: string) => void;
 
 /**
- * The checks in the order in which one fault hides another. They end if nothing more can be
- * learnt.
+ * Runs the checks so that a fault never hides an earlier one. Stops if further checks cannot tell
+ * more.
  */
 export async function examine(endpoint: Endpoint, deliver: string | undefined): Promise<Check[]> {
   const checks: Check[] = [];
@@ -49,7 +48,8 @@ export async function examine(endpoint: Endpoint, deliver: string | undefined): 
   check(
     'reply times',
     slowest < 5_000,
-    `at most ${slowest} ms${slowest < 5_000 ? '' : ': the sender may give up before'}`,
+    `the slowest reply took ${slowest} ` +
+      `ms${slowest < 5_000 ? '' : ', and the sender may give up earlier'}`,
   );
   check('outside', undefined, isLocalHost(endpoint.url.hostname) ? FROM_HERE : FROM_INSIDE);
   if (deliver === undefined)
@@ -73,7 +73,7 @@ interface Bench {
   readonly check: AddCheck;
 }
 
-/** Whether a webhook is there for POST, by its reply to a bad signature. */
+/** Returns true if the reply to a bad signature shows a webhook for POST. */
 async function findsRoute(forged: Answer, { probes, endpoint, check }: Bench): Promise<boolean> {
   const { status } = forged;
   const { url } = endpoint;
@@ -87,13 +87,14 @@ async function findsRoute(forged: Answer, { probes, endpoint, check }: Bench): P
       check(
         'route',
         false,
-        `answers 404, and a webhook of Paylink is at ${showUrl(elsewhere)}: the app has a prefix for its routes`,
+        `answers 404, but a Paylink webhook is at ${showUrl(elsewhere)}: the app prefixes ` +
+          'its routes',
       );
     } else if (await probes.answersToGet()) {
-      check('route', true, 'the path is there');
-      check('method', false, 'answers 404 to POST and not to GET: mount the webhook for POST');
+      check('route', true, 'the path exists');
+      check('method', false, 'answers 404 to POST but not to GET: mount the webhook for POST');
     } else {
-      check('route', false, 'answers 404: compare the path with where the webhook is mounted');
+      check('route', false, "answers 404: compare the path with the webhook's route");
     }
     return false;
   }
@@ -101,12 +102,12 @@ async function findsRoute(forged: Answer, { probes, endpoint, check }: Bench): P
     check('rate limit', false, LIMITED);
     return false;
   }
-  check('route', true, 'the path is there');
+  check('route', true, 'the path exists');
   if (status === 405) {
     check('method', false, 'answers 405 to POST: mount the webhook for POST');
     return false;
   }
-  check('method', true, 'POST is taken');
+  check('method', true, 'POST is accepted');
   if (codeOf(forged) === 'body_consumed') {
     check('parser', false, PARSER);
     return false;
@@ -126,7 +127,7 @@ async function findsRoute(forged: Answer, { probes, endpoint, check }: Bench): P
 /** Prefixes that frameworks and gateways put before all routes. */
 const PREFIXES = ['/api', '/v1', '/api/v1', '/prod'];
 
-/** The path that Paylink answers, if the given path has a wrong prefix. */
+/** Returns the path at which Paylink answers if the given path has a wrong prefix. */
 async function findElsewhere(probes: Probes, url: URL): Promise<URL | undefined> {
   const { pathname } = url;
   const less = PREFIXES.filter((prefix) => pathname.startsWith(`${prefix}/`)).map((prefix) =>
@@ -141,13 +142,17 @@ async function findElsewhere(probes: Probes, url: URL): Promise<URL | undefined>
   return undefined;
 }
 
-/** Says that something else answers, if it answers good and bad alike. */
+/** Names another program that answers valid and invalid signatures alike. */
 function strangerInFront(forged: Answer, signed: Answer): string | undefined {
   if (isPaylinkReply(forged) || !isSameReply(forged, signed)) return undefined;
   const look = strangerIn(forged);
   if (look === undefined && OF_THE_REQUEST.includes(forged.status)) return undefined;
   const guess = look === undefined ? '' : ` It looks like ${look}.`;
-  return `a good and a bad signature get the same reply, which is not Paylink's (${factsOf(forged)}). Something else answers, such as a login, a CSRF check or a firewall.${guess} Exempt the path of the webhook. If you verify by hand: is it the same secret?`;
+  return (
+    `a good and a bad signature get the same reply, which is not Paylink's ` +
+    `(${factsOf(forged)}). Something else answers, such as a login, a CSRF check or a ` +
+    `firewall.${guess} Exempt the path of the webhook. If you verify by hand, compare the secrets.`
+  );
 }
 
 function acceptedAs(forged: Answer): string {
@@ -163,10 +168,10 @@ function refusedAs(forged: Answer): string {
   const { status } = forged;
   return isPaylinkReply(forged)
     ? `is refused (${status})`
-    : `is refused (${status}), not in the form of Paylink (${factsOf(forged)})`;
+    : `is refused (${status}), but not in Paylink's form (${factsOf(forged)})`;
 }
 
-/** Whether the check could go on. */
+/** Returns true if the checks can continue. */
 async function checkSecretAndBody(
   { forged, signed }: { readonly forged: Answer; readonly signed: Answer },
   { probes, endpoint, check }: Bench,
@@ -180,7 +185,7 @@ async function checkSecretAndBody(
   if (isSuccess(signed.status)) {
     const takesSpaced = isSuccess(spaced.status);
     check('secret', true, 'is the same on both sides');
-    check('body', takesSpaced, takesSpaced ? 'reaches the webhook as it was sent' : CHANGED);
+    check('body', takesSpaced, takesSpaced ? 'reaches the webhook unchanged' : CHANGED);
   } else if (
     signed.status >= 400 &&
     signed.status <= 499 &&
@@ -195,16 +200,13 @@ async function checkSecretAndBody(
     check(
       'secret',
       false,
-      'a signed event is refused: is it the same secret, and does anything change the body on its way?',
+      'a signed event is refused: compare the secrets, and look for a parser or proxy ' +
+        'that changes the body',
     );
   } else {
     const seen = `a signed event of the kind ${KIND} is answered ${described(signed)}`;
     const advice = adviceFor(signed, endpoint.url)!;
-    check(
-      'signed event',
-      false,
-      `${seen}: an unknown kind is to be acknowledged with 200. ${advice}`,
-    );
+    check('signed event', false, `${seen}: acknowledge unknown event kinds with 200. ${advice}`);
   }
   return true;
 }
@@ -219,15 +221,20 @@ async function takesPretty(probes: Probes): Promise<boolean> {
 }
 
 const LIMITED =
-  'answers 429: a rate limiter in front of the webhook. That proves nothing about the signature. Try again later, and exempt the path';
+  'answers 429: a rate limiter in front of the webhook, so the signature was not checked. ' +
+  'Try again later, and exempt the path';
 const PARSER =
-  'a body parser reads the body before the webhook (body_consumed): mount the webhook before it. The log names the line';
+  'a body parser reads the body before the webhook (body_consumed): mount the webhook ' +
+  'before it. The log names the line';
 const CHANGED =
-  'some spellings of one JSON are refused and others are not: a parser or a proxy writes the JSON again on its way';
+  'some spellings of one JSON are refused and others accepted: a parser or a proxy ' +
+  'rewrites the JSON';
 const FROM_HERE =
-  'not checked: this machine asked itself. A proxy, a tunnel or a firewall on the way of the service is not tried';
+  'not checked: this machine asked itself. Proxies, tunnels and firewalls on the ' +
+  "service's way stay untested";
 const FROM_INSIDE =
-  'not checked: inside is not outside. A firewall may let this machine in and keep the service out, so run this from another network too';
+  'not checked: a firewall may let this machine in but keep the service out. Run doctor ' +
+  'from another network too';
 
 function checkStore(check: AddCheck, answer: Outcome, url: URL): void {
   if (typeof answer === 'string') return check('store', false, answer);
@@ -239,10 +246,13 @@ function checkStore(check: AddCheck, answer: Outcome, url: URL): void {
   );
 }
 
-/** Statuses that name a fault, with any signature. */
+/** Statuses that report a faulty request, whatever its signature. */
 const OF_THE_REQUEST: readonly number[] = [408, 413, 415];
 
-/** Whether a signed event is refused for its signature: many receivers answer 400 to a bad one. */
+/**
+ * Returns true if the receiver rejected the signature of a signed event. Many receivers answer a
+ * bad signature with 400.
+ */
 function isRefusedAs(signed: Answer, forged: Answer): boolean {
   const { status } = signed;
   return (
@@ -260,7 +270,7 @@ function isLimited({ status }: Answer): boolean {
   return status === 429;
 }
 
-/** The status, with the code of Paylink. Nothing else of a body is shown. */
+/** Returns the status with Paylink's code. Never shows other parts of a body. */
 function described(answer: Answer): string {
   const code = codeOf(answer);
   return code === undefined ? factsOf(answer) : `${answer.status} (${code})`;

@@ -1,9 +1,10 @@
-/** The requests of `paylink doctor`. */
 import { createHmac } from 'node:crypto';
 import { signedDelivery } from '@paylink/testing';
 import { explainNoAnswer, post, type Answer } from '../post.js';
 
-/** A kind that no receiver configures: a proven delivery of it is acknowledged and ignored. */
+/**
+ * A kind that no receiver configures: receivers acknowledge and ignore a verified delivery of it.
+ */
 export const KIND = 'paylink.doctor';
 
 export interface Endpoint {
@@ -13,7 +14,7 @@ export interface Endpoint {
   readonly timeout: number;
 }
 
-/** An answer, or why there was none. */
+/** An answer, or the reason for a missing answer. */
 export type Outcome = Answer | string;
 
 export const COMPACT = JSON.stringify({ reference: 'paylink-doctor' });
@@ -21,8 +22,8 @@ export const SPACED = '{ "reference" : "paylink-doctor" }\n';
 
 const VALUE = { reference: 'paylink-doctor' };
 /**
- * As formatters of several languages write it: a proxy that prints its JSON so changes all others,
- * and not its own.
+ * JSON as formatters of several languages write it. A proxy that reformats JSON changes all of
+ * these but its own.
  */
 export const PRETTY: readonly string[] = [2, 4, '\t']
   .map((indent) => JSON.stringify(VALUE, undefined, indent))
@@ -35,7 +36,7 @@ export const PRETTY: readonly string[] = [2, 4, '\t']
 
 export class Probes {
   readonly #endpoint: Endpoint;
-  /** Milliseconds that each answer took. */
+  /** The milliseconds of each answer. */
   readonly times: number[] = [];
 
   constructor(endpoint: Endpoint) {
@@ -47,8 +48,8 @@ export class Probes {
   }
 
   /**
-   * A signature that is wrong and has the right form. It is made with the secret, so that a
-   * receiver knows it for one of these and spends no diagnosis on it.
+   * Sends a wrong signature of the right form. It derives from the secret, so that the receiver
+   * recognises the probe and skips the diagnosis.
    */
   forged(url?: URL): Promise<Outcome> {
     const signature = createHmac('sha256', this.#endpoint.secret)
@@ -57,7 +58,7 @@ export class Probes {
     return this.#send(COMPACT, { type: KIND, signature, url });
   }
 
-  /** Whether the path answers GET. */
+  /** Returns true if the path answers GET. */
   async answersToGet(): Promise<boolean> {
     const { url, headers, timeout } = this.#endpoint;
     const answer = await post(new Request(url, { headers }), timeout).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** The inbox of the merchant's store, read through the store itself. */
+/** Opens the inbox through the merchant's own store. */
 import type { Command } from 'commander';
 import type { Inbox, KeptDelivery } from '@paylink/payments';
 import { postgresStore } from '@paylink/postgres';
@@ -25,7 +25,7 @@ export function addInboxOptions(command: Command): Command {
 
 const MISSING_TABLE = '42P01';
 
-/** Opens the inbox for as long as `work` runs. @throws Failure if there is none */
+/** Opens the inbox while `work` runs. @throws Failure if the database has no inbox */
 export async function withInbox<T>(
   { databaseUrl, marksTable }: InboxFlags,
   output: Output,
@@ -34,7 +34,7 @@ export async function withInbox<T>(
   const address = findDatabase(databaseUrl, output);
   if (address === undefined) {
     throw usageFailure(
-      'no address of your PostgreSQL',
+      'your PostgreSQL address is missing',
       `set ${DATABASE_VARIABLE}, or give --dotenv or --database-url`,
     );
   }
@@ -49,9 +49,9 @@ export async function withInbox<T>(
     const { code } = Object((error as Error).cause) as { readonly code?: unknown };
     if (code !== MISSING_TABLE) throw error;
     throw usageFailure(
-      'there is no inbox in that database',
+      'the database has no inbox',
       'postgresStore(pool, { inbox: true }) keeps failed deliveries, and migrate() makes its table',
-      '--marks-table names the table of your marks if it is not paylink_marks',
+      'give --marks-table if your marks table is not paylink_marks',
     );
   } finally {
     await client.end();
@@ -66,7 +66,7 @@ function tableOf(name: string | undefined): { readonly schema?: string; readonly
 
 const PAGE = 1_000;
 
-/** Every listed delivery, the oldest first. */
+/** Yields every listed delivery, oldest first. */
 export async function* listedIn(inbox: Inbox): AsyncGenerator<KeptDelivery, void, undefined> {
   let page = await inbox.list({ limit: PAGE });
   while (page.length > 0) {

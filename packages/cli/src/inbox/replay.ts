@@ -9,19 +9,19 @@ export interface ReplayOptions {
   readonly inbox: Inbox;
   readonly url: URL;
   readonly secret: string;
-  /** Deliveries a second at most. */
+  /** The most deliveries per second. */
   readonly rate: number;
   /** Milliseconds to wait for each answer. */
   readonly timeout: number;
 }
 
-/** `handled`: another delivery of the key has succeeded meanwhile, so nothing was sent. */
+/** `handled`: another delivery of the key has succeeded meanwhile, so the command sent nothing. */
 export type Replayed = 'handled' | Answer | { readonly error: string; readonly durationMs: number };
 
-/** Deliveries in a row without an answer: a server that restarts breaks only a few connections. */
+/** Unanswered deliveries in a row. A restarting server breaks only a few connections. */
 const MOST_UNANSWERED = 3;
 
-/** Yields each delivery with its result. Ends early if every other one would fail alike. */
+/** Yields each delivery with its result. Stops early if every further delivery would fail alike. */
 export async function* replay(
   deliveries: readonly KeptDelivery[],
   { inbox, url, secret, rate, timeout }: ReplayOptions,
@@ -53,7 +53,7 @@ export function isAccepted(replayed: Replayed): boolean {
   return 'status' in replayed && replayed.status >= 200 && replayed.status <= 299;
 }
 
-/** Whether the fault is the address or the secret, and not this delivery. */
+/** Returns true if the address or the secret is at fault, not this delivery. */
 function isHopeless(replayed: Exclude<Replayed, 'handled'>): boolean {
   if ('error' in replayed || isAccepted(replayed)) return false;
   const code = codeOf(replayed);

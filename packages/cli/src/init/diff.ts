@@ -1,4 +1,4 @@
-/** A change as a reader of `diff` expects it: lines that go and lines that come, without what stays the same at both ends. */
+/** Returns the changed lines as `diff` shows them, without the common start and end. */
 export function diffLines(
   before: string,
   after: string,

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Whether git ignores the path in the folder. Undefined without a repository, or without git. */
+/** Returns true if git ignores the path in the folder, or undefined without git or a repository. */
 export function isIgnoredByGit(folder: string, path: string): boolean | undefined {
   return ask(folder, ['check-ignore', '--quiet', '--no-index', path]);
 }
@@ -11,7 +11,7 @@ export function isTrackedByGit(folder: string, path: string): boolean {
 
 function ask(folder: string, args: readonly string[]): boolean | undefined {
   try {
-    // A folder from elsewhere can name a program of its own there.
+    // A folder from elsewhere can configure its own program here.
     const safe = ['-c', 'core.fsmonitor=false', ...args];
     execFileSync('git', safe, { cwd: folder, stdio: 'ignore' });
     return true;

@@ -1,21 +1,21 @@
 /**
- * The routes of each host and the way its test sends a delivery, in TypeScript and ES modules. Text
- * between ‹ and › is left out in JavaScript: see render.ts.
+ * The routes of each host, and how its test sends a delivery, as TypeScript in ES modules.
+ * JavaScript omits the text between ‹ and ›: see render.ts.
  */
 import type { Framework } from './project.js';
 
 export const WEBHOOK = '/webhooks/payments';
 
 export interface Host {
-  /** The package of Paylink. */
+  /** The Paylink package. */
   readonly adapter: string;
   readonly routes: string;
-  /** The line that mounts the routes, for the last lines of the output. */
+  /** The line that mounts the routes. The command prints it at the end. */
   readonly mount: string;
   readonly test: {
-    /** `node:test` and the like are added. */
+    /** Imports besides those of the test runner. */
     readonly imports: string;
-    /** Sets `deliver`, after the settings. */
+    /** Assigns `deliver`, after the settings. */
     readonly start: string;
     readonly close?: string;
   };
@@ -29,11 +29,12 @@ const PAGE =
 
 const ON_SERVER = {
   imports:
-    "import { createServer‹, type Server› } from 'node:http';\n‹import type { AddressInfo } from 'node:net';\n›",
+    "import { createServer‹, type Server› } from 'node:http';\n‹import type { AddressInfo " +
+    "} from 'node:net';\n›",
   close: '  server.closeAllConnections();\n  server.close();\n',
 };
 
-/** Listens with `listener`, and sends deliveries to the server. */
+/** Listens with `listener`, and sends deliveries to that server. */
 const listening = (listener: string): string => `  server = createServer(${listener});
   await new Promise‹<void>›((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address()‹ as AddressInfo›;
@@ -241,7 +242,8 @@ export const webhook = paymentWebhookApi(${SECRET}, payments);
     mount: '',
     test: {
       ...ON_SERVER,
-      imports: `${ON_SERVER.imports}‹import type { NextApiRequest, NextApiResponse } from 'next';\n›`,
+      imports:
+        `${ON_SERVER.imports}‹import type { NextApiRequest, NextApiResponse } from ` + `'next';\n›`,
       start: `  const { webhook } = await import('./payment-webhook');
 ${listening('(req, res) => void webhook(req‹ as NextApiRequest›, res‹ as NextApiResponse›)')}`,
     },
@@ -254,7 +256,7 @@ ${MONEY}
 
 const webhook = paymentWebhook(${SECRET}, payments);
 
-/** Answers the webhook and the return page. Gives false for all other requests. */
+/** Answers the webhook and the return page. Returns false for all other requests. */
 export async function paymentRoutes(
   req‹: IncomingMessage›,
   res‹: ServerResponse›,
@@ -287,7 +289,7 @@ ${listening('(req, res) => void paymentRoutes(req, res)')}`,
   },
 };
 
-/** The files that Next.js routes to. `lib` leads from the file to the modules. */
+/** The files that Next.js routes to. `lib` is the path from the file to the modules. */
 export const NEXT_ROUTES = {
   'next-app': {
     [`app/api${WEBHOOK}/route`]: (lib: string) => `export { POST } from '${lib}/payment-webhook';

@@ -1,11 +1,11 @@
 /**
- * The files of the money half, in TypeScript and ES modules. Text between ‹ and › is left out in
- * JavaScript: see render.ts.
+ * The files that credit orders, as TypeScript in ES modules. JavaScript omits the text between ‹
+ * and ›: see render.ts.
  */
 import { RECIPE } from './recipe.js';
 import type { Project } from './project.js';
 
-/** The line that keeps the marks in memory. It has to go before customers pay. */
+/** The line that keeps marks in memory. The user must replace it before customers pay. */
 export const MEMORY_LINE = 'export const store = memoryStore();';
 
 const CLIENT = `createClient({
@@ -24,8 +24,10 @@ export function paymentsFile(project: Project): string {
   const { database } = project;
   const head = [
     ...(loadsDotenv(project) ? ["import { existsSync } from 'node:fs';"] : []),
-    `import { createClient${isNext(project) ? '‹, type PaylinkClient›' : ''} } from '@paylink/client';`,
-    `import { createPayments${database === 'memory' ? ', memoryStore' : ''} } from '@paylink/payments';`,
+    `import { createClient${isNext(project) ? '‹, type PaylinkClient›' : ''} } from ` +
+      `'@paylink/client';`,
+    `import { createPayments${database === 'memory' ? ', memoryStore' : ''} } from ` +
+      `'@paylink/payments';`,
     ...(database === 'memory'
       ? []
       : [
@@ -86,7 +88,7 @@ export const payments = createPayments({
 
 export function creditFile(project: Project): string {
   if (project.database !== 'memory') return project.isTypeScript ? RECIPE.ts : RECIPE.js;
-  // Next.js loads a module once for each route.
+  // Next.js loads a module once per route.
   const orders = isNext(project)
     ? `const kept = globalThis‹ as { orders?: Map<string, Order> }›;
 export const orders = (kept.orders ??= new Map‹<string, Order>›());`

@@ -1,4 +1,4 @@
-/** The lines that `paylink init` leaves to the user. */
+/** The steps that `paylink init` leaves to the user. */
 import { readVersion } from '../version.js';
 import { isTrackedByGit } from './git.js';
 import { HOSTS } from './hosts.js';
@@ -6,7 +6,7 @@ import { loadsDotenv, MEMORY_LINE } from './money.js';
 import { SCRIPT, webhookUrl, type CodeFiles } from './plan.js';
 import type { Project } from './project.js';
 
-/** The version of packages that no registry has yet. */
+/** The version of packages before their first release. */
 const UNPUBLISHED = '0.0.0';
 
 export function nextSteps(project: Project, files: CodeFiles): string[] {
@@ -19,7 +19,8 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     ...(database === 'memory'
       ? []
       : [
-          `set DATABASE_URL in .env, and the names of your table in ${files.credit} and ${files.orders}`,
+          `set DATABASE_URL in .env, and the names of your table in ${files.credit} and ` +
+            files.orders,
           node(project, files.migration),
         ]),
     testLine(project, files.test),
@@ -30,8 +31,10 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     `call createOrder of ${files.orders} in your checkout, and reconcileOrders every few minutes`,
     ...(database === 'memory'
       ? [
-          `before customers pay: replace "${MEMORY_LINE}" in ${files.payments}. A restart forgets ` +
-            `which orders were credited. For PostgreSQL: ${commands.install} pg, then paylink init --yes`,
+          `before customers pay: replace "${MEMORY_LINE}" in ${files.payments}. A restart ` +
+            'forgets ' +
+            `which orders were credited. For PostgreSQL: ${commands.install} pg, then ` +
+            'paylink init --yes',
         ]
       : []),
   ];
@@ -71,7 +74,8 @@ function installLines(project: Project): string[] {
     ...(packed.length === 0
       ? []
       : [
-          `npx -y pnpm@10 pack:all ${packed.join(' ')}   # in a clone of Paylink, because no registry has ` +
+          `npx -y pnpm@10 pack:all ${packed.join(' ')}   # in a clone of Paylink, because ` +
+            'no registry has ' +
             'the packages yet: run the lines that it prints in this folder',
         ]),
     ...line(commands.install, others),
@@ -88,11 +92,11 @@ function node(project: Project, file: string, option = ''): string {
 function testLine(project: Project, test: string): string {
   const { commands, framework, isModule, isTypeScript, testRunner } = project;
   if (testRunner === 'vitest') return `${commands.exec} vitest run ${test}`;
-  // Without a file node --test of Node 20 finds no TypeScript, runs nothing and ends with 0.
+  // Without a file, node --test of Node 20 finds no TypeScript, runs nothing and exits with 0.
   if (testRunner === 'node:test') return node(project, test, '--test ');
   if (isTypeScript || !(isModule || framework.startsWith('next')))
     return `${commands.exec} jest ${test}`;
-  // Without the option jest takes ES modules for CommonJS. Not every shell knows NODE_OPTIONS=….
+  // Without the option, jest reads ES modules as CommonJS. Not every shell knows NODE_OPTIONS=….
   return `node --experimental-vm-modules node_modules/jest/bin/jest.js ${test}`;
 }
 
@@ -104,7 +108,8 @@ function mountLines(project: Project): string[] {
     ...(withoutRawBody === undefined
       ? []
       : [
-          `${withoutRawBody.at}: write NestFactory.create(…, { rawBody: true }), or the webhook answers 500`,
+          `${withoutRawBody.at}: write NestFactory.create(…, { rawBody: true }), or the ` +
+            'webhook answers 500',
         ]),
     ...(parser === undefined
       ? []

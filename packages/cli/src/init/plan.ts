@@ -1,4 +1,4 @@
-/** Which files `paylink init` writes, and how each differs from the file that is there. */
+/** Plans the files that `paylink init` writes, with the difference to each existing file. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -11,23 +11,22 @@ import { render, type Style } from './render.js';
 import { testFile } from './test-file.js';
 
 export interface PlannedFile {
-  /** Inside the project, with slashes. */
+  /** The path inside the project, with slashes. */
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string;
-  /** Whether only its owner may read it. */
+  /** Set if only the owner may read the file. */
   readonly isSecret?: boolean;
-  /** Whether lines of the user's own are lost. */
+  /** Set if the user would lose lines. */
   readonly overwrites: boolean;
 }
 
 export interface Plan {
-  /** The files that change. */
   readonly files: readonly PlannedFile[];
   readonly names: CodeFiles;
 }
 
-/** The paths of the files that the user has to know. */
+/** The paths of the files that the user edits. */
 export interface CodeFiles {
   readonly payments: string;
   readonly credit: string;
@@ -78,7 +77,7 @@ function styleOf(project: Project): Style {
   const { isTypeScript, isModule, framework } = project;
   const isNext = framework.startsWith('next');
   const isEsm = isTypeScript || isModule || isNext;
-  // TypeScript for CommonJS, and the bundler of Next.js, find a file without its ending.
+  // TypeScript for CommonJS and the bundler of Next.js resolve a file without its extension.
   const needsEnding = isTypeScript ? isModule && !isNext : isEsm;
   const ending = isTypeScript ? '.js' : `.${extensionOf(project)}`;
   return { isTypeScript, isEsm, ending: needsEnding ? ending : '' };
@@ -101,7 +100,7 @@ function read(folder: string, path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-/** Lines that are missing are added. Lines that are there stay as they are. */
+/** Adds missing lines and keeps existing lines. */
 function environment({ folder, database, port }: Project): PlannedFile {
   const before = read(folder, '.env');
   const known = parseEnv(before ?? '');

@@ -1,4 +1,4 @@
-/** Reads from the files of a project what `paylink init` must know. */
+/** Reads the facts that `paylink init` needs from the files of a project. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { usageFailure } from '../failure.js';
@@ -29,7 +29,7 @@ export interface Project {
   readonly isTypeScript: boolean;
   readonly isModule: boolean;
   readonly database: Database;
-  /** The library beside the pool. */
+  /** The library on top of the pool. */
   readonly orm: string | undefined;
   readonly commands: Commands;
   readonly testRunner: TestRunner;
@@ -38,9 +38,9 @@ export interface Project {
   readonly manifest: Manifest;
   /** The first line that mounts a body parser for all routes. */
   readonly parser: Finding | undefined;
-  /** Nest: the line that creates the application, if it does not keep the raw body. */
+  /** Nest: the line that creates the application without `rawBody`. */
   readonly withoutRawBody: Finding | undefined;
-  /** Nest: the prefix of all routes, as `/api`. */
+  /** Nest: the prefix of all routes, such as `/api`. */
   readonly prefix: string;
   readonly port: string;
 }
@@ -53,7 +53,7 @@ export interface Manifest {
   readonly packageManager?: string;
 }
 
-/** The commands of the package manager, each without the names that follow. */
+/** The commands of the package manager, without the names that follow. */
 export interface Commands {
   readonly install: string;
   readonly installDev: string;
@@ -77,7 +77,7 @@ const LOCKFILES = [
   ['package-lock.json', 'npm'],
 ] as const;
 
-/** The files that SAM and the Serverless Framework keep in a project's folder. */
+/** The files of SAM and the Serverless Framework in a project's folder. */
 const LAMBDA_FILES = [
   'template.yaml',
   'template.yml',
@@ -87,7 +87,7 @@ const LAMBDA_FILES = [
   'serverless.ts',
 ];
 
-/** These keep their data in PostgreSQL unless another driver is installed. */
+/** ORMs that use PostgreSQL unless another driver is installed. */
 const ORMS = ['@prisma/client', 'drizzle-orm', 'kysely', 'knex', 'typeorm', 'sequelize'];
 const SQL_LIBRARIES = [...ORMS, 'postgres', 'pg-promise'];
 const OTHER_DRIVERS = ['mysql', 'mysql2', 'mariadb', 'sqlite3', 'better-sqlite3', 'tedious'];
@@ -95,7 +95,7 @@ const OTHER_DRIVERS = ['mysql', 'mysql2', 'mariadb', 'sqlite3', 'better-sqlite3'
 const PARSER =
   /\.use\(\s*(?:(?:express|bodyParser)\.)?(?:json|urlencoded|raw|text|bodyParser|koaBody|koaBodyParser)\(/;
 
-/** @throws Failure if the folder has no package.json, or does not show which framework is meant. */
+/** @throws Failure if the folder has no package.json, or if the framework is ambiguous */
 export function readProject(folder: string, wanted?: string): Project {
   const has = (...names: string[]): boolean => names.some((name) => existsSync(join(folder, name)));
   const manifest = readManifest(folder);
@@ -104,7 +104,7 @@ export function readProject(folder: string, wanted?: string): Project {
   const isTypeScript = has('tsconfig.json');
   if (framework === 'nest' && !isTypeScript) {
     throw usageFailure(
-      'there is no tsconfig.json here',
+      'this folder has no tsconfig.json',
       'the controller for Nest is written in TypeScript, with decorators',
     );
   }
@@ -136,7 +136,7 @@ function prefixOf(found: Finding | undefined): string {
   return prefix === '' ? '' : `/${prefix}`;
 }
 
-/** The package manager of the folder, or of the monorepo above it. */
+/** Detects the package manager of the folder, or of the monorepo above. */
 function commandsOf(folder: string, { packageManager }: Manifest): Commands {
   const named = LOCKFILES.find(([, name]) => packageManager?.startsWith(`${name}@`));
   const [, name] = named ?? lockfileAt(folder) ?? ['', 'npm'];
@@ -147,7 +147,7 @@ function commandsOf(folder: string, { packageManager }: Manifest): Commands {
 function lockfileAt(folder: string): (typeof LOCKFILES)[number] | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const found = LOCKFILES.find(([file]) => existsSync(join(at, file)));
-    // A lockfile above the repository belongs to something else.
+    // A lockfile above the repository belongs to another project.
     if (found !== undefined || at === dirname(at) || existsSync(join(at, '.git'))) return found;
   }
 }
@@ -170,8 +170,10 @@ function readManifest(folder: string): Manifest {
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw usageFailure(
-      isMissing ? 'there is no package.json here' : 'package.json cannot be read as JSON',
-      isMissing ? 'run it in the folder of your server, or make one: npm init -y' : undefined,
+      isMissing ? 'this folder has no package.json' : 'package.json cannot be read as JSON',
+      isMissing
+        ? "run paylink init in your server's folder, or create a package.json with npm init -y"
+        : undefined,
     );
   }
 }
@@ -205,11 +207,11 @@ function frameworkOf(
   }
   const reason =
     found.length === 0
-      ? 'package.json names no framework that this command knows'
+      ? 'package.json does not name a supported framework'
       : `package.json names ${found.join(' and ')}`;
   throw usageFailure(
     reason,
-    `say which: --framework ${(found.length === 0 ? FRAMEWORKS : found).join('|')}`,
+    `choose one: --framework ${(found.length === 0 ? FRAMEWORKS : found).join('|')}`,
   );
 }
 
@@ -226,7 +228,7 @@ function rootOfMonorepo(folder: string, packages: readonly string[]): Error {
   return usageFailure(
     'this folder is the root of a monorepo',
     ...(servers.length === 0
-      ? ['run it in the folder of your server, with --framework']
+      ? ["run paylink init in your server's folder, with --framework"]
       : servers.map((path) => `cd ${path} && paylink init`)),
   );
 }

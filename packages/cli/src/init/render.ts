@@ -1,8 +1,8 @@
-/** Turns the text of a template, TypeScript in ES modules, into what a project uses. */
+/** Turns a template, TypeScript in ES modules, into the project's language and module system. */
 export interface Style {
   readonly isTypeScript: boolean;
   readonly isEsm: boolean;
-  /** The ending of imported files of the project: "", ".js" or ".mjs". */
+  /** The extension in the project's imports: "", ".js" or ".mjs". */
   readonly ending: string;
 }
 

@@ -1,9 +1,8 @@
-/** Searches the sources of a project. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Finding {
-  /** Path and line, as `src/app.ts:12`. */
+  /** Path and line, such as `src/app.ts:12`. */
   readonly at: string;
   /** The first group of the pattern. */
   readonly group: string | undefined;
@@ -12,10 +11,10 @@ export interface Finding {
 const SOURCE = /\.[cm]?[jt]sx?$/;
 const TEST = /\.(?:test|spec|d)\.[cm]?[jt]sx?$/;
 const SKIPPED = new Set(['node_modules', 'dist', 'build', 'out', 'coverage', 'test', 'tests']);
-/** A bound for folders that hold more than one project. */
+/** Bounds the search in folders that hold more than one project. */
 const MOST_FILES = 2_000;
 
-/** The first place that matches, outside of tests, builds and comments. */
+/** Returns the first match outside tests, builds and comments. */
 export function findInSources(folder: string, pattern: RegExp): Finding | undefined {
   for (const path of sourcesOf(folder)) {
     const text = readFileSync(join(folder, path), 'utf8').replace(/\/\/.*$/gm, '');

@@ -9,7 +9,6 @@ const RUNNERS = {
     before: 'beforeAll',
     after: 'afterAll',
   },
-  // The functions of jest are global.
   jest: { imports: '', before: 'beforeAll', after: 'afterAll' },
   'node:test': {
     imports:

@@ -1,8 +1,7 @@
-/** Finds the packages of a monorepo. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folders of the packages below the root of a monorepo, or undefined for other folders. */
+/** Returns the package folders below the root of a monorepo, or undefined for another folder. */
 export function packagesBelow(folder: string): string[] | undefined {
   const globs = globsOf(folder);
   if (globs === undefined) return undefined;

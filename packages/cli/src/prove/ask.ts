@@ -13,9 +13,9 @@ export interface AskOptions {
   readonly reader: PaymentClient<Payment>;
   readonly tenant: string | undefined;
   readonly concurrency: number;
-  /** Questions in a second at most. */
+  /** The most requests per second. */
   readonly rate: number | undefined;
-  /** Of orders that name none. */
+  /** The currency of orders without one. */
   readonly currency: string;
   readonly hasMarks: boolean;
   readonly signal: AbortSignal;
@@ -25,11 +25,11 @@ export interface AskOptions {
 
 export interface Asked {
   readonly checkpoint: Checkpoint;
-  /** Why it ended before the last question. */
+  /** The reason if the run ended early. */
   readonly stopped?: string;
 }
 
-/** Failures in a row after which the service is taken to be away, and a person is needed. */
+/** Failures in a row that mean that the service is down and a person must look. */
 const MOST_FAILURES = 20;
 /** Milliseconds, and answers, between two checkpoints. */
 const CHECKPOINT_INTERVAL = 1_000;
@@ -79,10 +79,12 @@ export async function askService(options: AskOptions): Promise<Asked> {
   }
 }
 
-/** Writes the answers, and now and then a checkpoint. */
+/** Writes the answers and, from time to time, a checkpoint. */
 class Answers {
   readonly #writer: LineWriter;
-  /** Of failures that may be those of a service that is away: they are only written when an answer comes after them. */
+  /**
+   * Failures that may mean that the service is down. They are written only if an answer follows.
+   */
   readonly #waiting: AnswerLine[] = [];
   readonly #counts: Counts;
   #counted: Counts = {};
@@ -124,7 +126,8 @@ class Answers {
     const { verdict, reason } = judge(books, answer, currency);
     const at = Date.now();
     if (verdict === 'lost') this.#waiting.push({ unsure: 'lost', books, answer, at });
-    // A wrong key or address knows no payment: neither is an order right by that, nor was it credited without payment.
+    // A wrong key or address knows no payments, so its answers prove nothing about orders or
+    // credits.
     else if (this.#read === 0 && 'status' in answer && answer.status === 'none') {
       this.#waiting.push({ unsure: 'no payment', books, answer, at });
     } else {
@@ -136,7 +139,7 @@ class Answers {
     if (isLasting) await this.#write();
   }
 
-  /** The last question has its answer. */
+  /** Writes the last answers. */
   async finish(): Promise<void> {
     await this.#write();
   }
@@ -179,10 +182,10 @@ function answerOf(reading: PaymentReading<Payment>): Answer {
   if (!isPaylinkError(error))
     return { error: error instanceof Error ? error.message : String(error) };
   if (error.code !== 'not_found') return { error: error.code };
-  // Of a proxy or a wrong address. The service itself has no pages here.
+  // HTML comes from a proxy or a wrong address: the API itself has no pages.
   if (typeof error.body === 'string' && /^\s*</.test(error.body))
     return { error: 'not_found, with a page of HTML' };
-  // Some proxies answer 404 to an encoded slash, in their own words or none.
+  // Some proxies answer 404 to an encoded slash, with their own body or none.
   const isSlashed = encodeURIComponent(reading.reference).includes('%2F');
   if (isSlashed && Object(error.body) !== error.body)
     return { error: 'not_found, without JSON, to a reference with a slash' };
@@ -195,7 +198,7 @@ function answerBy(payment: Payment): Answer {
   return { status: payment.status, amount: payment.amount, currency: payment.currency };
 }
 
-/** Failures of the service, and not of one reference. */
+/** Failures of the service, not of one reference. */
 const AWAY = new Set([
   'network_error',
   'timeout',
@@ -216,7 +219,7 @@ function isRefusedKey(reading: PaymentReading<Payment>): boolean {
   );
 }
 
-/** Lets questions pass at equal distances. */
+/** Spaces requests evenly. */
 class Pace {
   readonly #distance: number;
   #next = performance.now();

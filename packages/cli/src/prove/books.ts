@@ -2,18 +2,18 @@
 import type { Expected, Row } from './rows.js';
 
 export interface Books {
-  /** Of the mark that the reference has, or would have. */
+  /** The digest of the reference's mark. */
   readonly digest: string;
   /** Missing if only a mark exists. */
   reference?: string;
-  /** Rows of the orders. */
+  /** The number of order rows. */
   orders: number;
   expected?: Expected;
   currency?: string;
-  /** The rows of the order say different amounts. */
+  /** Set if the order's rows have different amounts. */
   contradictory?: true;
   credits: number;
-  /** Of the last credit. The amount counts only for a single credit. */
+  /** The last credited amount. It counts only for a single credit. */
   credited?: number;
   byHand?: true;
   marked?: true;

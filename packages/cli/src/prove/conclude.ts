@@ -1,4 +1,4 @@
-/** The end of a run: decides the unsure orders, and gathers all findings. */
+/** The end of a run: decides the unsure orders and gathers all findings. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { enter, type Books } from './books.js';
 import { findingOf, type Finding } from './finding.js';
@@ -6,7 +6,7 @@ import { judge, judgeUnanswered, type Answer, type Judged, type Verdict } from '
 import type { CreditRow } from './rows.js';
 import type { AnswerLine, BooksRead, Checkpoint, LineWriter, StateFolder } from './state.js';
 
-/** Reads the credits of some references again, as they are now. */
+/** Reads the present credits of some references. */
 export type ReadCredits = (references: readonly string[]) => Promise<readonly CreditRow[]>;
 
 export interface ConcludeOptions {
@@ -17,15 +17,15 @@ export interface ConcludeOptions {
   readonly hasMarks: boolean;
   /** Missing if the credits cannot be read again. */
   readonly readCredits: ReadCredits | undefined;
-  /** Milliseconds that a credit may take after the service has shown the payment. */
+  /** Milliseconds that a credit may take after the service reported the payment. */
   readonly grace: number;
   readonly signal: AbortSignal;
 }
 
 export interface Outcome {
-  /** The verdicts of the orders. Their sum is the number of orders. */
+  /** The number of orders per verdict. */
   readonly verdicts: Readonly<Record<string, number>>;
-  /** By their names. */
+  /** The number of findings per name. */
   readonly findings: Readonly<Record<string, number>>;
   readonly total: number;
 }
@@ -33,8 +33,7 @@ export interface Outcome {
 type Lost = Extract<AnswerLine, { unsure: unknown }>;
 
 const BATCH = 1_000;
-const KNEW_NONE =
-  'the service knew none of the payments that it was asked for: are address and key right?';
+const KNEW_NONE = 'the service knew none of the payments: check the address and the key';
 
 export async function conclude(options: ConcludeOptions): Promise<Outcome> {
   const { state, books, checkpoint, currency, hasMarks } = options;
@@ -71,8 +70,8 @@ export async function conclude(options: ConcludeOptions): Promise<Outcome> {
 }
 
 /**
- * The books were read before the service was asked: an order that was paid in between is credited by now, if all is well. An order that is
- * still not credited is lost.
+ * Reads the credits again. The books were read before the service was asked, so an order that was
+ * paid in between should be credited by now. If it is still not credited, it is lost.
  */
 async function lookAgain(
   batch: readonly Lost[],

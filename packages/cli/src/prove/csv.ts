@@ -1,4 +1,4 @@
-/** Rows of a CSV file, as they are read: RFC 4180, with or without a byte order mark, with any line break. */
+/** Reads rows of a CSV file (RFC 4180), with or without a byte order mark, with any line break. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
@@ -6,17 +6,19 @@ import { usageFailure } from '../failure.js';
 import { takeStdin } from '../input.js';
 import { refuseRepeated } from './rows.js';
 
-/** A cell longer than any reference is a quote that was never closed, and would be read to the end of the file. */
+/**
+ * A longer cell has a quote that is never closed, and the parser would read to the end of the file.
+ */
 const LONGEST_ROW = 1_000_000;
 
 export interface CsvRow<Column extends string> {
   readonly cells: Readonly<Partial<Record<Column, string>>>;
-  /** For messages: the input and the row. */
+  /** The input and the row, for messages. */
   readonly where: string;
 }
 
 /**
- * @param required columns of which each list must have one
+ * @param required lists of columns: the file must have a column of each list
  * @throws Failure if the file cannot be read, is not UTF-8, is not CSV, or lacks a column
  */
 export async function* readCsv<Column extends string>(
@@ -35,9 +37,9 @@ export async function* readCsv<Column extends string>(
     max_record_size: LONGEST_ROW,
   });
   const source = Readable.from(withFirst(start, pieces));
-  // pipe() carries no error over.
+  // pipe() does not forward errors.
   source.once('error', (error) => parser.destroy(error)).pipe(parser);
-  // As a spreadsheet counts: a line break within quotes is within its row.
+  // Counts as a spreadsheet does: a line break within quotes belongs to its row.
   let row = 0;
   let places: readonly (readonly [Column, number])[] | undefined;
   try {
@@ -49,8 +51,8 @@ export async function* readCsv<Column extends string>(
         for (const columns of required) {
           if (columns.some((column) => names.includes(column))) continue;
           throw usageFailure(
-            `${option}: the first line of ${nameOf(path)} names no column ${columns.join(' or ')}`,
-            `the columns that are read: ${known.join(', ')}`,
+            `${option}: the first line of ${nameOf(path)} has no column ${columns.join(' or ')}`,
+            `paylink prove reads these columns: ${known.join(', ')}`,
           );
         }
         refuseRepeated(option, known, names, `the first line of ${nameOf(path)}`);
@@ -73,12 +75,10 @@ export async function* readCsv<Column extends string>(
     parser.destroy();
   }
   if (places === undefined)
-    throw usageFailure(
-      `${option}: ${nameOf(path)} is empty, it has no line with the names of the columns`,
-    );
+    throw usageFailure(`${option}: ${nameOf(path)} is empty: its first line must name the columns`);
 }
 
-/** The parser's own message quotes its input. */
+/** Rewords the parser's message, which quotes its input. */
 function plainly(error: CsvError): string {
   const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
   return `${error.code.replace(/^CSV_/, '').toLowerCase().replaceAll('_', ' ')}${line}`;
@@ -88,7 +88,10 @@ function nameOf(path: string): string {
   return path === '-' ? 'stdin' : path;
 }
 
-/** Text, fatally: a file in another encoding would have other references. Takes the byte order mark away. */
+/**
+ * Decodes UTF-8 and fails on other encodings, which would change references. Drops the byte order
+ * mark.
+ */
 async function* decoded(
   bytes: AsyncIterable<Buffer>,
   path: string,
@@ -113,7 +116,7 @@ async function* decoded(
   yield decode();
 }
 
-/** As many pieces as hold the first line: a pipe may give it in parts. */
+/** Collects pieces until they hold the first line, because a pipe may split it. */
 async function firstLine(pieces: AsyncIterator<string>): Promise<string> {
   let start = '';
   while (!/[\r\n]/.test(start) && start.length <= LONGEST_ROW) {
@@ -132,7 +135,10 @@ async function* withFirst(
   for await (const piece of rest) if (piece !== '') yield piece;
 }
 
-/** Of the first line: spreadsheets write semicolons if the comma is part of numbers. */
+/**
+ * Detects the delimiter in the first line. Spreadsheets write semicolons in locales with a decimal
+ * comma.
+ */
 function delimiterOf(start: string): string {
   const line = start.split(/[\r\n]/, 1)[0]!.replace(/"[^"]*"/g, '');
   return [',', ';', '\t'].find((delimiter) => line.includes(delimiter)) ?? ',';

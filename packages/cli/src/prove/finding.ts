@@ -10,7 +10,7 @@ export interface Finding {
   readonly ordered?: number | { readonly least: number; readonly most: number };
   readonly credits?: number;
   readonly credited?: number;
-  /** Whether the store holds its mark. Left out without marks. */
+  /** Set if the store holds the order's mark. Missing without marks. */
   readonly marked?: boolean;
   /** The digest of a mark without an order. */
   readonly mark?: string;

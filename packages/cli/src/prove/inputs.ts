@@ -1,4 +1,4 @@
-/** The sources of the books, and the join of their rows. */
+/** Opens the sources of the books and joins their rows. */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify } from '@paylink/payments';
@@ -17,10 +17,10 @@ import {
 } from './rows.js';
 import type { BookSource } from './settle.js';
 
-/** Of the event that credits (docs/service.md 6.1). */
+/** The event that credits an order (docs/service.md 6.1). */
 export const PAYMENT_SUCCEEDED = 'payment.succeeded';
 
-// The folder can hold files of the user's, such as with `--state .`, and a folder of this name is deleted.
+// The run deletes this folder. With `--state .`, it lies beside the user's files.
 const ROWS = '.paylink-prove-rows';
 
 /** A query, or the path of a CSV file. `-` is stdin. */
@@ -34,11 +34,11 @@ export interface Inputs {
   readonly tenant: string | undefined;
   /** Set if an input is a query or a table. */
   readonly database: PostgresBooks | undefined;
-  /** For files that are as large as the books. */
+  /** A folder for files as large as the books. */
   readonly folder: string;
 }
 
-/** @throws Failure if stdin is to be read twice. */
+/** @throws Failure if two inputs read stdin */
 export function openInputs(inputs: Inputs): BookSource {
   const { orders, credits, marks, database } = inputs;
   const isAllThere =
@@ -53,7 +53,7 @@ export function openInputs(inputs: Inputs): BookSource {
   return new Gathered(inputs);
 }
 
-/** Rows that come from several places, brought together on this machine's disk. */
+/** Joins rows from several places on this machine's disk. */
 class Gathered implements BookSource {
   readonly rows: { orders: number; credits: number; marks: number | null };
   readonly #inputs: Inputs;
@@ -135,7 +135,7 @@ class Gathered implements BookSource {
   }
 }
 
-/** A value of --orders or --credits: SQL begins with its verb, and no file is called so. */
+/** Parses --orders or --credits. SQL begins with its verb, unlike a file name. */
 export function readInput(value: string | undefined, option: string): Input {
   if (value === undefined || value.trim() === '') {
     throw usageFailure(

@@ -1,8 +1,8 @@
-/** One verdict for each order. Nothing is right that the service was not asked about. */
+/** Gives each order one verdict. An order is `right` only if the service was asked about it. */
 import type { Books } from './books.js';
 import type { Expected } from './rows.js';
 
-/** Of an order exactly one. */
+/** The verdicts, of which each order gets exactly one. */
 export const VERDICTS = [
   'right',
   'lost',
@@ -14,7 +14,7 @@ export const VERDICTS = [
 ] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** The findings that belong to no order. */
+/** The findings without an order. */
 export const STRAYS = [
   'reference_repeated',
   'credit_without_order',
@@ -28,9 +28,9 @@ export type Ask = 'all' | 'undecided' | 'none';
 /** The service's answer about a reference. */
 export type Answer =
   | { readonly status: string; readonly amount?: number | undefined; readonly currency: string }
-  /** It knows no such payment. */
+  /** The service does not know the payment. */
   | { readonly status: 'none' }
-  /** It gave no answer that can be used. */
+  /** The answer cannot be used. */
   | { readonly error: string };
 
 export interface Judged {
@@ -39,7 +39,7 @@ export interface Judged {
   readonly reason: string;
 }
 
-/** The verdict by the books alone, or nothing if the service must be asked. */
+/** Returns the verdict of the books alone, or undefined if the service must be asked. */
 export function judgeByBooks(books: Books, ask: Ask, hasMarks: boolean): Judged | undefined {
   const { credits, fault, contradictory, marked } = books;
   if (credits > 1) return found('doubled', `credited ${credits} times`);
@@ -53,15 +53,15 @@ export function judgeByBooks(books: Books, ask: Ask, hasMarks: boolean): Judged 
   return { verdict: 'not_asked', reason: 'the service was not asked' };
 }
 
-/** The verdict by the service's answer. `currency` is the default of the orders. */
+/** Returns the verdict of the service's answer. `currency` is the default currency. */
 export function judge(books: Books, answer: Answer, currency: string): Judged {
   if ('error' in answer)
-    return judgeUnanswered(books, `the service gave no answer to use (${answer.error})`);
+    return judgeUnanswered(books, `the service gave no usable answer (${answer.error})`);
   switch (answer.status) {
     case 'success':
       return judgePaid(books, answer, currency);
     case 'none':
-      return judgeUnpaid(books, 'the service knows no payment');
+      return judgeUnpaid(books, 'the service does not know the payment');
     case 'pending':
     case 'failed':
     case 'cancelled':
@@ -69,12 +69,12 @@ export function judge(books: Books, answer: Answer, currency: string): Judged {
     default:
       return found(
         'unknown',
-        `the payment has a status that the contract does not show (${JSON.stringify(answer.status)})`,
+        `the payment has a status outside the contract (${JSON.stringify(answer.status)})`,
       );
   }
 }
 
-/** The verdict if the service's answer cannot be used. */
+/** Returns the verdict if the service's answer cannot be used. */
 export function judgeUnanswered(books: Books, why: string): Judged {
   return byCreditedAmount(books) ?? found('unknown', why);
 }
@@ -103,7 +103,7 @@ function judgePaid(books: Books, { amount, currency }: Paid, defaultCurrency: st
   if (credits === 0) {
     const next =
       books.marked === true
-        ? 'marked as done, so that no retry will credit it'
+        ? 'marked as done, so a retry will not credit it'
         : 'reconcile credits it';
     return found('lost', `paid and not credited; ${next}`);
   }
@@ -129,13 +129,16 @@ function judgeUnpaid(books: Books, what: string): Judged {
       return byCreditedAmount(books) ?? { verdict: 'right', reason: `credited by hand, ${what}` };
     return found('credited_without_payment', `credited, but ${what}`);
   }
-  // Without a credit it is not wrong yet: the next notification would be taken for a duplicate.
+  // The order is not wrong yet, but the store would treat the next notification as a duplicate.
   if (marked === true)
     return found('unknown', `marked as done, but ${what}: a payment now would not be credited`);
   return { verdict: 'right', reason: `not credited, ${what}` };
 }
 
-/** The merchant's own two amounts: the credit is of the stored amount, never of another (docs/service.md 6.8). */
+/**
+ * Compares the merchant's own two amounts. The credit must equal the stored amount (docs/service.md
+ * 6.8).
+ */
 function byCreditedAmount({
   expected,
   credited,

@@ -2,13 +2,13 @@ import { createReadStream } from 'node:fs';
 
 export interface Line {
   readonly text: string;
-  /** The offset of the next line, in bytes. */
+  /** The byte offset of the next line. */
   readonly end: number;
 }
 
 /**
- * The lines of a file of JSON. Not by readline, which also ends a line at U+2028, and a reference can hold one. A part after the last
- * line break was cut off by a crash, and is left out.
+ * Reads the lines of a JSON Lines file. readline would also split at U+2028, which a reference can
+ * hold. Skips a last line without a line break, which a crash cut off.
  */
 export async function* linesOf(path: string, start = 0): AsyncGenerator<Line, void, undefined> {
   let rest: Buffer = Buffer.alloc(0);

@@ -1,7 +1,7 @@
 /**
- * Brings the rows of one reference together, however many there are: by files on the disk, each with the rows whose digest begins
- * alike. SHA-256 spreads references evenly, so that no file is much larger than the others, and one at a time fits into memory. A
- * sort would read and write everything several times, and nothing here needs an order.
+ * Groups any number of rows by reference, through files on disk. Each file holds the rows whose
+ * digests share a prefix. SHA-256 spreads references evenly, so each file fits into memory. A sort
+ * would read and write every row several times.
  */
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export type UsefulRow = Exclude<Row, { kind: 'useless' }>;
 
 const PARTITIONS = 1_024;
 const DIGITS = 3;
-/** Bytes of each partition that wait in memory before they are written: 16 MiB of all. */
+/** Bytes of each partition that wait in memory: 16 MiB in total. */
 const WAITING = 16_384;
 
 export class Partitions {
@@ -38,7 +38,7 @@ export class Partitions {
     waiting.length += waiting.bytes.write(line, waiting.length);
   }
 
-  /** The books of each reference. Call it once, after the last `add`. */
+  /** Yields the books of each reference. Call it once, after the last `add`. */
   async *books(): AsyncGenerator<Books, void, undefined> {
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const found = new Map<string, Books>();

@@ -1,4 +1,4 @@
-/** Books in PostgreSQL: read in one snapshot, as they are at one moment, and written to by nothing here. */
+/** Reads books from PostgreSQL in one read-only snapshot. */
 import type { Client, QueryArrayResult } from 'pg';
 import { connectDatabase, messageOf, type DatabaseAddress } from '../database.js';
 import { failure, usageFailure } from '../failure.js';
@@ -18,7 +18,7 @@ import {
 } from './rows.js';
 import type { BookSource } from './settle.js';
 
-/** Rows of one answer of the server: large enough that the way does not matter, small beside anything else. */
+/** Rows per fetch: enough to hide the round trip, and small in memory. */
 const FETCHED = 5_000;
 
 type Column = (typeof ORDER_COLUMNS)[number] | (typeof CREDIT_COLUMNS)[number];
@@ -38,7 +38,7 @@ export class PostgresBooks {
     this.#database = database;
   }
 
-  /** Which database this is, without the password. */
+  /** Names the database, without the password. */
   get address(): string {
     if (!URL.canParse(this.#database.url)) return this.#database.url;
     const url = new URL(this.#database.url);
@@ -47,7 +47,7 @@ export class PostgresBooks {
     return url.href;
   }
 
-  /** Whether `search_path` finds a table of this name. */
+  /** Returns true if `search_path` finds the table. */
   async hasTable(table: string): Promise<boolean> {
     return this.#session(async (client) => {
       const { rows } = await client.query<{ found: boolean }>(
@@ -58,7 +58,7 @@ export class PostgresBooks {
     });
   }
 
-  /** All inputs, brought together by the server. */
+  /** Joins all inputs on the server. */
   joined(inputs: Joined): BookSource {
     const rows = { orders: 0, credits: 0, marks: inputs.marks === undefined ? null : 0 };
     return { rows, books: (onFault) => this.#joined(inputs, rows, onFault) };
@@ -133,10 +133,12 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
     }
   }
 
-  /** The credits of these references as they are now. */
+  /** Reads the present credits of these references. */
   async creditsOf(query: string, references: readonly string[]): Promise<CreditRow[]> {
     return this.#session(async (client) => {
-      const sql = `${selectSql(await columnsOf(client, query, '--credits'), query)} WHERE q.reference::text = ANY ($1)`;
+      const sql =
+        `${selectSql(await columnsOf(client, query, '--credits'), query)} WHERE ` +
+        'q.reference::text = ANY ($1)';
       const { rows } = await client.query<(string | null)[]>({
         text: sql,
         values: [references],
@@ -170,7 +172,10 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
     option: string,
     digest: string,
   ): Promise<string> {
-    return `SELECT '${kind}', ${digest}, q.* FROM (${selectSql(await columnsOf(client, query, option), query)}) q`;
+    return (
+      `SELECT '${kind}', ${digest}, q.* FROM ` +
+      `(${selectSql(await columnsOf(client, query, option), query)}) q`
+    );
   }
 
   async #session<T>(work: (client: Client) => Promise<T>): Promise<T> {
@@ -197,10 +202,10 @@ SELECT kind, encode(digest, 'hex'), ${PLACES.join(', ')} FROM books ORDER BY dig
   }
 }
 
-/** One snapshot for all that is read, and nothing can be written. */
+/** Begins a read-only snapshot. */
 async function begin(client: Client): Promise<void> {
   await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-  // The whole answer is read: the server need not hurry with the first rows.
+  // Plans for the whole result, not for fast first rows.
   await client.query('SET LOCAL cursor_tuple_fraction = 1');
 }
 
@@ -218,7 +223,7 @@ async function* fetchAll(
   }
 }
 
-/** Which of the columns the query gives. @throws Failure if one is missing. */
+/** Returns the columns that the query has. @throws Failure if a column is missing */
 async function columnsOf(
   client: Client,
   query: string,
@@ -237,14 +242,14 @@ async function columnsOf(
   for (const columns of required) {
     if (columns.some((column) => names.has(column))) continue;
     throw usageFailure(
-      `${option}: the query gives no column ${columns.join(' or ')}`,
+      `${option}: the query has no column ${columns.join(' or ')}`,
       `name it: SELECT order_number AS reference, … (the columns are ${[...names].join(', ')})`,
     );
   }
   return names;
 }
 
-/** In one order for both kinds of rows, as text, because the reader of rows parses numbers. */
+/** One column order for both kinds of rows. All are text, because the row reader parses numbers. */
 const PLACES = [
   'reference',
   'amount',
@@ -286,12 +291,13 @@ function creditOf([reference, amount, , , , byHand]: readonly (string | null)[])
   return readCredit({ reference, amount, by_hand: byHand }, 'a row of the credits');
 }
 
-/** The same key as `identify` of core, for the column `reference`. A test compares the two. */
+/** Computes the key of core's `identify` for the column `reference`. A test compares the two. */
 function digestSql(tenant: string | undefined): string {
   const identity =
     tenant === undefined
       ? `'payment.succeeded:' || q.reference`
-      : `${literal(`[${JSON.stringify(tenant)},"payment.succeeded",`)} || to_json(q.reference)::text || ']'`;
+      : `${literal(`[${JSON.stringify(tenant)},"payment.succeeded",`)} || ` +
+        `to_json(q.reference)::text || ']'`;
   return `sha256(convert_to(${identity}, 'UTF8'))`;
 }
 
@@ -303,7 +309,7 @@ function literal(value: string): string {
   })}'`;
 }
 
-/** `schema.table`, each as it is written. */
+/** Quotes `schema.table`. */
 function quoted(table: string): string {
   return table
     .split('.')

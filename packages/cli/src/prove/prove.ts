@@ -1,4 +1,3 @@
-/** A run from its inputs to its findings. */
 import type { Payment } from '@paylink/client';
 import type { PaymentClient } from '@paylink/payments';
 import { askService, type Asked } from './ask.js';
@@ -10,10 +9,10 @@ import { nameOfRun, type BooksRead, type StateFolder } from './state.js';
 export interface ProveOptions {
   readonly source: BookSource;
   readonly state: StateFolder;
-  /** The identity of this run: another run does not continue its state. */
+  /** The identity of this run. Another run does not continue its state. */
   readonly settings: unknown;
   readonly ask: Ask;
-  /** There unless `ask` is none. */
+  /** Missing if `ask` is none. */
   readonly reader: PaymentClient<Payment> | undefined;
   readonly tenant: string | undefined;
   readonly hasMarks: boolean;
@@ -35,15 +34,15 @@ export type Step =
   | { readonly doing: 'looking again' };
 
 export interface Proof extends Outcome {
-  /** Whether everything was read and asked that was to be. */
+  /** Set if the run read and asked everything. */
   readonly complete: boolean;
   readonly stopped?: string;
-  /** Missing if the run was stopped before the end of the books: nothing is known then. */
+  /** Missing if the run stopped before the end of the books. */
   readonly books?: BooksRead;
   readonly asked: number;
 }
 
-/** Whether the books were read to their end and held no order. */
+/** Returns true if the books were read to their end and held no orders. */
 export function hasNoOrders({ books }: Proof): boolean {
   return books?.rows.orders === 0;
 }

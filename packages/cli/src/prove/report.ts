@@ -1,4 +1,4 @@
-/** The findings of a run: for people, as JSON, and as CSV. */
+/** Writes the findings for people, as JSON and as CSV. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { usageFailure } from '../failure.js';
@@ -8,7 +8,7 @@ import { FINDINGS, type Finding } from './finding.js';
 import { VERDICTS } from './judge.js';
 import { hasNoOrders, type Proof } from './prove.js';
 
-/** Of each kind, how many findings a terminal is shown. */
+/** The most findings of each kind on a terminal. */
 const SHOWN = 10;
 
 const WORDS: Readonly<Record<(typeof VERDICTS)[number] | (typeof FINDINGS)[number], string>> = {
@@ -37,7 +37,7 @@ export async function showProof(
     output.line();
   }
   if (books === undefined) {
-    output.line('The books were not read to their end: nothing is known of any order.');
+    output.line('The books were not read to their end, so no order has a verdict.');
     return;
   }
   const shown = new Map<string, Finding[]>();
@@ -71,14 +71,14 @@ function conclusion(proof: Proof, { paint }: Output): Printable {
   const { complete, total, verdicts } = proof;
   const notAsked = verdicts['not_asked'] ?? 0;
   const rest =
-    notAsked === 0 ? '' : `; ${notAsked} orders were not asked, and nothing is said of them`;
+    notAsked === 0 ? '' : `; ${notAsked} orders were not asked about and have no verdict`;
   if (hasNoOrders(proof))
-    return paint.red('no order was read, so that nothing is proven: check --orders');
+    return paint.red('no order was read, so the run proves nothing: check --orders');
   if (total > 0) return paint.red(`${total} finding${total === 1 ? '' : 's'}${rest}`);
   return complete ? paint.green(`no finding${rest}`) : paint.yellow(`no finding so far${rest}`);
 }
 
-/** One document, written as it is read from the disk: the findings may be more than fit into memory. */
+/** Streams one document from the disk, because the findings may exceed the memory. */
 export async function writeJson(
   proof: Proof,
   findings: () => AsyncIterable<Finding>,
@@ -113,7 +113,7 @@ const COLUMNS = [
   'mark',
 ] as const;
 
-/** @param target a file, or stdout if it is `true`: escaped if that is a terminal */
+/** @param target a file, or `true` for stdout, which is escaped on a terminal */
 export async function writeCsv(
   target: string | true,
   findings: AsyncIterable<Finding>,

@@ -1,8 +1,8 @@
-/** One row of each input, checked. An inexact value is reported as a fault, never rounded. */
+/** Checks the rows of each input. Reports an inexact value as a fault and never rounds. */
 
 import { usageFailure } from '../failure.js';
 
-/** The amount of an order, or the bounds of the customer's choice. Whole numbers of the smallest unit. */
+/** The amount of an order, or the bounds of the customer's choice, in whole smallest units. */
 export type Expected =
   { readonly amount: number } | { readonly least: number; readonly most: number };
 
@@ -11,7 +11,7 @@ export interface OrderRow {
   readonly reference: string;
   readonly expected?: Expected | undefined;
   readonly currency?: string | undefined;
-  /** Why the row cannot be judged. */
+  /** The reason if the row cannot be judged. */
   readonly fault?: string | undefined;
 }
 
@@ -23,13 +23,13 @@ export interface CreditRow {
   readonly fault?: string | undefined;
 }
 
-/** A mark of a store: that the notification of `digest` is done. */
+/** A store's mark: the notification of `digest` is done. */
 export interface MarkRow {
   readonly kind: 'mark';
   readonly digest: string;
 }
 
-/** A row that is of no reference, so that no order can be blamed for it. */
+/** A row without a reference, which cannot be blamed on an order. */
 export interface UselessRow {
   readonly kind: 'useless';
   readonly fault: string;
@@ -46,7 +46,7 @@ export const ORDER_COLUMNS = [
 ] as const;
 export const CREDIT_COLUMNS = ['reference', 'amount', 'by_hand'] as const;
 
-/** @throws Failure if two columns have one name, since only one of them could be read */
+/** @throws Failure if two columns share a name, because only one of them could be read */
 export function refuseRepeated(
   option: string,
   known: readonly string[],
@@ -61,7 +61,7 @@ export function refuseRepeated(
   );
 }
 
-/** A cell. `null` and an empty cell are the same, since CSV knows no difference. */
+/** A cell. `null` equals an empty cell, because CSV does not distinguish them. */
 type Cell = string | null | undefined;
 export type Cells<Column extends string> = Readonly<Partial<Record<Column, Cell>>>;
 
@@ -72,8 +72,7 @@ export function readOrder(
   const { reference, amount, amount_min: least, amount_max: most, currency } = cells;
   if (isBlank(reference)) return { kind: 'useless', fault: `${where} has no reference` };
   const row = { kind: 'order', reference: reference!, ...(currency ? { currency } : {}) } as const;
-  if (amount && (least || most))
-    return { ...row, fault: `${where} has an amount and bounds of one` };
+  if (amount && (least || most)) return { ...row, fault: `${where} has both an amount and bounds` };
   try {
     if (amount) return { ...row, expected: { amount: readAmount(amount, 'amount') } };
     if (!least && !most) return { ...row };
@@ -108,11 +107,11 @@ export function readCredit(
   }
 }
 
-/** The digest of a mark, also as PostgreSQL writes a bytea (`\x…`). */
+/** Parses a mark's digest, also as PostgreSQL writes a bytea (`\x…`). */
 export function readMarkKey(key: Cell, where: string): MarkRow | UselessRow {
   const digest = key?.replace(/^\\x/, '').toLowerCase();
   if (digest !== undefined && /^[0-9a-f]{64}$/.test(digest)) return { kind: 'mark', digest };
-  return { kind: 'useless', fault: `${where} has no key of 64 hexadecimal digits` };
+  return { kind: 'useless', fault: `${where} needs a key of 64 hexadecimal digits` };
 }
 
 function isBlank(cell: Cell): boolean {
@@ -120,8 +119,8 @@ function isBlank(cell: Cell): boolean {
 }
 
 /**
- * The contract's amounts are whole numbers of the smallest unit (docs/service.md 2.1.1). `150.00` may be 150 or 15,000 of them, so it
- * is neither.
+ * Parses an amount in whole smallest units (docs/service.md 2.1.1). Rejects `150.00`, which may
+ * mean 150 or 15,000 of them.
  */
 function readAmount(cell: string, column: string): number {
   const amount = /^\d{1,16}$/.test(cell) ? Number(cell) : NaN;

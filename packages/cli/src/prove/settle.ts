@@ -1,4 +1,7 @@
-/** The first half of a run: reads the books to their end, settles the clear orders, and makes the rest questions. */
+/**
+ * The first half of a run: reads the books, settles the clear orders, and turns the rest into
+ * questions.
+ */
 import type { Books } from './books.js';
 import { findingOf, type Finding } from './finding.js';
 import { judgeByBooks, type Ask } from './judge.js';
@@ -6,9 +9,9 @@ import type { BooksRead, Counts, StateFolder } from './state.js';
 
 /** The rows of all inputs, by reference. */
 export interface BookSource {
-  /** @param onFault called for a row that is of no reference */
+  /** @param onFault called for a row without a reference */
   books(onFault: (fault: string) => Promise<void>): AsyncIterable<Books>;
-  /** Rows that were read by now. */
+  /** The number of rows read so far. */
   readonly rows: BooksRead['rows'];
 }
 
@@ -18,7 +21,10 @@ export interface SettleOptions {
   readonly state: StateFolder;
   readonly ask: Ask;
   readonly hasMarks: boolean;
-  /** The orders are incomplete, so credits and marks of others are not findings. */
+  /**
+   * Set if the list of orders is incomplete. Credits and marks of other orders are then not
+   * findings.
+   */
   readonly isPartial: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number, references: number) => void;
@@ -49,7 +55,9 @@ export async function settleByBooks(options: SettleOptions): Promise<BooksRead> 
       }
       orders++;
       if (books.orders > 1) {
-        const reason = `${books.orders} rows of the orders have this reference: two orders, of which one payment pays one, or a join`;
+        const reason =
+          `${books.orders} rows of the orders have this reference: duplicate orders, of ` +
+          'which a payment pays only one, or a join';
         await find(findingOf('reference_repeated', reason, books, { hasMarks }));
       }
       const judged = judgeByBooks(books, ask, hasMarks);

@@ -1,12 +1,13 @@
 /**
- * The state of a run in files, so that memory does not grow with the books, and a stopped run continues. The folder is the
- * one that the user named, or one of this run's own that is deleted at its end. A folder that the user named can hold other files,
- * so the name of each begins with `.paylink-prove-`:
+ * Keeps the state of a run in files, so that memory does not grow with the books and a stopped run
+ * continues. The folder is the user's, or a temporary folder that the run deletes. The user's
+ * folder can hold other files, so each name begins with `.paylink-prove-`:
  *
- * - `books.json`: the time at which the books were read to their end, and the settled orders. Written last, at once.
+ * - `books.json`: the time at which the books were read, and the settled orders. Written last, at
+ *   once.
  * - `questions.jsonl`: the books of each order that the service is asked about.
  * - `settled.jsonl`: the findings of the books alone.
- * - `answers.jsonl`: the findings of the service's answers, and after some of them a checkpoint.
+ * - `answers.jsonl`: the findings of the service's answers, with checkpoints between them.
  */
 import { createHash } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
@@ -33,9 +34,9 @@ import { linesOf } from './lines.js';
 
 export type Counts = Partial<Record<Verdict, number>>;
 
-/** The facts of the books alone. */
+/** The result of reading the books, before the service is asked. */
 export interface BooksRead {
-  /** Of the command line: another one is another run. */
+  /** The identity of the command line: another command line is another run. */
   readonly run: string;
   /** ISO 8601, UTC. */
   readonly readAt: string;
@@ -55,7 +56,7 @@ export interface Checkpoint {
   /** The start of the next question. */
   readonly end: number;
   readonly asked: number;
-  /** Payments that the service has shown. */
+  /** Payments that the service returned. */
   readonly read: number;
   readonly counts: Counts;
 }
@@ -84,7 +85,7 @@ export class StateFolder {
     this.#isKept = isKept;
   }
 
-  /** @throws Failure if another run is at work in the folder. */
+  /** @throws Failure if another run uses the folder */
   static async open(path: string | undefined): Promise<StateFolder> {
     if (path === undefined)
       return new StateFolder(await mkdtemp(join(tmpdir(), 'paylink-prove-')), false);
@@ -101,17 +102,20 @@ export class StateFolder {
     }
   }
 
-  /** It appears with its content. A dead lock is moved away and checked again, since another run may start at the same time. */
+  /**
+   * Takes the lock. The lock appears with its content. A dead lock is moved away and checked again,
+   * because another run may start at the same time.
+   */
   async #takeLock(): Promise<void> {
     const path = this.#at('lock');
     const own = this.#at(`lock.${process.pid}`);
     const held = (holder: string): Error =>
       usageFailure(
         `--state: another run (${holder}) is at work in ${this.path}`,
-        `if it is not: remove ${path}`,
+        `if that run has ended, remove ${path}`,
       );
     try {
-      // Of a run that was killed here and had the same process id.
+      // Left by a killed run that had the same process id here.
       await rm(own, { force: true });
       const holder = await holderOf(path);
       if (holder !== undefined) {
@@ -134,15 +138,18 @@ export class StateFolder {
     }
   }
 
-  /** The books of the last run, if it was stopped later. @throws Failure if that run had another command line. */
+  /**
+   * Returns the books of the last run if it stopped later. @throws Failure if that run had another
+   * command line
+   */
   async booksRead(run: string): Promise<BooksRead | undefined> {
     const text = await readFile(this.#at('books.json'), 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
     const books = JSON.parse(text) as BooksRead;
     if (books.run === run) return books;
     throw usageFailure(
-      `--state: ${this.path} is of a run that was stopped and had other inputs`,
-      'give the same command line to go on with it, or name another folder',
+      `--state: ${this.path} belongs to a stopped run with other inputs`,
+      'give the same command line to continue that run, or name another folder',
     );
   }
 
@@ -165,7 +172,7 @@ export class StateFolder {
     return START;
   }
 
-  /** The place of the last checkpoint. Later answers are cut off, since their orders are asked again. */
+  /** Returns the last checkpoint. Cuts later answers off, because their orders are asked again. */
   async resume(): Promise<Checkpoint> {
     const path = this.#at('answers.jsonl');
     let last = START;
@@ -205,7 +212,7 @@ export class StateFolder {
       yield JSON.parse(text) as AnswerLine;
   }
 
-  /** The file of the last findings, in the order in which they are shown. */
+  /** Opens the file of the final findings, in the order of the report. */
   final(): LineWriter {
     return new LineWriter(this.#at('final.jsonl'), 'w');
   }
@@ -216,7 +223,7 @@ export class StateFolder {
       yield JSON.parse(text) as Finding;
   }
 
-  /** @param goesOn whether a later run continues this one */
+  /** @param goesOn true if a later run continues this one */
   async close(goesOn: boolean): Promise<void> {
     if (!this.#isKept) return rm(this.path, { recursive: true, force: true });
     if (!goesOn) {
@@ -233,7 +240,7 @@ export class StateFolder {
   }
 }
 
-/** Lines of JSON, each written in the order of its call. */
+/** Writes JSON lines in the order of the calls. */
 export class LineWriter {
   readonly #stream: WriteStream;
   #failed: Error | undefined;
@@ -260,23 +267,26 @@ export class LineWriter {
   }
 }
 
-/** The same for the same inputs and settings, so that a state is never resumed with other settings. */
+/**
+ * Returns the same name for the same inputs and settings, so that a run never resumes with other
+ * settings.
+ */
 export function nameOfRun(settings: unknown): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('hex');
 }
 
-/** Gives the file its other name. @throws EEXIST if there is one of that name */
+/** Links the file to its final name. @throws EEXIST if the name is taken */
 async function place(own: string, path: string): Promise<void> {
   try {
     await link(own, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
-    // A file system without hard links. A lock that is still empty counts as that of a dead process there.
+    // A file system without hard links. An empty lock there counts as the lock of a dead process.
     await writeFile(path, await readFile(own), { flag: 'wx', mode: 0o600 });
   }
 }
 
-/** The process of a lock, undefined without a lock. */
+/** Returns the process id in a lock, or undefined without a lock. */
 async function holderOf(lock: string): Promise<number | undefined> {
   return readFile(lock, 'utf8').then(Number, (error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -284,7 +294,10 @@ async function holderOf(lock: string): Promise<number | undefined> {
   });
 }
 
-/** A command has one run. In a container its pid is often that of the process that was killed before it. */
+/**
+ * Returns true if another process runs under the pid. In a container, a killed process often had
+ * the same pid as this process.
+ */
 function isAtWork(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {

@@ -1,23 +1,22 @@
 /**
- * A lock in the database, so that two runs do not ask the service the same questions at a time. No
- * money depends on it: every order is credited once, by any run.
+ * A database lock that keeps two runs from asking the service the same questions. Money does not
+ * depend on this lock: overlapping runs still credit each order once.
  */
 import { withinBounds } from '@paylink/core';
 import { connectDatabase, type DatabaseAddress } from '../database.js';
 
-/** Milliseconds for the connection to close. */
 const CLOSING = 2_000;
 
 /**
- * The lock of a transaction and not of a session, which PgBouncer could leave behind on a connection
- * of its own. Limits for silent or long transactions would end it before the run.
+ * Begins a transaction-level lock, because PgBouncer could leave a session-level lock on its own
+ * connection. Lifts limits for idle or long transactions, which would end the lock before the run.
  */
 const BEGIN =
   'BEGIN READ ONLY; SELECT set_config(name, $$0$$, true) FROM pg_settings ' +
   'WHERE name IN ($$idle_in_transaction_session_timeout$$, $$transaction_timeout$$)';
 const LOCK = 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS "isLocked"';
 
-/** Runs `work` under the lock. Undefined if another process has the lock. */
+/** Runs `work` under the lock. Returns undefined if another process has the lock. */
 export async function runAlone<T>(
   address: DatabaseAddress,
   name: string,
@@ -25,7 +24,7 @@ export async function runAlone<T>(
   work: () => Promise<T>,
 ): Promise<T | undefined> {
   const connecting = connectDatabase(address, 'paylink reconcile');
-  // Of its own, because a pool of one connection could not credit meanwhile.
+  // A separate connection: a pool of one could not credit meanwhile.
   const client = await withinBounds(connecting, { signals: [signal] });
   try {
     const locking = async (): Promise<boolean> => {

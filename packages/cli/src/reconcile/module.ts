@@ -1,4 +1,4 @@
-/** The merchant's own module: the payments, and the orders that are not paid yet. */
+/** Loads the merchant's module: the payments and the unpaid orders. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -11,16 +11,16 @@ type References = Parameters<Payments['reconcile']>[0];
 
 export interface ShopModule {
   readonly payments: Pick<Payments, 'reconcile'>;
-  /** With `--tenant`, the orders of that merchant. */
+  /** With `--tenant`, returns the orders of that merchant. */
   readonly unpaidReferences: (tenant?: string) => References | Promise<References>;
   /** Ends the pool, so that the server sees the connections close. */
   readonly close?: () => unknown;
 }
 
-/** @throws Failure if the module cannot be loaded, or does not export what a run needs */
+/** @throws Failure if the module cannot be loaded or lacks a required export */
 export async function loadShop(path: string): Promise<ShopModule> {
   const file = resolve(path);
-  if (!existsSync(file)) throw usageFailure(`--module: there is no file ${path}`);
+  if (!existsSync(file)) throw usageFailure(`--module: the file ${path} does not exist`);
   const isTypeScript = /\.[cm]?tsx?$/.test(file);
   if (isTypeScript) await registerTsx();
   let shop: Partial<ShopModule> & { readonly default?: Partial<ShopModule> };
@@ -28,7 +28,7 @@ export async function loadShop(path: string): Promise<ShopModule> {
     shop = (await import(pathToFileURL(file).href)) as typeof shop;
   } catch (error) {
     const fix = isTypeScript
-      ? 'TypeScript is loaded by tsx if this folder has it: npm install --save-dev tsx'
+      ? 'TypeScript needs tsx in this folder: npm install --save-dev tsx'
       : undefined;
     const reason = isConfigurationError(error) ? 'a setting is wrong: ' : '';
     throw usageFailure(`--module: ${path} cannot be loaded: ${reason}${messageOf(error)}`, fix);
@@ -44,13 +44,16 @@ export async function loadShop(path: string): Promise<ShopModule> {
   if (typeof unpaidReferences !== 'function') {
     throw usageFailure(
       `--module: ${path} does not export unpaidReferences()`,
-      'export a function that returns the references of your unpaid orders, the oldest first',
+      'export a function that returns the references of your unpaid orders, oldest first',
     );
   }
   return { payments, unpaidReferences, ...(typeof close === 'function' && { close }) };
 }
 
-/** Node strips types by itself only in newer versions, and never finds `./a.ts` by `./a.js`. */
+/**
+ * Registers tsx. Only newer versions of Node strip types, and Node never resolves `./a.js` to
+ * `./a.ts`.
+ */
 async function registerTsx(): Promise<void> {
   try {
     const path = createRequire(join(process.cwd(), 'package.json')).resolve('tsx');

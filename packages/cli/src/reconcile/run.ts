@@ -1,4 +1,4 @@
-/** One run of a schedule, and its report for the log, the health file and programs. */
+/** Performs one scheduled run, and reports for the log, the health file and programs. */
 import { setMaxListeners } from 'node:events';
 import { withinBounds } from '@paylink/core';
 import type { ReconcileProgress, ReconcileReport } from '@paylink/payments';
@@ -7,8 +7,8 @@ import { isConfigurationError, isUsageFailure, usageFailure } from '../failure.j
 import type { ShopModule } from './module.js';
 
 /**
- * `incomplete`: an order was not read, or not credited. `failed`: the run could not start or go on.
- * `skipped`: another run has the lock.
+ * `incomplete`: an order was not read or not credited. `failed`: the run could not start or
+ * continue. `skipped`: another run has the lock.
  */
 export type Result = 'done' | 'incomplete' | 'key_refused' | 'failed' | 'stopped' | 'skipped';
 
@@ -20,17 +20,17 @@ export interface RunError {
 }
 
 export interface RunReport {
-  /** When the run ended. */
+  /** The end of the run. */
   readonly time: string;
   readonly durationMs: number;
   readonly result: Result;
-  /** Of a run that did not come to its end, those that are known. */
+  /** A stopped run reports the known counts. */
   readonly counts: Readonly<Record<string, number>>;
   readonly credited: readonly string[];
-  /** Unpaid, although they have a mark. */
+  /** Unpaid orders that have a mark. */
   readonly duplicates: readonly string[];
   readonly errors: readonly RunError[];
-  /** The cursor of the next run. Undefined if every order was read. */
+  /** The cursor of the next run. Undefined if the run read every order. */
   readonly cursor: string | undefined;
 }
 
@@ -41,19 +41,19 @@ export interface RunOptions {
   readonly deadline: number;
   readonly concurrency: number;
   readonly signal: AbortSignal;
-  /** Runs the work under the lock. Gives undefined if another run has the lock. */
+  /** Runs the work under the lock. Returns undefined if another run has the lock. */
   readonly alone: (work: () => Promise<ReconcileReport>) => Promise<ReconcileReport | undefined>;
-  /** Takes the secrets out of a text. */
+  /** Removes the secrets from a text. */
   readonly redact: (text: string) => string;
   readonly onError: (error: RunError) => void;
   readonly onProgress: (progress: ReconcileProgress) => void;
 }
 
-/** Milliseconds after the deadline for the questions and the credits that are under way. */
+/** Milliseconds after the deadline for pending requests and credits. */
 const GRACE = 60_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** @throws Failure if `unpaidReferences` returns no references, or a setting is wrong */
+/** @throws Failure if `unpaidReferences` does not return references, or if a setting is wrong */
 export async function runOnce({
   alone,
   onError,
@@ -64,7 +64,7 @@ export async function runOnce({
   const started = performance.now();
   const errors: RunError[] = [];
   const add = (error: RunError): void => {
-    // Before it is cut: no list of secrets knows half a secret.
+    // Redacts before cutting, because half a secret would not be found.
     const message = redact(error.message).replace(/\s+/g, ' ').slice(0, LONGEST_MESSAGE);
     errors.push({ ...error, message });
     onError(errors.at(-1)!);
@@ -95,7 +95,7 @@ export async function runOnce({
         add({ reference, ...factsOf(error) }),
       ),
     );
-    // A query of the merchant that hangs would keep the lock for ever.
+    // A merchant's query that hangs would keep the lock forever.
     const report = await withinBounds(running, {
       milliseconds: Math.min(options.deadline + GRACE, LONGEST_TIMER),
       reason: () => {
@@ -132,7 +132,7 @@ async function reconcileWith(
   if (Array.isArray(references) && references.some((each) => typeof each !== 'string')) {
     throw usageFailure(
       'unpaidReferences() must return strings',
-      'of rows, return rows.map(({ reference }) => reference)',
+      'for rows, return rows.map(({ reference }) => reference)',
     );
   }
   return shop.payments.reconcile(references, { ...options, tenant, signal, onError });
@@ -162,7 +162,7 @@ function countsOf(progress: ReconcileProgress | undefined): Readonly<Record<stri
 
 const LONGEST_MESSAGE = 300;
 
-/** With the reason behind the error, and without its stack. */
+/** Adds the error's cause, and leaves the stack out. */
 function factsOf(error: unknown): Pick<RunError, 'code' | 'message'> {
   try {
     const { code, cause, name } = Object(error) as Partial<NodeJS.ErrnoException>;

@@ -1,15 +1,15 @@
-/** A service whose answers a test chooses, request by request. */
+/** A service whose answers the test chooses per request. */
 import type { ServerResponse } from 'node:http';
 import { serve } from '../servers.js';
 import { API_KEY } from '../paylink.js';
 
 export interface Service {
   readonly env: Readonly<Record<string, string>>;
-  /** The references that were asked, in their order. */
+  /** The requested references, in their order. */
   readonly asked: string[];
 }
 
-/** @param answer the status of the payment; `undefined` where the test has answered itself, or never will */
+/** @param answer the status of the payment, or `undefined` if the test answers itself or never */
 export async function startService(
   answer: (
     reference: string,

@@ -1,4 +1,7 @@
-/** A merchant's books and the service's own, made from a number: any order can be made again, and nothing has to be kept. */
+/**
+ * Generates a merchant's books and the service's payments from a number, so that each order can be
+ * recreated and none is stored.
+ */
 import type { Finding } from '../../src/prove/finding.js';
 import type { Verdict } from '../../src/prove/judge.js';
 
@@ -8,25 +11,27 @@ export interface SyntheticPayment {
   readonly currency: string;
 }
 
-/** Everything that there is under one reference. */
+/** Everything under one reference. */
 export interface Story {
   readonly reference: string;
-  /** Its rows: amount, amount_min, amount_max. */
+  /** Rows of amount, amount_min, amount_max. */
   readonly orders: readonly (readonly [amount: string, least?: string, most?: string])[];
-  /** Its rows: amount, by_hand. */
+  /** Rows of amount, by_hand. */
   readonly credits: readonly (readonly [amount: string, byHand?: string])[];
   readonly isMarked: boolean;
-  /** What the service has; it fails for `error`, and knows nothing where there is none. */
+  /**
+   * The service's payment. `error` makes the request fail, and undefined means an unknown payment.
+   */
   readonly payment?: SyntheticPayment | 'error';
 }
 
 export interface Planted {
   readonly name: string;
   readonly finding: Finding['finding'];
-  /** Of its order, where there is one. */
+  /** The verdict of the order, if it exists. */
   readonly verdict?: Verdict;
   readonly story: (reference: string, amount: number) => Story;
-  /** Whether only an answer of the service shows it. */
+  /** Set if only the service's answer shows the fault. */
   readonly needsAnswer: boolean;
 }
 
@@ -64,7 +69,7 @@ function planted(
   };
 }
 
-/** Every kind of fault that is planted. Each is one finding. */
+/** Every planted kind of fault. Each is one finding. */
 export const FAULTS: readonly Planted[] = [
   planted('paid and never credited', 'lost', true, (a) => ({
     orders: [[`${a}`]],
@@ -169,7 +174,7 @@ export const FAULTS: readonly Planted[] = [
   })),
 ];
 
-/** These only where the reader can be made to fail, and to name another currency. */
+/** Faults that need a reader that can fail and report another currency. */
 export const FAULTS_OF_THE_SERVICE: readonly Planted[] = [
   planted('the service fails for it', 'unknown', true, (a) => ({
     orders: [[`${a}`]],
@@ -187,12 +192,12 @@ export const FAULTS_OF_THE_SERVICE: readonly Planted[] = [
 
 export interface SyntheticBooks {
   readonly count: number;
-  /** The numbers of the stories in which a fault is planted. */
+  /** The planted faults by story number. */
   readonly planted: ReadonlyMap<number, Planted>;
   readonly story: (number: number) => Story;
 }
 
-/** Books of `count` references, `faults` of them with a fault, in turn of each kind. */
+/** Makes books of `count` references, `faults` of them faulty, with each kind in turn. */
 export function makeBooks(
   count: number,
   faults: number,
@@ -219,7 +224,7 @@ export function makeBooks(
   };
 }
 
-/** Ends with the number, so that a reader finds the story. */
+/** Returns a reference that ends with the number, so that a reader finds the story. */
 function referenceOf(number: number): string {
   const odd = [
     'commande n° ',
@@ -246,7 +251,7 @@ function amountOf(number: number): number {
   return 500 + ((number * 7_919) % 100_000);
 }
 
-/** What happens where nothing is wrong. */
+/** Returns a story without a fault. */
 function sound(number: number, amount: number): Parts {
   const orders = [[`${amount}`]] as const;
   switch (number % 20) {
@@ -257,7 +262,7 @@ function sound(number: number, amount: number): Parts {
     case 5:
       return { orders, credits: [], isMarked: false, payment: unpaid('failed', amount) };
     case 9:
-      // No link was ever made.
+      // The order never had a link.
       return { orders, credits: [], isMarked: false };
     case 11:
       return {
@@ -274,7 +279,7 @@ function sound(number: number, amount: number): Parts {
         payment: success(amount),
       };
     case 15:
-      // Credited before there were marks, or its mark is forgotten.
+      // Credited before marks existed, or its mark is forgotten.
       return { orders, credits: [[`${amount}`]], isMarked: false, payment: success(amount) };
     case 17:
       return { orders, credits: [['']], isMarked: true, payment: success(amount) };
@@ -286,11 +291,11 @@ function sound(number: number, amount: number): Parts {
 export interface Expectation {
   readonly orders: number;
   readonly verdicts: Record<Verdict, number>;
-  /** By the name of the finding, its references; of a mark without an order, the one that it is of. */
+  /** References by finding. For a mark without an order, the reference of the mark. */
   readonly findings: ReadonlyMap<Finding['finding'], readonly string[]>;
 }
 
-/** What a run that asks about every order must say of them. */
+/** Returns the expected report of a run that asks about every order. */
 export function expectationOf({ count, planted, story }: SyntheticBooks): Expectation {
   const verdicts: Record<Verdict, number> = {
     right: 0,

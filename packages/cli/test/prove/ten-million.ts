@@ -1,6 +1,7 @@
 /**
- * `pnpm lab prove --long`: 1,000 planted faults among 10,000,000 orders in CSV files, and a payment reader of this process. Fails
- * unless exactly the planted ones are found. `--orders N --faults N --ask all|undecided`.
+ * `pnpm lab prove --long`: 1,000 planted faults among 10,000,000 orders in CSV files, and a payment
+ * reader of this process. Fails unless exactly the planted ones are found.
+ * `--orders N --faults N --ask all|undecided`.
  */
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
@@ -115,7 +116,7 @@ async function run(): Promise<boolean> {
   return missed === 0 && alarms === 0 && sameVerdicts && proof.complete;
 }
 
-/** The orders in their own order, the credits and the marks in another one, as they come from other tables. */
+/** Writes the orders in order, and credits and marks in another order, as from other tables. */
 async function writeBooks(): Promise<void> {
   const [orders, credits, marks] = ['orders', 'credits', 'marks'].map((name) =>
     createWriteStream(pathOf(name)),
@@ -127,7 +128,7 @@ async function writeBooks(): Promise<void> {
     const { reference, orders: rows } = books.story(number);
     for (const [amount, least = '', most = ''] of rows)
       await write(orders!, `${csvCell(reference)},${amount},${least},${most}`);
-    // 7,368,787 is prime: each number once, far from its neighbours.
+    // 7,368,787 is prime: it visits each number once, far from its neighbours.
     const other = books.story(count % 7_368_787 === 0 ? number : (number * 7_368_787) % count);
     for (const [amount, byHand = ''] of other.credits)
       await write(credits!, `${csvCell(other.reference)},${amount},${byHand}`);
@@ -173,7 +174,7 @@ function pathOf(name: string): string {
   return join(folder, `${name}.csv`);
 }
 
-/** The most that the process ever held, in MB. */
+/** Returns the process's peak memory in MB. */
 function memory(): number {
   return Math.round(process.resourceUsage().maxRSS / 1_000);
 }

@@ -1,4 +1,4 @@
-/** The module of a merchant, as the pages show it. */
+/** A merchant's module, as documented. */
 import { createClient } from '@paylink/client';
 import { createPayments } from '@paylink/payments';
 import { postgresStore } from '@paylink/postgres';

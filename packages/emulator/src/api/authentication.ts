@@ -1,10 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Random } from '../random.js';
 
-// The same as in @paylink/client, on which the emulator does not depend: it accepts every key that the client accepts.
+// The same form as in @paylink/client, on which the emulator does not depend.
 const FORM = /^sk_[a-z]+_[\x21-\x2d\x2f-\x7e]+\.[\x21-\x7e]+$/;
 
-/** Whether a key has the form of docs/service.md 5.1: `sk_live_` or another word, an identifier, a dot, a secret part. */
+/**
+ * Checks the form of an API key (docs/service.md 5.1): `sk_live_` or another word, an identifier, a
+ * dot, a secret part.
+ */
 export function isApiKey(value: unknown): value is string {
   return typeof value === 'string' && FORM.test(value);
 }
@@ -13,7 +16,10 @@ export function generateApiKey(random: Random): string {
   return `sk_live_${random.bytes('key id', 6).toString('hex')}.${random.bytes('key secret', 24).toString('base64url')}`;
 }
 
-/** Makes the check of a request's key, in constant time: `Authorization: Bearer` if the header is present, else `X-Api-Key`. */
+/**
+ * Returns a check that compares a request's key in constant time. `Authorization: Bearer` wins over
+ * `X-Api-Key`.
+ */
 export function createKeyCheck(apiKey: string): (headers: Headers) => boolean {
   const expected = digest(apiKey);
   return (headers) => {
@@ -28,7 +34,7 @@ function keyOf(headers: Headers): string | undefined {
   return headers.get('x-api-key') ?? undefined;
 }
 
-// Digests have one length, so the comparison reveals nothing of the key's length.
+// Digests have one length, so the comparison does not reveal the key's length.
 function digest(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

@@ -12,8 +12,9 @@ const STATUSES: Partial<Record<EmulatorErrorCode, ContentfulStatusCode>> = {
 };
 
 /**
- * Lets a program on this machine act as the customer: `POST /control/pay|fail|cancel` with `{ reference, amount? }`. It takes the
- * API key as the API does, so neither another site in a browser nor another user of the machine can pay.
+ * Lets a program on this machine act as the customer: `POST /control/pay|fail|cancel` with
+ * `{ reference, amount? }`. The endpoints require the API key, so neither another site in a browser
+ * nor another user of the machine can pay.
  */
 export function createControl({
   apiKey,

@@ -23,7 +23,7 @@ export interface ApiOptions {
   readonly assumed: Assumed;
 }
 
-/** The two endpoints of the service, mounted at the path of `baseUrl`. */
+/** Creates the two endpoints of the service, mounted at the path of `baseUrl`. */
 export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariables }> {
   const { apiKey, ledger, requests, limiter, store, assumed } = options;
   const api = new Hono<{ Variables: LoggedVariables }>();
@@ -39,10 +39,10 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
       c.header('Retry-After', String(secondsLeft));
       throw new ServiceError(
         'rate_limited',
-        `too many requests: the next one is answered in ${secondsLeft} s`,
+        `too many requests: the API answers again in ${secondsLeft} s`,
       );
     }
-    // A kill must not take back an answer.
+    // Writes failed changes before the answer, because a kill must not undo an answer.
     store.catchUp();
     await next();
     c.header('Cache-Control', 'no-store');
@@ -86,16 +86,14 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
 
   api.all('/v1/payment-links', (c) => refuseMethod(c, 'POST'));
   api.all('/v1/payments/:reference', (c) => refuseMethod(c, 'GET, HEAD'));
-  // Not `notFound`, which Hono ignores on an app that is mounted in another.
+  // Hono ignores `notFound` of a mounted app.
   api.all('*', () => {
     throw new ServiceError('not_found', 'this endpoint does not exist');
   });
   api.onError((error, c) => {
     if (error instanceof ServiceError) return answerError(c, error, assumed);
     report(error);
-    const message = isNotWritten(error)
-      ? error.message
-      : 'the emulator failed, and its console says why';
+    const message = isNotWritten(error) ? error.message : 'the emulator failed: read its console';
     return answerError(c, new ServiceError('internal_error', message), assumed);
   });
   return api;

@@ -17,7 +17,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads the body of POST /v1/payment-links. @throws ServiceError `invalid_request` that names the field. */
+/**
+ * Reads the body of POST /v1/payment-links. @throws ServiceError `invalid_request` that names the
+ * field
+ */
 export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest {
   const fields = parseObject(body);
   if (assumed.unknownFields === 'refuse') {
@@ -57,14 +60,14 @@ function readPrice(fields: Fields, assumed: Assumed): Price {
   const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
     if (min !== undefined || max !== undefined)
-      refuse('amount_min and amount_max go in place of amount, not beside it', 'amount');
+      refuse('use either amount, or amount_min and amount_max', 'amount');
     return { amount: readAmount('amount', amount, assumed) };
   }
   if (min === undefined && max === undefined)
-    refuse('amount is required, or amount_min and amount_max in its place', 'amount');
+    refuse('amount is required, or amount_min and amount_max instead', 'amount');
   const amountMin = readAmount('amount_min', min, assumed);
   const amountMax = readAmount('amount_max', max, assumed);
-  if (amountMin > amountMax) refuse('amount_min is more than amount_max', 'amount_max');
+  if (amountMin > amountMax) refuse('amount_min must not exceed amount_max', 'amount_max');
   return { amountMin, amountMax };
 }
 
@@ -83,7 +86,7 @@ function readAmount(
 function readReference(fields: Fields, length: number): string {
   const reference = readText(fields, 'reference', length);
   if (reference === undefined) refuse('reference is required', 'reference');
-  // A URL drops these as path segments, so the payment could never be read.
+  // URL parsers drop these path segments, so the payment could never be read.
   if (reference === '.' || reference === '..')
     refuse('reference must not be "." or ".."', 'reference');
   return reference;
@@ -96,7 +99,7 @@ function readText(fields: Fields, name: string, length: number): string | undefi
     refuse(`${name} must be a non-blank string`, name);
   if (value.length > length) refuse(`${name} must have at most ${length} characters`, name);
   if (value.includes('\0') || /\p{Surrogate}/u.test(value))
-    refuse(`${name} must not have NUL or lone surrogates`, name);
+    refuse(`${name} must not have NUL or unpaired surrogates`, name);
   return value;
 }
 
@@ -106,7 +109,8 @@ function readUrl(fields: Fields, name: string, length: number): string | undefin
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     refuse(`${name} must be an http or https URL`, name);
-  // The hosted page names the host in its Content-Security-Policy, where a ";" would start another directive.
+  // The hosted page puts the host into its Content-Security-Policy, where a ";" would start another
+  // directive.
   if (!/^[a-z0-9._\-[\]:]+$/.test(url.host)) refuse(`${name} must have a plain host name`, name);
   return url.href;
 }

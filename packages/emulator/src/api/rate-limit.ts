@@ -1,6 +1,6 @@
 import type { RateLimit } from '../assumed.js';
 
-/** Counts requests in windows of one length: the first request of a window opens it. */
+/** Counts requests in fixed windows. The first request opens a window. */
 export class RateLimiter {
   readonly #limit: RateLimit;
   #windowEnd = 0;
@@ -10,12 +10,12 @@ export class RateLimiter {
     this.#limit = limit;
   }
 
-  /** Takes one of the window's requests. Gives the whole seconds until the next window if none is left. */
+  /** Counts one request. Returns the whole seconds until the next window if the window is full. */
   take(): number | undefined {
     if (this.#limit === 'off') return undefined;
     const { requests, seconds } = this.#limit;
     const now = Date.now();
-    // A clock that was set back opens a new window too.
+    // A clock that was set back also opens a new window.
     if (now >= this.#windowEnd || now < this.#windowEnd - seconds * 1_000) {
       this.#windowEnd = now + seconds * 1_000;
       this.#left = requests;

@@ -1,26 +1,26 @@
 import type { MiddlewareHandler } from 'hono';
 import { report } from '../report.js';
 
-/** One request that the emulated API answered, refused ones included. The API key is not in it. */
+/** A request that the emulated API answered or refused, without the API key. */
 export interface ApiRequest {
   readonly id: number;
   readonly at: Date;
   readonly durationMs: number;
   readonly method: string;
-  /** The path and the query, as they were sent. */
+  /** The path and the query, as sent. */
   readonly path: string;
   readonly idempotencyKey?: string;
   /** The first 4,096 bytes of the body as UTF-8, if the API read it. */
   readonly body?: string;
-  /** The reference of the path or the body. */
+  /** The reference in the path or the body. */
   readonly reference?: string;
   readonly status: number;
-  /** The error, if the request was refused. */
+  /** The error code, if the API refused the request. */
   readonly code?: string;
   readonly message?: string;
 }
 
-/** Facts about a request, from the endpoints to the log. */
+/** Facts that the endpoints report to the log. */
 export interface LoggedVariables {
   body?: Uint8Array;
   reference?: string;
@@ -29,7 +29,7 @@ export interface LoggedVariables {
 
 const BODY_KEPT = 4_096;
 
-/** Remembers the newest requests to the API, and tells the listeners of each. */
+/** Keeps the newest API requests and notifies the listeners of each request. */
 export class RequestLog {
   readonly #kept: number;
   readonly #onChange: () => void;
@@ -65,12 +65,12 @@ export class RequestLog {
     });
   };
 
-  /** Every request that is remembered, oldest first. */
+  /** Returns every kept request, oldest first. */
   list(): ApiRequest[] {
     return [...this.#requests];
   }
 
-  /** Calls `listener` after each request. Gives a function that ends it. */
+  /** Calls `listener` after each request. Returns an unsubscribe function. */
   listen(listener: (request: ApiRequest) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -97,7 +97,7 @@ export class RequestLog {
   }
 }
 
-/** The reference in a body, also if the API refuses the body for something else. */
+/** Finds the reference in a body, even if the API refuses the body for another fault. */
 export function referenceIn(body: Uint8Array): string | undefined {
   try {
     const { reference } = JSON.parse(Buffer.from(body).toString('utf8')) as { reference?: unknown };

@@ -1,4 +1,7 @@
-/** The errors of the emulated API. The contract shows none of them: each status is a switch, `assumed.errorStatus`. */
+/**
+ * The errors of the emulated API. The contract does not define errors, so `assumed.errorStatus` can
+ * change each status.
+ */
 
 export const ERROR_STATUSES = {
   invalid_request: 400,
@@ -18,21 +21,21 @@ export const ERROR_STATUSES = {
 
 export type ServiceErrorCode = keyof typeof ERROR_STATUSES;
 
-/** The API's answer instead of a link or a payment. */
+/** Ends a request with an error answer. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
 
   constructor(
     readonly code: ServiceErrorCode,
     message: string,
-    /** The field of the request that is at fault. */
+    /** The wrong field of the request. */
     readonly field?: string,
   ) {
     super(message);
   }
 }
 
-/** @throws ServiceError `invalid_request`, always. */
+/** @throws ServiceError `invalid_request`, always */
 export function refuse(message: string, field?: string): never {
   throw new ServiceError('invalid_request', message, field);
 }

@@ -13,7 +13,7 @@ export type SentRequest = Readonly<{
   headerLines: readonly HeaderLine[];
   /** The body as UTF-8. */
   body: string;
-  /** The body as it was sent. */
+  /** The body as sent. */
   rawBody: Uint8Array;
 }>;
 
@@ -25,11 +25,14 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
   readonly request: SentRequest;
   readonly response?: Answer;
-  /** Why no response came. */
+  /** The reason if the attempt got no response. */
   readonly error?: string;
 }
 
-/** A notification as it is on the wire, made once so that every attempt of a delivery sends and shows the same. */
+/**
+ * Turns a notification into its wire form once, so that every attempt sends and shows the same
+ * bytes.
+ */
 export function toRequest({ url }: Target, { headers, body }: Notification): SentRequest {
   const joined: Record<string, string> = {};
   for (const [name, value] of headers)
@@ -51,7 +54,7 @@ export interface AttemptOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends once and gives the answer, or why there was none. Never throws. */
+/** Sends once. Returns the answer, or the reason for a missing answer. Never throws. */
 export async function attempt(
   { url, lookup }: Target,
   request: SentRequest,
@@ -69,12 +72,12 @@ export async function attempt(
   return { number, startedAt, durationMs: performance.now() - started, request, ...outcome };
 }
 
-/** The operating system's error codes, explained. The code stays in the message, for searches. */
+/** Explains error codes of the operating system. The message keeps the code, for searches. */
 const MEANINGS: Readonly<Record<string, (url: URL) => string>> = {
   ECONNREFUSED: ({ origin }) => `nothing listens at ${origin} (ECONNREFUSED)`,
   ECONNRESET: ({ origin }) => `${origin} closed the connection without an answer (ECONNRESET)`,
-  ENOTFOUND: ({ hostname }) => `no address is known for ${hostname} (ENOTFOUND)`,
-  EAI_AGAIN: ({ hostname }) => `no address could be found for ${hostname} (EAI_AGAIN)`,
+  ENOTFOUND: ({ hostname }) => `the host ${hostname} does not exist (ENOTFOUND)`,
+  EAI_AGAIN: ({ hostname }) => `the host ${hostname} could not be looked up (EAI_AGAIN)`,
 };
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO/;
@@ -84,8 +87,11 @@ function describe(error: unknown, url: URL): string {
   const { cause, code = '' } = error as Error & { code?: string };
   if (error.name === 'AbortError' && cause instanceof Error) return cause.message;
   if (CERTIFICATE.test(code)) {
-    return `the certificate of ${url.host} is not trusted (${code}): name the file of its authority in NODE_EXTRA_CA_CERTS`;
+    return (
+      `the certificate of ${url.host} ` +
+      `is not trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS`
+    );
   }
-  // If a name has two addresses and neither answers, Node's error has no message.
+  // If a name has two addresses and neither answers, Node's error has an empty message.
   return MEANINGS[code]?.(url) ?? (error.message === '' ? code : error.message);
 }

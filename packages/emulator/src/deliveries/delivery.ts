@@ -4,7 +4,7 @@ import type { Expectation, Fault } from '../faults/faults.js';
 import type { Verdict } from '../faults/verdict.js';
 import type { PaymentStatus } from '../payments/payment.js';
 
-/** One notification and the attempts to deliver it. */
+/** One notification with its delivery attempts. */
 export interface EmulatorDelivery {
   readonly id: string;
   readonly event: 'payment.succeeded';
@@ -12,33 +12,36 @@ export interface EmulatorDelivery {
   readonly url: string;
   readonly createdAt: Date;
   /**
-   * `pending` until the receiver acknowledges it, then `delivered`. It is retried as long as the emulator runs. `dropped` by a
-   * disturbance, and `sent` after a fault: these are not retried.
+   * `pending` until the receiver acknowledges the notification, then `delivered`. The emulator
+   * retries pending deliveries as long as it runs. A disturbance leads to `dropped`, a fault to
+   * `sent`: the emulator retries neither.
    */
   readonly state: 'pending' | 'delivered' | 'dropped' | 'sent';
-  /** The fault of `sendFault`, or the disturbance that it met. */
+  /** The fault of `sendFault`, or the disturbance that changed this delivery. */
   readonly fault?: Fault | Disturbance['kind'];
-  /** The payment's status when a fault was sent. It decides the expected answers. */
+  /** The payment's status when the fault was sent. The expected answers depend on this status. */
   readonly paymentStatus?: PaymentStatus;
-  /** Of a fault that was sent: the judgement of the answers. */
+  /** The judgement of the answers to a fault. */
   readonly verdict?: Verdict;
-  /** How often it was sent. */
+  /** The number of attempts. */
   readonly attemptCount: number;
   /** The newest attempts, oldest first. */
   readonly attempts: readonly DeliveryAttempt[];
   readonly nextAttemptAt?: Date;
 }
 
-/** The outcome of a fault. */
 export interface FaultOutcome {
   readonly fault: Fault;
   /** The rows of the table of attacks. */
   readonly rows: readonly string[];
-  /** The expected answers while the payment has the status `delivery.paymentStatus`. */
+  /** The expected answers for the payment status `delivery.paymentStatus`. */
   readonly expected: Expectation;
   readonly verdict: Verdict;
-  /** Whether a correct receiver can have answered so: the verdict is not `unexpected`. No answer shows whether the order was credited. */
+  /**
+   * Set unless the verdict is `unexpected`: a correct receiver may answer so. Answers do not show
+   * whether the receiver credited the order.
+   */
   readonly asExpected: boolean;
-  /** As in `deliveries()`. */
+  /** The delivery as in `deliveries()`. */
   readonly delivery: EmulatorDelivery;
 }

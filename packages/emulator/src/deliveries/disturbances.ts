@@ -1,18 +1,18 @@
 import { ConfigurationError } from '@paylink/core';
 import { LONGEST_TIMER } from '../longest-timer.js';
 
-/** Changes to notifications before a receiver sees them. */
+/** Changes notifications before a receiver sees them. */
 export interface Disturbance {
   /**
-   * `drop`: never sent, and not retried. `delay`: first sent after `delay`. `reorder`: kept back until the next notification is
-   * first answered.
+   * `drop`: the emulator neither sends nor retries. `delay`: the first attempt starts after
+   * `delay`. `reorder`: the first attempt waits until the next notification is first answered.
    */
   readonly kind: 'drop' | 'delay' | 'reorder';
   /** Milliseconds of a `delay`. Default 5,000. */
   readonly delay?: number | undefined;
-  /** How many notifications it happens to. Default: all. */
+  /** The number of affected notifications. Default: all. */
   readonly count?: number | undefined;
-  /** Only notifications of this payment. */
+  /** Affects only notifications of this payment. */
   readonly reference?: string | undefined;
 }
 
@@ -25,11 +25,13 @@ export interface Disturbed {
   readonly delay: number;
 }
 
-/** The disturbances that are in force. */
 export class Disturbances {
   readonly #inForce = new Set<{ readonly disturbance: Disturbance; left: number }>();
 
-  /** Puts a disturbance in force, and gives the function that ends it. @throws ConfigurationError that names the option. */
+  /**
+   * Adds a disturbance. Returns a function that removes it. @throws ConfigurationError that names
+   * the option
+   */
   add(disturbance: Disturbance): () => void {
     checkDisturbance(disturbance);
     const entry = { disturbance: { ...disturbance }, left: disturbance.count ?? Infinity };
@@ -43,7 +45,7 @@ export class Disturbances {
     this.#inForce.clear();
   }
 
-  /** The disturbance of a notification that is about to be sent: the oldest that fits. Counts it. */
+  /** Returns the oldest disturbance that matches a notification, and counts it. */
   take(reference: string): Disturbed | undefined {
     for (const entry of this.#inForce) {
       const { disturbance } = entry;
@@ -55,7 +57,7 @@ export class Disturbances {
   }
 }
 
-/** @throws ConfigurationError that names the option. */
+/** @throws ConfigurationError that names the option */
 export function checkDisturbance(disturbance: Disturbance): void {
   const fault = faultOf(disturbance);
   if (fault !== undefined) throw new ConfigurationError('disturb', fault);

@@ -1,4 +1,4 @@
-/** Bounds the work at a time. Further work waits in the order of its arrival. */
+/** Bounds concurrent work. Further work waits in the order of arrival. */
 export class Lanes {
   readonly #most: number;
   readonly #waiting = new Set<() => void>();
@@ -18,7 +18,7 @@ export class Lanes {
     }
   }
 
-  /** Hands the lane to the first that waits, so that none overtakes another. */
+  /** Hands the lane to the first waiter, so that no later one overtakes it. */
   #pass(): void {
     const next = this.#waiting.values().next().value;
     if (next === undefined) {

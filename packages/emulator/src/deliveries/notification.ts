@@ -2,7 +2,7 @@ import { sign } from '@paylink/core';
 
 export type HeaderLine = readonly [name: string, value: string];
 
-/** A notification, ready to be sent: each header line and every byte. */
+/** A notification, ready to send: each header line and every byte. */
 export interface Notification {
   readonly headers: readonly HeaderLine[];
   readonly body: Buffer;
@@ -15,7 +15,7 @@ export interface NotificationParts {
   readonly secret: string;
 }
 
-/** Signs a body as docs/service.md 6.3 says, and puts its headers beside it. */
+/** Signs a body (docs/service.md 6.3) and adds the headers. */
 export async function signNotification({
   body,
   event,

@@ -24,15 +24,17 @@ import type { Pace } from './send.js';
 interface Entry {
   readonly id: string;
   readonly reference: string;
-  /** A fault has notifications of its own. */
+  /** Faults bring their own notifications. */
   readonly hasNotification: boolean;
-  /** The body of the notification. Undefined also if `assumed.notificationBody` returned none. */
+  /**
+   * The body of the notification. Also undefined if `assumed.notificationBody` returned undefined.
+   */
   readonly body?: string | undefined;
   /** The signed body, which every attempt sends. */
   readonly notification: Promise<Notification> | undefined;
   readonly createdAt: Date;
   readonly attempts: DeliveryAttempt[];
-  /** Aborted when the emulator closes, or forgets everything. */
+  /** Aborts when the emulator closes or resets. */
   readonly signal: AbortSignal;
   fault?: EmulatorDelivery['fault'];
   paymentStatus?: PaymentStatus;
@@ -51,13 +53,13 @@ interface FaultToSend {
   readonly make: () => Promise<FaultyDelivery>;
 }
 
-/** A delivery as it is kept over a restart. */
+/** The state of a delivery in the state file. */
 type KeptEntry = Omit<Entry, 'notification' | 'signal' | 'retry' | 'isKept'> & {
   readonly nextAttemptAt?: Date;
 };
 
 const KIND = 'delivery';
-// Each attempt is a kilobyte or two, and is written again with each later one.
+// Each attempt takes a kilobyte or two, and every later attempt writes it again.
 const ATTEMPTS_OVER_RESTART = 10;
 
 export interface OutboxOptions {
@@ -66,29 +68,31 @@ export interface OutboxOptions {
   readonly assumed: Assumed;
   readonly random: Random;
   readonly store: Store;
-  /** In force from the start, and again after a reset. */
+  /** Applies from the start, and again after a reset. */
   readonly disturb: Disturbance | undefined;
-  /** Called after every change. */
   readonly onChange: () => void;
 }
 
-// Attempts that are kept of all deliveries together: at some kilobytes each, a laptop does not notice them.
+// Bounds the memory: an attempt takes some kilobytes.
 const ATTEMPTS_IN_ALL = 20_000;
 
-// The timers are Node's own, also if a test replaces the global ones: retries go on while the test's clock stands still.
+// Node's own timers, not the globals that a test may fake: retries continue while the test's clock
+// stands still.
 
-/** Sends notifications, and repeats each until it is acknowledged. */
+/** Sends notifications and retries each until the receiver acknowledges it. */
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #lanes: Lanes;
   readonly #disturbances = new Disturbances();
-  /** Ids of deliveries that have ended, in the order in which they ended: the oldest is forgotten first. */
+  /**
+   * Ids of ended deliveries, in the order of their ends. The outbox forgets the first one first.
+   */
   readonly #finished: string[] = [];
   readonly #underway = new Set<Promise<unknown>>();
   #life = newLife();
   #isClosed = false;
-  /** Kept back until the next notification is answered. */
+  /** A notification that waits until the next notification is answered. */
   #held: Entry | undefined;
 
   constructor(options: OutboxOptions) {
@@ -99,7 +103,7 @@ export class Outbox {
       this.#restore(fromJson(kept) as KeptEntry);
   }
 
-  /** Starts a delivery at once, unless it is disturbed, and does not wait for it. */
+  /** Starts a delivery at once unless a disturbance applies. Does not wait for the answer. */
   post(reference: string, body: Readonly<Record<string, unknown>>): void {
     if (this.#isClosed) return;
     const entry = this.#add(reference, true, JSON.stringify(body));
@@ -109,13 +113,14 @@ export class Outbox {
     this.#changed(entry);
   }
 
-  /** @throws ConfigurationError that names the option. */
+  /** @throws ConfigurationError that names the option */
   disturb(disturbance: Disturbance): () => void {
     return this.#disturbances.add(disturbance);
   }
 
   /**
-   * Sends a delivery again, in any state, and returns that attempt. The answer of another target does not end the delivery.
+   * Sends a delivery again, in any state, and returns the attempt. An answer from another target
+   * does not end the delivery.
    *
    * @throws EmulatorError `delivery_not_found`, `delivery_has_fault`, `emulator_closed`
    */
@@ -126,7 +131,7 @@ export class Outbox {
     if (entry.notification === undefined) {
       throw new EmulatorError(
         'delivery_has_fault',
-        'this delivery has a fault: sendFault sends another one',
+        'this delivery has a fault: send another fault with sendFault',
       );
     }
     this.#requireOpen();
@@ -134,7 +139,7 @@ export class Outbox {
   }
 
   /**
-   * Starts to send a fault of a payment. Returns the delivery's id, and later the outcome.
+   * Starts a fault of a payment. Returns the delivery's id, and a promise of the outcome.
    *
    * @throws EmulatorError `emulator_closed`
    */
@@ -151,7 +156,7 @@ export class Outbox {
     return { id: entry.id, outcome: this.#sendFaulty(entry, { fault, payment, make }) };
   }
 
-  /** Every delivery, oldest first. */
+  /** Returns every delivery, oldest first. */
   list(): EmulatorDelivery[] {
     return Array.from(this.#entries.values(), (entry) => this.#snapshot(entry));
   }
@@ -161,7 +166,7 @@ export class Outbox {
     return entry === undefined ? undefined : this.#snapshot(entry);
   }
 
-  /** The newest deliveries whose reference fits, newest first. */
+  /** Returns the newest deliveries whose reference matches, newest first. */
   newest(count: number, fits: (reference: string) => boolean): EmulatorDelivery[] {
     const entries = Array.from(this.#entries.values()).filter(({ reference }) => fits(reference));
     return entries
@@ -170,14 +175,14 @@ export class Outbox {
       .map((entry) => this.#snapshot(entry));
   }
 
-  /** How many deliveries are still due. */
+  /** Counts the pending deliveries. */
   countPending(): number {
     let count = 0;
     for (const { state } of this.#entries.values()) if (state === 'pending') count++;
     return count;
   }
 
-  /** Forgets every delivery and disturbance. Resolves once nothing is being sent any more. */
+  /** Forgets every delivery and disturbance. Resolves when the last running request has ended. */
   async reset(): Promise<void> {
     const ended = this.#end('the emulator was reset');
     this.#life = newLife();
@@ -189,7 +194,7 @@ export class Outbox {
     await ended;
   }
 
-  /** Stops every timer, and aborts running requests. */
+  /** Stops every timer and aborts running requests. */
   close(): void {
     this.#isClosed = true;
     void this.#end('the emulator was closed');
@@ -222,13 +227,14 @@ export class Outbox {
   #open(kept: KeptEntry): Entry {
     const notification = kept.hasNotification ? this.#sign(kept.body) : undefined;
     const entry: Entry = { ...kept, notification, signal: this.#life.signal, isKept: false };
-    // Each attempt reports a body that cannot be made. Without an attempt, the rejection must not end the process.
+    // Each attempt reports a body that cannot be made. Without an attempt, the rejection must not
+    // end the process.
     notification?.catch(() => undefined);
     this.#entries.set(entry.id, entry);
     return entry;
   }
 
-  /** Goes on with a delivery of the time before a restart. A fault that was being sent is not sent again. */
+  /** Resumes a delivery after a restart. Does not repeat an interrupted fault. */
   #restore({ nextAttemptAt, ...kept }: KeptEntry): void {
     const entry = this.#open(kept);
     if (entry.state !== 'pending') this.#finish(entry, entry.state);
@@ -267,7 +273,7 @@ export class Outbox {
   }
 
   #disturb(entry: Entry, { kind, delay }: Disturbed): void {
-    // A notification that is kept back lets the next one overtake it: two that waited for each other would both be lost.
+    // Two reordered notifications would wait for each other forever, so the second one goes out.
     if (kind === 'reorder' && this.#held !== undefined) {
       this.#startAndRelease(entry);
       return;
@@ -278,7 +284,7 @@ export class Outbox {
     else this.#held = entry;
   }
 
-  /** Sends a notification, and after its answer the one that was kept back. */
+  /** Sends a notification and, after its answer, the held notification. */
   #startAndRelease(entry: Entry): void {
     const held = this.#held;
     this.#held = undefined;
@@ -291,7 +297,7 @@ export class Outbox {
   #start(entry: Entry, done?: () => void): void {
     this.#lanes
       .run(async () => {
-        // It may have been acknowledged by a resend while it waited.
+        // A resend may have been acknowledged while this attempt waited.
         if (entry.state === 'pending' && !entry.signal.aborted)
           await this.#attempt(entry, this.#options.target);
       })
@@ -348,9 +354,9 @@ export class Outbox {
       this.#finish(entry, 'delivered');
       return;
     }
-    // A delivery that has ended and was sent again is not due.
+    // An ended delivery that was sent again is not due.
     if (entry.state !== 'pending' || entry.signal.aborted || entry.retry !== undefined) return;
-    // Full jitter: deliveries that failed together must not be retried together.
+    // Full jitter: deliveries that failed together must not retry together.
     const longest = Math.min(
       assumed.longestRetryDelay,
       assumed.firstRetryDelay * 2 ** entry.failures++,
@@ -367,7 +373,7 @@ export class Outbox {
     const before = payment.status;
     try {
       const attempts = await this.#sendInOrder(entry, make);
-      // The payment can have got to another status while a slow fault was sent.
+      // The payment may have changed its status while a slow fault was sent.
       const verdict = judge(
         fault,
         [before, payment.status],
@@ -457,7 +463,7 @@ export class Outbox {
 
 function newLife(): AbortController {
   const life = new AbortController();
-  // One listener for each request that is being sent.
+  // Each running request adds one listener.
   setMaxListeners(0, life.signal);
   return life;
 }

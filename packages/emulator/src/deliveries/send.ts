@@ -18,7 +18,7 @@ export type Answer = Readonly<{
   truncated: boolean;
 }>;
 
-/** The timing of the bytes of a body, if they do not go out at once. */
+/** Timing of a body that is not sent at once. */
 export type Pace =
   | { readonly kind: 'slow'; /** Milliseconds between two bytes. */ readonly interval: number }
   | {
@@ -28,7 +28,7 @@ export type Pace =
 
 export interface Message {
   readonly url: URL;
-  /** Every line, as it is sent. */
+  /** Every header line, as sent. */
   readonly headers: readonly HeaderLine[];
   readonly body: Uint8Array;
   readonly pace?: Pace | undefined;
@@ -41,20 +41,20 @@ export interface Message {
 
 const BODY_KEPT = 4_096;
 
-// Long enough that the receiver has read the bytes before a reset, which discards unread bytes.
+// A reset discards unread bytes, so the receiver needs time to read them.
 const UNTIL_READ = 100;
 
-/** The error of a connection that was broken off on purpose. */
+/** The error of a connection that a fault broke off. */
 export const BROKEN_OFF = 'broken off on purpose';
 
-// One connection for each notification: a kept-alive one that the receiver has just closed would look like a failure. The caller
-// bounds how many there are.
+// Each notification uses a new connection: a kept-alive connection that the receiver has just
+// closed would look like a failure. The caller bounds the number of connections.
 const agents = {
   http: new HttpAgent({ keepAlive: false }),
   https: new HttpsAgent({ keepAlive: false }),
 };
 
-/** The header lines that every request has. */
+/** Returns the header lines that every request has. */
 export function framing(url: URL, bodyLength: number): HeaderLine[] {
   return [
     ['Host', url.host],
@@ -64,9 +64,9 @@ export function framing(url: URL, bodyLength: number): HeaderLine[] {
 }
 
 /**
- * Posts a message and gives the answer. A redirect is an answer, and is not followed.
+ * Posts a message and returns the answer. Does not follow redirects.
  *
- * @throws Error without an answer: refused, reset, timed out, broken off or aborted.
+ * @throws Error without an answer: refused, reset, timed out, broken off or aborted
  */
 export function send({
   url,
@@ -81,7 +81,7 @@ export function send({
     const secure = url.protocol === 'https:';
     const req = (secure ? httpsRequest : httpRequest)(url, {
       method: 'POST',
-      // As lines, so that a header can be sent twice and nothing is added.
+      // Header lines, so that Node sends a repeated header twice and adds none.
       headers: headers.flat(),
       agent: secure ? agents.https : agents.http,
       ...(lookup === undefined ? {} : { lookup }),
@@ -91,7 +91,8 @@ export function send({
     req.once('close', () => {
       clearTimeout(timer);
     });
-    // A slow body can meet a connection that was closed after the answer: the first error decides, and none is uncaught.
+    // The receiver may close the connection during a slow body. The first error rejects, and later
+    // errors must not be uncaught.
     req.on('error', reject);
     req.once('response', (res) => {
       readAnswer(res, resolve);
@@ -127,7 +128,7 @@ function breakOff(req: ClientRequest, beginning: Uint8Array, reject: (error: Err
   });
 }
 
-/** Keeps the beginning of the body. The status decides, so a body that breaks off changes nothing. */
+/** Keeps the start of the body. The status decides, so a body that breaks off does not matter. */
 function readAnswer(res: IncomingMessage, resolve: (answer: Answer) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -6,12 +6,12 @@ import { LONGEST_TIMER } from '../longest-timer.js';
 import { quote } from '../visible-text.js';
 import type { EmulatorDelivery } from './delivery.js';
 
-/** Which delivery `waitForDelivery` waits for. */
+/** The options of `waitForDelivery`. */
 export interface AwaitedDelivery {
   readonly reference: string;
-  /** The status of an answer of your server. Default: any that acknowledges the notification. */
+  /** The status of your server's answer. Default: any status that acknowledges the notification. */
   readonly status?: number | undefined;
-  /** Milliseconds, by the real clock also under fake timers. Default 5,000. */
+  /** Milliseconds by the real clock, even under fake timers. Default 5,000. */
   readonly timeout?: number | undefined;
 }
 
@@ -22,7 +22,6 @@ interface Waiter {
 
 const KNOWN = ['reference', 'status', 'timeout'];
 
-/** The calls that wait for a delivery. */
 export class Waiting {
   readonly #deliveries: () => EmulatorDelivery[];
   readonly #waiters = new Set<Waiter>();
@@ -32,9 +31,11 @@ export class Waiting {
   }
 
   /**
-   * Resolves with the newest delivery that fits, at once if it exists. `why` explains to a person why none came.
+   * Resolves with the newest matching delivery, at once if it exists. `why` explains a timeout to a
+   * person.
    *
-   * @throws ConfigurationError for an unfit option, EmulatorError `wait_timeout`, or the error of `endAll`
+   * @throws ConfigurationError for a wrong option, EmulatorError `wait_timeout`, or the error of
+   *   `endAll`
    */
   async wait(awaited: AwaitedDelivery, why: () => string): Promise<EmulatorDelivery> {
     checkAwaited(awaited);
@@ -70,7 +71,7 @@ export class Waiting {
     });
   }
 
-  /** To be called after every change. */
+  /** Checks all waiting calls. Call it after every change. */
   readonly look = (): void => {
     for (const { look } of this.#waiters) look();
   };
@@ -103,7 +104,7 @@ function isWhole(value: unknown, least: number, most: number): boolean {
   return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
-/** Only deliveries of the service itself count: `sendFault` gives its own outcome. */
+/** Excludes faults, because `sendFault` returns its own outcome. */
 function isOf({ reference }: AwaitedDelivery): (delivery: EmulatorDelivery) => boolean {
   return (delivery) => delivery.reference === reference && !isFault(delivery.fault);
 }
@@ -116,15 +117,23 @@ function fits(delivery: EmulatorDelivery, awaited: AwaitedDelivery): boolean {
 }
 
 function goalOf({ reference, status }: AwaitedDelivery): string {
-  return `no notification of ${quote(reference)} was ${status === undefined ? 'acknowledged' : `answered ${status}`}`;
+  return (
+    `no notification of ${quote(reference)} was ` +
+    (status === undefined ? 'acknowledged' : `answered ${status}`)
+  );
 }
 
 function explain(delivery: EmulatorDelivery | undefined): string | undefined {
   if (delivery === undefined) return undefined;
   const { state, attemptCount, attempts } = delivery;
-  if (state === 'dropped') return 'it was dropped by a disturbance';
+  if (state === 'dropped') return 'a disturbance dropped it';
   const last = attempts.at(-1);
-  if (last === undefined) return 'it has not been sent yet';
+  if (last === undefined) return 'the emulator has not sent it yet';
   const count = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
-  return `${count}, the last ${last.response === undefined ? `without an answer: ${last.error}` : `answered ${last.response.status}`}`;
+  return (
+    `${count}, the last ` +
+    (last.response === undefined
+      ? `without an answer: ${last.error}`
+      : `answered ${last.response.status}`)
+  );
 }

@@ -14,7 +14,7 @@ export interface FaultSenderOptions {
   readonly settings: Settings;
 }
 
-// Of a run of all faults: short enough to wait for, and long enough to overtake an answer.
+// For a run of all faults: short enough to wait for, and long enough to overtake an answer.
 const QUICK: FaultOptions = { delay: 1_000, interval: 100 };
 
 const LARGEST: Readonly<Record<keyof FaultOptions, number>> = {
@@ -23,7 +23,7 @@ const LARGEST: Readonly<Record<keyof FaultOptions, number>> = {
   interval: 600_000,
 };
 
-/** Makes faulty notifications of a payment and sends them. */
+/** Sends faulty notifications of a payment. */
 export class FaultSender {
   readonly #options: FaultSenderOptions;
 
@@ -45,7 +45,7 @@ export class FaultSender {
     );
   }
 
-  /** Sends every fault, one after the other. Ends early when the emulator forgets the payment. */
+  /** Sends every fault in turn. Stops early if the emulator forgets the payment. */
   async sendAll(link: Link): Promise<FaultOutcome[]> {
     const outcomes: FaultOutcome[] = [];
     for (const fault of FAULT_NAMES) {

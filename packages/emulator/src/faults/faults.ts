@@ -1,45 +1,49 @@
 /**
- * Faults of a notification, or of the way in which it arrives. The expected answers are those of a receiver that
- * keeps the contract. If the contract leaves a choice, every choice is accepted.
+ * Faults of a notification or of its delivery. The expected answers follow the contract. If the
+ * contract leaves a choice, the emulator accepts every choice.
  */
 
 /**
- * The meaning of a status: `acknowledge` ends the delivery, `refuse` is 400 to 499, `decline` is the same without 401 and 403 (the
- * sender was believed, and yet nothing is credited), `retry` is 429 or 503, `silence` is a connection that breaks off.
+ * The meaning of a status: `acknowledge` ends the delivery, `refuse` is 400 to 499, `decline` is
+ * the same without 401 and 403 (the receiver believed the sender, but did not credit), `retry` is
+ * 429 or 503, `silence` is a broken connection.
  */
 export type Reaction = 'acknowledge' | 'refuse' | 'decline' | 'retry' | 'silence';
 
-/** How a correct receiver answers. */
+/** The answers of a correct receiver. */
 export type Expectation = Readonly<{
   /** The statuses of Paylink's own receivers. */
   statuses: readonly number[];
   /** The possible answers of a correct receiver to each notification of the fault. */
   reactions: readonly Reaction[];
-  /** Whether no answer at all is right as well: `reactions` has `silence`. */
+  /** Set if a missing answer is right too: `reactions` has `silence`. */
   silence?: true;
-  /** Right as well, though stricter is safer. */
+  /** Right answers that are less safe than a stricter one. */
   tolerated?: readonly Reaction[];
-  /** Whether at least one answer must acknowledge: if all of them are retried, nothing is credited. */
+  /**
+   * Set if at least one answer must acknowledge: if the receiver asks for a retry each time, it
+   * credits nothing.
+   */
   mustAcknowledge?: true;
-  /** The result that must hold for every status. Only your orders show it. */
+  /** The result for every status. Only your orders show it. */
   effect: string;
 }>;
 
 export interface FaultDescription {
   /** The rows of the table of attacks. */
   readonly rows: readonly string[];
-  /** The sent request. */
+  /** The sent request, in words. */
   readonly sends: string;
   /** The expected answers for a paid payment. */
   readonly expected: Expectation;
-  /** Whether the notification is genuine, so that the answer may depend on the payment. */
+  /** Set if the notification is genuine. The expected answer then depends on the payment. */
   readonly isGenuine?: true;
 }
 
 const ONE_CREDIT = 'the order is credited once';
 const NO_EFFECT = 'nothing is credited';
 
-/** Every fault that `sendFault` knows. */
+/** The faults of `sendFault`. */
 export const FAULTS = {
   duplicate: {
     rows: ['H02'],
@@ -66,7 +70,7 @@ export const FAULTS = {
   },
   reordered: {
     rows: ['H07', 'E04'],
-    sends: 'the genuine notification, and after it the one of an earlier event of another kind',
+    sends: 'the genuine notification, then an earlier event of another kind',
     expected: {
       statuses: [200],
       reactions: ['acknowledge'],
@@ -78,7 +82,7 @@ export const FAULTS = {
   },
   tampered: {
     rows: ['C01'],
-    sends: 'the genuine signature over a body in which one letter was changed',
+    sends: 'the genuine signature over a body with one changed letter',
     expected: { statuses: [401], reactions: ['refuse'], effect: NO_EFFECT },
   },
   wrong_secret: {
@@ -94,11 +98,12 @@ export const FAULTS = {
   relabelled: {
     rows: ['E06', 'C24'],
     sends:
-      'the signed body of the payment in its present status under the event payment.succeeded: the signature does not cover that header',
+      'the signed body of the payment in its present status under the event ' +
+      'payment.succeeded: the signature does not cover that header',
     expected: {
       statuses: [200],
       reactions: ['acknowledge'],
-      effect: 'it is credited only if the API says success',
+      effect: 'the order is credited only if the API reports success',
     },
     isGenuine: true,
   },
@@ -120,7 +125,8 @@ export const FAULTS = {
   gzip: {
     rows: ['D12'],
     sends:
-      'the genuine body compressed under Content-Encoding: gzip, with the signature of the bytes before',
+      'the genuine body compressed under Content-Encoding: gzip, with the signature of ' +
+      'the uncompressed bytes',
     expected: { statuses: [415], reactions: ['refuse'], effect: NO_EFFECT },
   },
   two_signatures: {
@@ -130,17 +136,17 @@ export const FAULTS = {
       statuses: [401],
       reactions: ['refuse'],
       tolerated: ['acknowledge', 'retry'],
-      effect: 'credited only if it was acknowledged',
+      effect: 'credited only if acknowledged',
     },
   },
   bom: {
     rows: ['C06'],
-    sends: 'a byte order mark in front of the JSON, rightly signed with it',
+    sends: 'a byte order mark before the JSON, covered by the signature',
     expected: {
       statuses: [400],
       reactions: ['refuse'],
       tolerated: ['acknowledge', 'retry'],
-      effect: 'credited only if it was acknowledged',
+      effect: 'credited only if acknowledged',
     },
   },
   slow: {
@@ -149,7 +155,7 @@ export const FAULTS = {
     expected: {
       statuses: [200, 408],
       reactions: ['acknowledge', 'decline'],
-      effect: 'credited if acknowledged, and not before the last byte',
+      effect: 'credited if acknowledged, but not before the last byte',
     },
     isGenuine: true,
   },

@@ -5,32 +5,31 @@ import type { Fault } from './faults.js';
 import { headersOf, signNotification, type Notification } from '../deliveries/notification.js';
 import type { Pace } from '../deliveries/send.js';
 
-/** The notifications of a fault, and how they are sent. */
+/** The notifications of a fault, and their timing. */
 export interface FaultyDelivery {
   readonly notifications: readonly Notification[];
-  /** At once, or each after the answer to the one before. */
+  /** `at once`, or each after the answer to the previous one. */
   readonly order: 'at once' | 'in turn';
-  /** Milliseconds before the first. */
+  /** Milliseconds before the first notification. */
   readonly wait?: number;
   readonly pace?: Pace;
 }
 
-/** The genuine notification that a fault starts from. */
+/** The genuine notification that a fault changes. */
 export interface Genuine {
-  /** The body of the notification that the payment succeeded. */
+  /** The body of a success notification. */
   readonly body: string;
-  /** The body for the payment in its present status, which may not be paid. */
+  /** The body for the payment's present status, which may be unpaid. */
   readonly presentBody: string;
   readonly contentType: string;
   readonly secret: string;
   readonly otherEvent: string;
 }
 
-/** The numbers that some faults have. */
 export interface FaultOptions {
-  /** `duplicate`: how many at once. Default 10. */
+  /** `duplicate`: the number of concurrent notifications. Default 10. */
   readonly times?: number | undefined;
-  /** `late`: milliseconds before it is sent. Default 5,000. */
+  /** `late`: milliseconds before the notification. Default 5,000. */
   readonly delay?: number | undefined;
   /** `slow`: milliseconds between two bytes. Default 1,000. */
   readonly interval?: number | undefined;
@@ -98,7 +97,6 @@ const MAKERS: Readonly<Record<Fault, MakeDelivery>> = {
   },
 };
 
-/** Makes the notifications of a fault. */
 export function makeFaultyDelivery(
   fault: Fault,
   genuine: Genuine,
@@ -130,7 +128,7 @@ function one(notification: Notification): FaultyDelivery {
   return { notifications: [notification], order: 'in turn' };
 }
 
-/** Changes the last letter or digit: the body usually stays JSON and says something else. */
+/** Changes the last letter or digit, so that the body usually stays JSON with another value. */
 function changeOneLetter(body: Buffer): Buffer {
   const changed = Buffer.from(body);
   const index = changed.findLastIndex((byte) => /[A-Za-z0-9]/.test(String.fromCharCode(byte)));

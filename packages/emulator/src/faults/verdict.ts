@@ -3,12 +3,16 @@ import { BROKEN_OFF } from '../deliveries/send.js';
 import type { PaymentStatus } from '../payments/payment.js';
 import { describeFault, type Expectation, type Fault, type Reaction } from './faults.js';
 
-/** `tolerated`: right as well, though stricter is safer. `unexpected`: a correct receiver does not answer so. */
+/**
+ * `tolerated`: right, but less safe than a stricter answer. `unexpected`: a correct receiver does
+ * not answer so.
+ */
 export type Verdict = 'expected' | 'tolerated' | 'unexpected';
 
 /**
- * A genuine notification of a payment that is not paid. A receiver that asks the API credits nothing: it asks for a retry, declines,
- * or acknowledges without a credit. One that does not ask acknowledges and credits, which the contract allows.
+ * The answers to a genuine notification of an unpaid payment. A receiver that asks the API does not
+ * credit: it asks for a retry, declines, or acknowledges without a credit. The contract also lets a
+ * receiver credit without asking.
  */
 const UNPAID: Expectation = {
   statuses: [200, 503],
@@ -16,7 +20,7 @@ const UNPAID: Expectation = {
   effect: 'nothing is credited by a server that asks the API',
 };
 
-/** The expected answers to a fault while the payment has this status. */
+/** Returns the expected answers to a fault for a payment status. */
 export function expectationOf(fault: Fault, status: PaymentStatus): Expectation {
   const { expected, isGenuine } = describeFault(fault);
   return isGenuine === true && status !== 'success' ? UNPAID : expected;
@@ -24,7 +28,10 @@ export function expectationOf(fault: Fault, status: PaymentStatus): Expectation 
 
 export type Acknowledged = (status: number) => boolean;
 
-/** Judges the answers to a fault. With several statuses, as when it was paid meanwhile, the best verdict counts. */
+/**
+ * Judges the answers to a fault. If the payment had several statuses meanwhile, the best verdict
+ * counts.
+ */
 export function judge(
   fault: Fault,
   statuses: readonly PaymentStatus[],
@@ -53,7 +60,6 @@ function judgeAll(
   return verdicts.includes('tolerated') ? 'tolerated' : 'expected';
 }
 
-/** Judges one answer alone. */
 export function judgeOne(
   { reactions, tolerated = [] }: Expectation,
   attempt: DeliveryAttempt,

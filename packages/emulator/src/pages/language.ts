@@ -1,7 +1,6 @@
-/** The languages of the hosted page. */
 export type Language = 'fr' | 'en';
 
-/** The language of the page that an Accept-Language header likes best. English if it likes neither. */
+/** Chooses the language that an Accept-Language header prefers. Default English. */
 export function chooseLanguage(header: string | undefined): Language {
   const wishes = (header ?? '').split(',').map((range) => {
     const [tag = '', ...parameters] = range.trim().toLowerCase().split(';');
@@ -23,7 +22,7 @@ function isLanguage(tag: string | undefined): tag is Language {
   return tag === 'fr' || tag === 'en';
 }
 
-/** An amount as people write it, with the sign of its currency. */
+/** Formats an amount with its currency sign. */
 export function formatAmount(amount: number, currency: string, language: Language): string {
   return new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount);
 }

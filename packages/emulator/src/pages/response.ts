@@ -8,11 +8,10 @@ export interface PageResponse {
   readonly page: JSX.Element;
   readonly language: Language;
   readonly status: ContentfulStatusCode;
-  /** The Content-Security-Policy. */
   readonly policy: string;
 }
 
-/** Answers with a page that runs, loads and frames only the contents that its policy allows. */
+/** Answers with a page that loads, runs and frames only the contents in its policy. */
 export async function answerPage(
   c: Context,
   { page, language, status, policy }: PageResponse,
@@ -25,7 +24,7 @@ export async function answerPage(
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'X-Content-Type-Options': 'nosniff',
-    // Not no-referrer: browsers would then send `Origin: null` with our own forms.
+    // With no-referrer, browsers would send `Origin: null` with our own forms.
     'Referrer-Policy': 'same-origin',
   });
 }

@@ -1,13 +1,15 @@
 import { Fragment } from 'hono/jsx';
 import { piecesOf } from '../visible-text.js';
 
-/** Text from outside, its invisible control characters named, set apart from the direction of writing around it. */
+/**
+ * Shows untrusted text: names its invisible control characters, and isolates its writing direction.
+ */
 export function Visible({
   text,
   keep,
 }: {
   readonly text: string;
-  /** Signs that stay as they are. */ readonly keep?: string;
+  /** Control characters that stay unchanged. */ readonly keep?: string;
 }) {
   return (
     <bdi>
@@ -18,7 +20,7 @@ export function Visible({
   );
 }
 
-/** The beginning of a text that could be very long. */
+/** Cuts a text that could be very long. */
 export function clip(text: string, length = 60): string {
   const characters = Array.from(text);
   return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : text;

@@ -8,7 +8,7 @@ import type { CreatedLink, Link, Payment, PaymentLinkFields } from './payment.js
 
 /** The actions of merchants and customers, by reference and with coded errors. */
 export interface Actions {
-  /** @throws EmulatorError with a code of the API */
+  /** @throws EmulatorError with an API code */
   createLink(fields: PaymentLinkFields): CreatedLink;
   /** @throws EmulatorError `payment_not_found`, `transition_not_allowed` or `invalid_amount` */
   pay(reference: string, amount?: number): Payment;

@@ -20,15 +20,15 @@ type OwnLink = Omit<Mutable<Link>, 'history'> & { readonly history: StatusChange
 
 interface Entry {
   readonly link: OwnLink;
-  /** The body of the 201, kept for a replayed key. */
+  /** The body of the 201, kept for a repeated key. */
   readonly created: string;
   readonly key: string | undefined;
   readonly fingerprint: string;
-  /** Pages that were already paid from: a double click must not pay twice. */
+  /** Pages that have already paid: a double click must not pay twice. */
   readonly pages: Set<string>;
 }
 
-/** An entry as it is kept over a restart. */
+/** The form of an entry in the state file. */
 interface KeptEntry extends Pick<Entry, 'key' | 'fingerprint'> {
   readonly link: OwnLink;
   readonly pages: string[];
@@ -39,19 +39,19 @@ export interface LedgerOptions {
   readonly payUrl: string;
   readonly random: Random;
   readonly store: Store;
-  /** Called once for each payment that succeeds. */
+  /** Called once per successful payment. */
   readonly onSuccess: (link: Link) => void;
-  /** Called after every change. */
   readonly onChange: () => void;
 }
 
-/** The outcome of an attempt to pay: `repeated` is a page that was sent twice, or a single-use link that is paid. */
+/**
+ * The outcome of an attempt to pay. `repeated`: the page was sent twice, or the single-use link is
+ * paid.
+ */
 export type PayOutcome = 'paid' | 'repeated' | 'refused';
 
-/** The answer to a request for a link. */
 export interface Creation {
   readonly status: 200 | 201;
-  /** JSON. */
   readonly body: string;
   readonly token: string;
 }
@@ -68,7 +68,7 @@ const PAGES_KEPT = 100;
 const KIND = 'link';
 const HISTORY_KEPT = 100;
 
-/** The service's memory: links, their payments, and the idempotency keys they were created under. */
+/** Keeps links, their payments, and the idempotency keys of their requests. */
 export class Ledger {
   readonly #assumed: Assumed;
   readonly #payUrl: string;
@@ -91,9 +91,9 @@ export class Ledger {
   }
 
   /**
-   * Creates a link, or finds the one that the same key has created.
+   * Creates a link, or returns the link of the same key.
    *
-   * @throws ServiceError `idempotency_conflict` or `reference_taken`, as `assumed` says.
+   * @throws ServiceError `idempotency_conflict` or `reference_taken`, depending on `assumed`
    */
   create(request: LinkRequest, key: string | undefined): Creation {
     const fingerprint = JSON.stringify(request);
@@ -113,23 +113,23 @@ export class Ledger {
     return this.#byToken.get(token)?.link;
   }
 
-  /** Every link, newest first. */
+  /** Returns every link, newest first. */
   list(): Link[] {
     return Array.from(this.#byToken.values(), ({ link }) => link).reverse();
   }
 
-  /** The link that a reference reads as: the one that was paid, else the newest. */
+  /** Finds the paid link of a reference, otherwise the newest link. */
   findByReference(reference: string): Link | undefined {
     const links = this.#byReference.get(reference)?.map(({ link }) => link);
     return links?.find(({ status }) => status === 'success') ?? links?.at(-1);
   }
 
-  /** The payment of a link as the API reads it out. */
+  /** Returns the payment of a link in the API's form. */
   paymentOf(link: Link): Payment {
     return toPayment(link, this.#assumed.amountBeforeChoice);
   }
 
-  /** Records a success, once for each page that it is sent from, and once at all for a single-use link. */
+  /** Records a success at most once per page, and at most once in total for a single-use link. */
   pay(token: string, amount: number, sentFrom?: string): PayOutcome {
     const entry = this.#entry(token);
     const { link, pages } = entry;
@@ -141,7 +141,8 @@ export class Ledger {
     pages.add(page);
     if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);
     link.amount = amount;
-    // The payment and its notification in one piece: a kill between them would leave a payment that is never notified.
+    // Writes the payment and its notification together: a kill between them would leave a payment
+    // without a notification.
     this.#store.together(() => {
       this.#turn(entry, 'success');
       this.#onSuccess({ ...link });
@@ -149,7 +150,10 @@ export class Ledger {
     return 'paid';
   }
 
-  /** Records that the customer cancelled, or that the payment failed. Says whether the payment now has this status. */
+  /**
+   * Records that the customer cancelled or that the payment failed. Returns true if the payment now
+   * has this status.
+   */
   settle(token: string, status: 'failed' | 'cancelled'): boolean {
     const entry = this.#entry(token);
     const { link } = entry;
@@ -158,17 +162,19 @@ export class Ledger {
     return true;
   }
 
-  /** Whether the customer can still pay: at first, after a failure, and again if the link is not for a single use. */
+  /**
+   * Returns true if the customer can pay: at first, after a failure, and repeatedly for a reusable
+   * link.
+   */
   isPayable(link: Link): boolean {
     return this.allows(link, 'success') || (link.status === 'success' && !link.singleUse);
   }
 
-  /** Whether the payment can get to this status from its present one. */
+  /** Returns true if the payment can change to this status. */
   allows(link: Link, status: PaymentStatus): boolean {
     return this.#assumed.transitions[link.status].includes(status);
   }
 
-  /** Forgets everything. */
   reset(): void {
     this.#byToken.clear();
     this.#byReference.clear();
@@ -189,7 +195,7 @@ export class Ledger {
     this.#onChange();
   }
 
-  /** A seed draws the same pages again after a restart, and a kept link knows those of before it. */
+  /** Skips used pages: after a restart, a seed repeats the pages that a kept link already knows. */
   #newPage(used: ReadonlySet<string>): string {
     let page: string;
     do page = this.#random.uuid('page');
@@ -268,7 +274,7 @@ export class Ledger {
   }
 
   #restore({ link, key, fingerprint, pages }: KeptEntry): void {
-    // The port may be another one by now.
+    // The port may have changed since.
     link.url = `${this.#payUrl}/link/${link.token}`;
     const created = JSON.stringify(toCreatedLink({ ...link, status: 'pending' }));
     this.#index({ link, created, key, fingerprint, pages: new Set(pages) });

@@ -3,17 +3,19 @@ export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 
 export const CURRENCY = 'XOF';
 
-/** A payment as the API gives it (docs/service.md 2.3). */
+/** A payment in the API's form (docs/service.md 2.3). */
 export type Payment = Readonly<{
   reference: string;
   type: 'payment';
-  /** In the smallest unit of the currency. Missing only with `assumed.amountBeforeChoice: 'omit'`. */
+  /**
+   * In the smallest unit of the currency. Missing only with `assumed.amountBeforeChoice: 'omit'`.
+   */
   amount?: number;
   currency: string;
   status: PaymentStatus;
 }>;
 
-/** The amount that a link asks of the customer, or the bounds of a free amount. */
+/** A link's amount, or the bounds of a free amount. */
 export type Price =
   { readonly amount: number } | { readonly amountMin: number; readonly amountMax: number };
 
@@ -27,7 +29,7 @@ export interface LinkRequest {
   readonly singleUse: boolean;
 }
 
-/** A created link and the state of its payment. */
+/** A created link with the state of its payment. */
 export interface Link extends LinkRequest {
   readonly token: string;
   readonly url: string;
@@ -35,7 +37,7 @@ export interface Link extends LinkRequest {
   /** The paid or tried amount. A fixed amount never changes. */
   readonly amount?: number;
   readonly createdAt: Date;
-  /** The newest 100 changes of its status, oldest first. */
+  /** The newest 100 status changes, oldest first. */
   readonly history: readonly StatusChange[];
 }
 
@@ -56,7 +58,7 @@ export type PaymentLinkFields = {
   | { readonly amount_min: number; readonly amount_max: number; readonly description: string }
 );
 
-/** A link as the API answers its creation (docs/service.md 2.2). */
+/** The API's answer to a created link (docs/service.md 2.2). */
 export type CreatedLink = Readonly<{
   token: string;
   url: string;
@@ -66,7 +68,7 @@ export type CreatedLink = Readonly<{
   status: PaymentStatus;
 }>;
 
-/** The body of the 201 for a link that was just made. */
+/** Returns the body of the 201 for a new link. */
 export function toCreatedLink({ token, url, price, reference, status }: Link): CreatedLink {
   return {
     token,
@@ -78,7 +80,7 @@ export function toCreatedLink({ token, url, price, reference, status }: Link): C
   };
 }
 
-/** The payment of a link, as the API gives it. */
+/** Returns the payment of a link in the API's form. */
 export function toPayment(
   { reference, amount, status }: Link,
   beforeChoice: number | 'omit',

@@ -5,27 +5,33 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether an IP address reaches this machine only. */
+/** Returns true if an IP address reaches only this machine. */
 export function isLoopbackAddress(address: string): boolean {
   const family = isIP(address);
   return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether a host, as a URL or a Host header names it, is this machine. Of names only `localhost` and `*.localhost` count. */
+/**
+ * Returns true if a host in a URL or Host header is this machine. Only the names `localhost` and
+ * `*.localhost` count.
+ */
 export function isLoopbackHost(hostname: string): boolean {
   const bare =
     hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
   return isLocalhostName(bare) || isLoopbackAddress(bare);
 }
 
-/** RFC 6761 section 6.3: these names are this machine, and no registry gives them away. */
+/** RFC 6761 section 6.3 reserves these names for this machine. */
 function isLocalhostName(name: string): boolean {
   return /^(.+\.)?localhost$/i.test(name);
 }
 
-/** Resolves a name for a connection, and refuses the answer unless all of it is loopback: a hosts file can say anything. */
+/**
+ * Resolves a name for a connection, and rejects any address that is not loopback, because a hosts
+ * file can say anything.
+ */
 export const lookupLoopback: LookupFunction = (hostname, options, callback) => {
-  // Not every system resolves names below `localhost`.
+  // Some systems do not resolve names below `localhost`.
   const name = isLocalhostName(hostname) ? 'localhost' : hostname;
   lookup(name, { ...options, all: true }, (error, addresses) => {
     if (error !== null) {

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import { isLoopbackHost } from './loopback.js';
 
-/** Whether the Host header names this machine. Any other name that leads here may be DNS rebinding. */
+/** Returns true if the Host header names this machine. Another name may mean DNS rebinding. */
 export function asksForLoopback(request: Request): boolean {
   const host = hostOf(request);
   return host !== undefined && isLoopbackHost(host.hostname);
 }
 
 /**
- * Whether a form was sent from our own page. A browser always states the origin of a form. A program without an origin has
- * no customer's session to abuse.
+ * Returns true if our own page sent a form. Browsers always send a form's origin. A program without
+ * an origin has no customer's session to abuse.
  */
 export function isFromOwnPage(request: Request): boolean {
   const site = request.headers.get('sec-fetch-site');
@@ -18,7 +18,7 @@ export function isFromOwnPage(request: Request): boolean {
   return origin === null || origin === hostOf(request)?.origin;
 }
 
-/** The same if other machines may ask: an address cannot be rebound, and the configured names are expected. */
+/** Allows other machines: an address cannot be rebound, and the configured names are expected. */
 export function asksForAddressOr(configured: readonly string[], request: Request): boolean {
   const hostname = hostOf(request)?.hostname;
   if (hostname === undefined) return false;

@@ -15,15 +15,16 @@ export interface ListenOptions {
 export interface Listening {
   /** `http://host:port`. */
   readonly origin: string;
-  /** Sets who answers. */
+  /** Sets the handler. */
   serve(handler: FetchHandler): void;
   close(): Promise<void>;
 }
 
 /**
- * Listens, by default on a loopback address only, or not at all. Who answers is said afterwards, because the links that are given out hold the port.
+ * Listens, by default only on a loopback address, or not at all. The caller sets the handler later,
+ * because links contain the port.
  *
- * @throws Error when the port is taken.
+ * @throws Error if the port is taken
  */
 export async function listen({ host, port, allowRemote }: ListenOptions): Promise<Listening> {
   if (port === false)
@@ -31,7 +32,7 @@ export async function listen({ host, port, allowRemote }: ListenOptions): Promis
   let handler: FetchHandler = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request) => handler(request),
-    // The process belongs to the code that starts an emulator in it: its Request and Response stay unchanged.
+    // The emulator runs inside other processes, whose Request and Response must stay unchanged.
     overrideGlobalObjects: false,
     serverOptions: { requestTimeout: 30_000, headersTimeout: 10_000 },
   }) as Server;
@@ -56,9 +57,9 @@ export async function listen({ host, port, allowRemote }: ListenOptions): Promis
   };
 }
 
-/** The address for programs on this machine. */
+/** Returns the address for programs on this machine. */
 function originOf(host: string, port?: number): string {
-  // A server listens on 0.0.0.0 and ::, but not every client can connect to them.
+  // Servers listen on 0.0.0.0 and ::, but not every client can connect to them.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const suffix = port === undefined ? '' : `:${port}`;
   return new URL(`http://${reached.includes(':') ? `[${reached}]` : reached}${suffix}`).origin;

@@ -5,11 +5,11 @@ import { isLoopbackHost, lookupLoopback } from './loopback.js';
 /** The target of notifications. */
 export interface Target {
   readonly url: URL;
-  /** Resolves the host's name and refuses other machines. Undefined for a host that is allowed by name. */
+  /** Resolves the host's name and rejects other machines. Undefined for an allowed host. */
   readonly lookup: LookupFunction | undefined;
 }
 
-/** Reads `allowHosts`, spelled as URLs spell a host. @throws ConfigurationError */
+/** Reads `allowHosts`, spelled as in URLs. @throws ConfigurationError */
 export function readAllowedHosts(hosts: readonly string[] = []): readonly string[] {
   if (!Array.isArray(hosts))
     throw new ConfigurationError('allowHosts', 'must be a list of host names or addresses');
@@ -18,18 +18,21 @@ export function readAllowedHosts(hosts: readonly string[] = []): readonly string
       typeof host === 'string' && URL.canParse(`http://${host}`)
         ? new URL(`http://${host}`)
         : undefined;
-    // With a port or a path the entry would look as if it allowed something, and match nothing.
+    // An entry with a port or a path would never match.
     if (url?.href !== `http://${url?.hostname ?? ''}/` || /[/?#@]|:\d*$/.test(host as string)) {
       throw new ConfigurationError(
         'allowHosts',
-        'must be host names or addresses alone, as "staging.example" or "[fd00::1]"',
+        'must be bare host names or addresses, such as "staging.example" or "[fd00::1]"',
       );
     }
     return url.hostname;
   });
 }
 
-/** Reads a URL that notifications may go to: this machine, or an allowed host. @throws ConfigurationError that names `option`. */
+/**
+ * Parses a URL for notifications: this machine, or an allowed host. @throws ConfigurationError that
+ * names `option`
+ */
 export function readTarget(option: string, text: string, allowed: readonly string[]): Target {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
@@ -39,10 +42,11 @@ export function readTarget(option: string, text: string, allowed: readonly strin
   if (!isAllowed && !isLoopbackHost(url.hostname)) {
     throw new ConfigurationError(
       option,
-      'must be on this machine (localhost, *.localhost or a loopback address), unless allowHosts names its host',
+      'must be on this machine (localhost, *.localhost or a loopback address), unless ' +
+        'allowHosts names its host',
     );
   }
   if (url.username !== '' || url.password !== '')
-    throw new ConfigurationError(option, 'must not have a user or password');
+    throw new ConfigurationError(option, 'must not contain a user or password');
   return { url, lookup: isAllowed ? undefined : lookupLoopback };
 }

@@ -1,4 +1,7 @@
-/** A value as JSON keeps it: dates as `{ $date }`, bytes as `{ $bytes }` in base64. A name of the value's own that begins with $ has one more. */
+/**
+ * Encodes a value as JSON: dates as `{ $date }`, bytes as `{ $bytes }` in base64. The value's own
+ * keys that begin with $ get another $.
+ */
 export function toJson(value: unknown): unknown {
   if (value instanceof Date) return { $date: value.toISOString() };
   if (value instanceof Uint8Array) return { $bytes: Buffer.from(value).toString('base64') };
@@ -11,7 +14,7 @@ export function toJson(value: unknown): unknown {
   );
 }
 
-/** The reverse of `toJson`. */
+/** Reverses `toJson`. */
 export function fromJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fromJson);
   if (typeof value !== 'object' || value === null) return value;

@@ -10,14 +10,14 @@ import {
 import { ConfigurationError } from '@paylink/core';
 
 /**
- * Two emulators that write one file would each lose the other's writes. The lock of a dead
- * process counts for nothing. It appears with its content, and a dead one is moved away before it
- * is looked at again, since another emulator may be starting at the same time.
+ * Takes the lock of a file, because two emulators would overwrite each other's changes. A dead
+ * process's lock does not count. The lock appears with its content. A dead lock is moved away and
+ * checked again, because another emulator may start at the same time.
  */
 export function takeLock(lock: string): void {
   const own = `${lock}.${process.pid}`;
   try {
-    // Of a process that was killed here and had the same id.
+    // Left by a killed process that had the same id here.
     rmSync(own, { force: true });
     refuseIfHeld(lock);
     if (existsSync(lock)) moveAway(lock, own);
@@ -46,15 +46,14 @@ function moveAway(lock: string, own: string): void {
   }
 }
 
-/** Gives the file its other name, unless there is one of that name. */
+/** Links the file to its final name unless the name is taken. */
 function place(own: string, lock: string): void {
   try {
     linkSync(own, lock);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw justTaken();
-    // A file system without hard links. A lock that is still empty counts as that of a dead process
-    // there.
+    // A file system without hard links. An empty lock there counts as the lock of a dead process.
     writeFileSync(lock, readFileSync(own), { flag: 'wx', mode: 0o600 });
   }
 }
@@ -63,20 +62,20 @@ function justTaken(): ConfigurationError {
   return new ConfigurationError('state', 'was just taken by another emulator');
 }
 
-/** @throws ConfigurationError if the file is the lock of a process that runs */
+/** @throws ConfigurationError if the file is the lock of a running process */
 function refuseIfHeld(file: string, lock = file): void {
   if (!existsSync(file)) return;
   const owner = Number(readFileSync(file, 'utf8'));
   if (owner === process.pid ? isOfThisProcess(file) : isAlive(owner)) {
     throw new ConfigurationError(
       'state',
-      `is in use by another emulator, process ${owner}. If that is wrong, delete ${lock}`,
+      `is in use by another emulator, process ${owner}. If that process has ended, delete ${lock}`,
     );
   }
 }
 
 /**
- * In a container the pid is often that of the process that was killed before, whose lock is older
+ * Recognises a killed predecessor in a container, which often had the same pid: its lock is older
  * than this process.
  */
 function isOfThisProcess(lock: string): boolean {

@@ -1,4 +1,4 @@
-/** Writing that a full disk, a kill or a planted link cannot turn into a loss. */
+/** Writes files so that a full disk, a kill or a planted link cannot cause a loss. */
 import {
   closeSync,
   constants,
@@ -11,26 +11,26 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** A file that is open for appending, and its size in bytes. */
+/** An open file for appending, with its size in bytes. */
 export interface OpenFile {
   readonly descriptor: number;
   size: number;
 }
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
-// Windows has no O_NOFOLLOW. O_EXCL alone refuses a link too.
+// Windows does not have O_NOFOLLOW. O_EXCL alone refuses a link too.
 const FRESH =
   O_WRONLY | O_CREAT | O_EXCL | O_APPEND | ((constants.O_NOFOLLOW as number | undefined) ?? 0);
 
 /**
- * Writes a whole new file beside `path`, and gives it this name once it is on the disk. If that
- * fails, the old file stays.
+ * Writes a new file beside `path`, and renames it to `path` once it is on the disk. If this fails,
+ * the old file stays.
  *
  * @throws the error of the file system
  */
 export function replaceFile(path: string, text: string): OpenFile {
   const temporary = `${path}.tmp`;
-  // Of a process that was killed. A link is removed, not followed.
+  // Left by a killed process. This removes a link and does not follow it.
   rmSync(temporary, { force: true });
   const fresh: OpenFile = { descriptor: openSync(temporary, FRESH, 0o600), size: 0 };
   try {
@@ -50,7 +50,7 @@ export function replaceFile(path: string, text: string): OpenFile {
 export function appendAll(file: OpenFile, text: string): void {
   const bytes = Buffer.from(text);
   try {
-    // A disk that is nearly full takes a part of it, without an error.
+    // A nearly full disk may take only a part, without an error.
     for (let at = 0; at < bytes.length;) at += writeSync(file.descriptor, bytes, at);
   } catch (error) {
     ftruncateSync(file.descriptor, file.size);
@@ -63,7 +63,7 @@ export function close({ descriptor }: OpenFile): void {
   closeSync(descriptor);
 }
 
-/** A rename is durable once its folder is on the disk. Not every system opens folders. */
+/** Syncs the folder, which makes a rename durable. Some systems cannot open folders. */
 function keepName(path: string): void {
   let folder: number;
   try {
@@ -74,7 +74,7 @@ function keepName(path: string): void {
   try {
     fsyncSync(folder);
   } catch {
-    // This file system cannot sync a folder.
+    // This file system cannot sync folders.
   } finally {
     closeSync(folder);
   }

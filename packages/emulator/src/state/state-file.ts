@@ -8,15 +8,15 @@ import { appendAll, close, replaceFile, type OpenFile } from './safe-writing.js'
 /** The kept records of a kind, by id. */
 export type Kept = ReadonlyMap<string, unknown>;
 
-/** Writes the changes. Without a file, `noStore` writes nothing. */
+/** Writes changes. `noStore` writes nothing. */
 export interface Store {
-  /** The records of earlier runs, in the order of their first writing. */
+  /** Returns the records of earlier runs, in the order of their first writing. */
   read(kind: string): Kept;
-  /** @throws EmulatorError `state_not_written`. The change is written with the next one */
+  /** @throws EmulatorError `state_not_written`. The next change writes this one again. */
   put(kind: string, id: string, value: unknown): void;
   /** @throws EmulatorError `state_not_written` */
   remove(kind: string, id: string): void;
-  /** Writes the changes of `work` in one piece, so that a kill leaves all of them or none. */
+  /** Writes the changes of `work` together, so that a kill leaves all or none of them. */
   together(work: () => void): void;
   /** Writes the changes that failed before. @throws EmulatorError `state_not_written` */
   catchUp(): void;
@@ -35,25 +35,26 @@ export const noStore: Store = {
 };
 
 const FIRST_LINE = '{"paylink":"emulator state","version":1}';
-// Bytes that are appended before the file is rewritten, or four times the rewritten file.
+// A rewrite follows this many appended bytes, or four times the file's size if that is more.
 const BYTES_BEFORE_REWRITE = 1_000_000;
 
 type Line = readonly [kind: string, id: string, value?: unknown];
 
 /**
- * Opens the file of an emulator's state. Each change is one appended line, written before the
- * change is answered, so it survives a kill. A line that was cut off is dropped with a warning. The
- * file is rewritten as a whole, atomically, at the start and now and then.
+ * Opens an emulator's state file. Each change is one appended line, written before the change is
+ * answered, so it survives a kill. A cut-off line is dropped with a warning. The file is rewritten
+ * atomically at startup and from time to time.
  *
- * @throws ConfigurationError if the file is not such a file, cannot be written, or another emulator uses it
+ * @throws ConfigurationError if the file is not a state file, cannot be written, or is in use by
+ *   another emulator
  */
 export function openStateFile(path: string): Store {
   const lock = `${path}.lock`;
   takeLock(lock);
   const state = new Map<string, Map<string, unknown>>();
   /**
-   * Lines that are not in the file yet: of `together`, or after a failed write. By kind and id, so
-   * that they stay few.
+   * Lines that are not in the file yet: inside `together`, or after a failed write. Keyed by kind
+   * and id, so that they stay few.
    */
   const unwritten = new Map<string, Line>();
   let file: OpenFile | undefined;
@@ -89,7 +90,7 @@ export function openStateFile(path: string): Store {
     try {
       if (file.size > rewriteAt) return rewrite();
     } catch {
-      // A rewrite needs room for a second file: appending may still work.
+      // A rewrite needs room for a second file. Appending may still work.
       postponeRewrite(file.size);
     }
     try {
@@ -177,14 +178,15 @@ function readLines(path: string): Line[] {
       'state',
       `names ${path}, which is not a state file of the emulator`,
     );
-  // Whole lines end with a line break, so an empty text follows the last one.
+  // Whole lines end with a line break, so the last element is an unfinished line.
   const cut = rest.pop();
   const lines = rest.map(parseLine);
   const dropped = lines.flatMap((line, at) => (line === undefined ? [at + 2] : []));
   if (cut !== '') dropped.push(rest.length + 2);
   if (dropped.length > 0)
     warn(
-      `dropped from the state file ${path}, since a kill or a full disk cut it off: line ${dropped.join(', ')}`,
+      `dropped from the state file ${path}, because a kill or a full disk cut it off: line ` +
+        dropped.join(', '),
     );
   return lines.filter((line) => line !== undefined);
 }

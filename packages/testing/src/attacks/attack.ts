@@ -3,18 +3,18 @@ import { createHmac } from 'node:crypto';
 import { contentTypeOf, inForms, type DeliveryForms, type HeaderNames } from '../delivery-forms.js';
 
 /**
- * How bad it is. `critical`: money or entry, an order credited without a payment or a payment lost. `note`: worth knowing, and not a
- * finding.
+ * The harm. `critical`: the receiver credits without a payment, loses a payment or lets an attacker
+ * in. `note`: worth knowing, but not a finding.
  */
 export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
 
 /**
- * `forged`: the signature does not match the bytes and the secret, or is spelt otherwise than the contract says. `invalid`:
- * signed, but useless. `genuine`: a receiver that refuses it loses payments.
+ * `forged`: the signature does not match the bytes and the secret, or has another spelling than the
+ * contract's. `invalid`: signed but useless. `genuine`: a receiver that refuses it loses payments.
  */
 export type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
-/** The fault of a receiver that answers an attack otherwise. An audit reports findings of one fault together. */
+/** The fault behind a wrong answer. An audit groups findings by their fault. */
 export type Fault =
   | 'accepts_unsigned'
   | 'does_not_verify'
@@ -39,26 +39,26 @@ export type Fault =
   | 'http_form'
   | 'method';
 
-/** One delivery, and the answers that a receiver may give. */
+/** One delivery with the allowed answers. */
 export interface Attack {
-  /** The row of the table of attacks, "A06" for one. Several attacks have the same. */
+  /** The row of the table of attacks, such as "A06". Several attacks share a row. */
   readonly id: string;
-  /** A sentence that begins with the id. No two attacks have the same. */
+  /** A unique sentence that begins with the id. */
   readonly name: string;
   /** The delivery in words, without a verb: "a delivery without a signature". */
   readonly what: string;
   readonly category: AttackCategory;
   readonly delivery: DeliveryForms;
-  /** The status that the receivers of Paylink answer. */
+  /** The status of Paylink's receivers. */
   readonly status: number;
-  /** The code in the body of that answer, `undefined` if the delivery is acknowledged. */
+  /** The code in the body of that answer, `undefined` for an acknowledged delivery. */
   readonly code?: string | undefined;
-  /** Other statuses by which a receiver does no harm. */
+  /** Other harmless statuses. */
   readonly accepts: readonly number[];
-  /** How bad it is when the receiver does the contrary. */
+  /** The harm of the opposite answer. */
   readonly severity: Severity;
   readonly fault: Fault;
-  /** The fix for a receiver that answers otherwise, with the reason. */
+  /** The fix for a wrong answer, with the reason. */
   readonly advice: string;
 }
 
@@ -77,13 +77,16 @@ export interface Material {
     key?: string | Uint8Array,
     algorithm?: string,
   ) => string;
-  /** Whether signatures are written as this service writes them. Attacks on another service's spelling mean nothing. */
+  /**
+   * Set if signatures have this service's spelling. Spelling attacks make no sense for another
+   * service.
+   */
   readonly isHex: boolean;
-  /** A body with the reference, and more. */
+  /** Returns a body with the reference and further content. */
   readonly bodyWith: (more: string) => Buffer;
 }
 
-/** Gives the value of the signature header for the bytes and a secret. */
+/** Returns the signature header for the bytes and a secret. */
 export type Sign = (rawBody: Uint8Array, secret: string | Uint8Array) => string;
 
 export interface MaterialOptions extends Pick<
@@ -110,13 +113,13 @@ export function materialOf({ sign, ...options }: MaterialOptions): Material {
   };
 }
 
-/** How a delivery differs from the genuine one. */
+/** The difference between a delivery and the genuine one. */
 export interface Difference {
   readonly body?: string | Uint8Array;
-  /** `undefined`: the signature of the body, `null`: without the header. */
+  /** `undefined`: the body's signature. `null`: no header. */
   readonly signature?: string | null;
   readonly event?: string | null;
-  /** `null`: not even the header that is there by default. */
+  /** `null` removes a default header. */
   readonly headers?: Readonly<Record<string, string | null>>;
 }
 
@@ -125,7 +128,7 @@ export type Verdict = Pick<
   'category' | 'status' | 'code' | 'accepts' | 'severity' | 'fault' | 'advice'
 >;
 
-/** [the delivery in words, the difference to the genuine one, an exception]. */
+/** [the delivery in words, its difference to the genuine one, an exception]. */
 export type Line = readonly [what: string, difference: Difference, verdict?: Partial<Verdict>];
 
 /** Makes the attacks of one row. */
@@ -165,14 +168,16 @@ function deliver({ names, body, mac }: Material, difference: Difference): Delive
   return inForms(rawBody, Object.fromEntries(given));
 }
 
-/** Forges with the right spelling. */
+/** Forges signatures with the right spelling. */
 export const UNKNOWN_SECRET = 'a-secret-that-is-not-configured-anywhere';
 
-/** The registered statuses that acknowledge beside 200: NestJS answers a POST by 201. */
+/** The registered statuses besides 200 that acknowledge. NestJS answers a POST with 201. */
 export const ALSO_ACKNOWLEDGED = [201, 202, 203, 204, 205, 206, 207, 208, 226] as const;
 export const ACKNOWLEDGED = [200, ...ALSO_ACKNOWLEDGED] as const;
 
-/** Every 2xx: the contract does not state the reply that the service expects (docs/service.md 6.9). */
+/**
+ * Returns true for every 2xx: the contract does not state the expected reply (docs/service.md 6.9).
+ */
 export function acknowledges(status: number | undefined): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }

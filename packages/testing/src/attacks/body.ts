@@ -1,4 +1,4 @@
-/** Section C of the table: the bytes of the body. */
+/** Section C of the table of attacks: the body. */
 import {
   ALSO_ACKNOWLEDGED,
   row,
@@ -16,7 +16,9 @@ const changed: Verdict = {
   severity: 'critical',
   fault: 'verifies_other_bytes',
   advice:
-    'Other bytes than these were signed. Verify the bytes as they were received: take the raw body before any parser or text decoder, and do not serialise, decode, trim or inflate it before the check.',
+    'Other bytes than these were signed. Verify the bytes as they were received: take the ' +
+    'raw body before any parser or text decoder, and do not serialise, decode, trim or ' +
+    'inflate it before the check.',
 };
 const decoded: Verdict = { ...changed, severity: 'high', fault: 'decodes_text' };
 const reserialized: Verdict = { ...changed, severity: 'high', fault: 'reserializes' };
@@ -29,9 +31,10 @@ const genuine: Verdict = {
   severity: 'high',
   fault: 'refuses_genuine',
   advice:
-    'These very bytes are signed, so the notification is genuine and a payment was refused. Verify the raw bytes as received, not a parsed and re-serialised body.',
+    'These very bytes are signed, so the notification is genuine and a payment was ' +
+    'refused. Verify the raw bytes as received, not a parsed and re-serialised body.',
 };
-/** JSON leaves these to the parser (RFC 8259 sections 4 and 6), and the contract names no field that has them. */
+/** JSON leaves these to the parser (RFC 8259 sections 4 and 6), and no contract field has them. */
 const upToTheParser: Verdict = { ...genuine, accepts: [...ALSO_ACKNOWLEDGED, 400, 422] };
 const invalid: Verdict = {
   category: 'invalid',
@@ -41,7 +44,9 @@ const invalid: Verdict = {
   severity: 'low',
   fault: 'invalid_body',
   advice:
-    'The signature is right and the body is not a notification: answer 400, and neither 2xx, as if something had been done, nor 5xx. Decode strictly, after the signature, and require a `reference` that is a non-blank string.',
+    'The signature is right and the body is not a notification: answer 400, and neither ' +
+    '2xx, as if something had been done, nor 5xx. Decode strictly, after the signature, ' +
+    'and require a `reference` that is a non-blank string.',
 };
 const contradicted: Verdict = {
   ...invalid,
@@ -50,7 +55,8 @@ const contradicted: Verdict = {
   severity: 'medium',
   fault: 'contradiction',
   advice:
-    'The signed body says that the payment did not succeed, the unsigned header says that it did. Believe the body, or better, ask the API for the payment before you credit.',
+    'The signed body says that the payment did not succeed, the unsigned header says that ' +
+    'it did. Believe the body, or better, ask the API for the payment before you credit.',
 };
 
 export function bodyAttacks(material: Material, confirm: boolean): Attack[] {
@@ -212,7 +218,8 @@ function genuineBodies(material: Material): Attack[] {
         accepts: [...ALSO_ACKNOWLEDGED, 400, 413, 422],
         severity: 'medium',
         advice:
-          'Deep nesting must not crash the receiver: never serialise or clone a body, for a log or a store for instance.',
+          'Deep nesting must not crash the receiver: never serialise or clone a body, for ' +
+          'a log or a store for instance.',
       },
     ),
     ...accepted(
@@ -227,11 +234,13 @@ function genuineBodies(material: Material): Attack[] {
     ...accepted('C23', { 'an amount in the body': bodyWith('"amount":1,"currency":"XOF"') }),
     ...accepted('C16', strangeReferences(reference), {
       ...genuine,
-      // A merchant who looks orders up refuses this one.
+      // A merchant who looks orders up refuses this reference.
       accepts: [...ALSO_ACKNOWLEDGED, 400, 404, 409, 410, 422, 503],
       severity: 'medium',
       advice:
-        'A reference is opaque text. An unknown one may be refused by a status of its own, and must not end in a 500. Bind it as a parameter in SQL, and encode it in a URL.',
+        'A reference is opaque text. An unknown one may be refused by a status of its ' +
+        'own, and must not end in a 500. Bind it as a parameter in SQL, and encode it in ' +
+        'a URL.',
     }),
   ];
 }

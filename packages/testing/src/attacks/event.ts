@@ -1,4 +1,4 @@
-/** Section E of the table: the event header, which the signature does not cover. */
+/** Section E of the table of attacks: the event header, which the signature does not cover. */
 import {
   ACKNOWLEDGED,
   ALSO_ACKNOWLEDGED,
@@ -17,14 +17,17 @@ const absent: Verdict = {
   severity: 'low',
   fault: 'event_header',
   advice:
-    'Without an event header the kind of the event is unknown, and to act would be to guess: answer 400.',
+    'Without an event header the kind of the event is unknown, and to act would be to ' +
+    'guess: answer 400.',
 };
 const noKind: Verdict = {
   ...absent,
-  // A receiver that ignores unknown kinds, and answers 200, does no harm.
+  // A receiver that ignores unknown kinds with a 200 does no harm.
   accepts: [401, 403, 422, ...ACKNOWLEDGED],
   advice:
-    'Compare the event header with the kinds that you handle, character for character. Refuse everything that is not a kind with 400. Do not log it unescaped, and do not answer 5xx.',
+    'Compare the event header with the kinds that you handle, character for character. ' +
+    'Refuse everything that is not a kind with 400. Do not log it unescaped, and do not ' +
+    'answer 5xx.',
 };
 const unknown: Verdict = {
   category: 'genuine',
@@ -33,10 +36,11 @@ const unknown: Verdict = {
   severity: 'medium',
   fault: 'unknown_kind',
   advice:
-    'Acknowledge a kind that you do not handle, and ignore it: otherwise a new kind of the service becomes a storm of retries.',
+    'Acknowledge a kind that you do not handle, and ignore it: otherwise a new kind of ' +
+    'the service becomes a storm of retries.',
 };
 
-/** A receiver that holds the signed body against the unsigned header is safer than one that does not. */
+/** A receiver that compares the signed body with the unsigned header is safer. */
 const contradicted: Verdict = { ...unknown, accepts: [...ALSO_ACKNOWLEDGED, 400, 409, 422] };
 
 export function eventAttacks(material: Material): Attack[] {

@@ -1,4 +1,7 @@
-/** The attack kit: deliveries that a receiver must refuse, and deliveries that it must not. */
+/**
+ * The attack kit: deliveries that a receiver must refuse, and deliveries that a receiver must
+ * accept.
+ */
 import { headerNames, type HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret, TEST_SECRET } from '../signed-delivery.js';
 import { materialOf, type Attack, type Sign } from './attack.js';
@@ -8,31 +11,34 @@ import { signatureAttacks } from './signature.js';
 import { transportAttacks } from './transport.js';
 
 export interface AttackOptions {
-  /** The receiver's webhook secret. A string stands for its UTF-8 bytes. Default `TEST_SECRET`. */
+  /** The receiver's webhook secret. A string is used as UTF-8. Default `TEST_SECRET`. */
   readonly secret?: string | Uint8Array | undefined;
   /**
-   * The reference in the deliveries that are genuine: the receiver's handler gets it, so name an order of your tests. Some
-   * deliveries have a reference that only begins with it. Default `paylink-attack`.
+   * The reference in genuine deliveries. The receiver's handler gets it, so name an order of your
+   * tests. Some deliveries use a longer reference with this prefix. Default `paylink-attack`.
    */
   readonly reference?: string | undefined;
-  /** The most bytes that the receiver takes. Genuine deliveries that are longer are left out. Default 65,536. */
+  /** The receiver's body limit in bytes. Longer genuine deliveries are left out. Default 65,536. */
   readonly bodyLimit?: number | undefined;
-  /** Whether the receiver asks the API before it credits: then no field of the body decides. Default false. */
+  /**
+   * Set if the receiver asks the API before it credits, so that no body field decides. Default
+   * false.
+   */
   readonly confirm?: boolean | undefined;
   /**
-   * The value of the signature header, for a receiver of another service. Its spelling is then not attacked. Default: the
-   * contract's, lower-case hexadecimal HMAC-SHA256.
+   * Returns the signature header for a receiver of another service, and turns spelling attacks off.
+   * Default: the contract's lower-case hexadecimal HMAC-SHA256.
    */
   readonly sign?: Sign | undefined;
-  /** Other names of the two headers, as the receiver's option of the same name. */
+  /** Other names of the two headers, as in the receiver's option. */
   readonly headers?: HeaderNameOptions | undefined;
 }
 
 /**
- * Makes the attacks that any HTTP client can send, by POST: sections A, C and E of the table of attacks, and the part of D that needs no
- * own socket. `auditReceiver` has the rest as well.
+ * Makes the attacks that any HTTP client can POST: sections A, C and E of the table of attacks, and
+ * a part of section D. `auditReceiver` also tries the attacks that need a raw socket.
  *
- * @throws TypeError when `secret` is empty, or `bodyLimit` is too small for a body to be made.
+ * @throws TypeError if `secret` is empty, or if `bodyLimit` is too small for a body
  */
 export function attacks(options: AttackOptions = {}): Attack[] {
   const {

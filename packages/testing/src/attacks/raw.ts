@@ -1,23 +1,23 @@
-/** Attacks that need exact bytes: repeated header lines, broken frames, other methods. */
+/** Attacks that need exact bytes: repeated header lines, broken framing, other methods. */
 import { chunked, requestBytes, type HeaderLines } from '../wire.js';
 import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material, type Verdict } from './attack.js';
 
 export interface RequestParts {
   readonly method?: string;
-  /** Added to the path. */
+  /** A query that is added to the path. */
   readonly query?: string;
   /** Default `close`. */
   readonly connection?: 'close' | 'keep-alive';
-  /** In place of Content-Length. */
+  /** Replaces Content-Length. */
   readonly framing?: HeaderLines;
 }
 
 /** Makes requests for one receiver. */
 export interface Craft {
   readonly material: Material;
-  /** The lines of a genuine delivery: content type, event, signature. */
+  /** Returns the header lines of a genuine delivery: content type, event, signature. */
   readonly genuineLines: (body?: Uint8Array) => HeaderLines;
-  /** A whole request, or its head, as bytes. */
+  /** Returns a whole request, or its head, as bytes. */
   readonly request: (lines: HeaderLines, body: Uint8Array, parts?: RequestParts) => Buffer;
 }
 
@@ -25,11 +25,11 @@ export interface RawAttack extends Verdict {
   readonly id: string;
   readonly name: string;
   readonly what: string;
-  /** Whether a server may close the connection in place of an answer. */
+  /** Set if a server may close the connection instead of answering. */
   readonly mayClose?: boolean;
-  /** Whether a server that acknowledges it must close the connection then, and answer nothing more on it. */
+  /** Set if a server that acknowledges must then close the connection without a further answer. */
   readonly mustClose?: boolean;
-  /** Whether the HTTP server decides, before any receiver. */
+  /** Set if the HTTP server decides before the receiver. */
   readonly byServer?: boolean;
   readonly method?: string;
   readonly bytes: (craft: Craft) => Buffer;
@@ -75,7 +75,9 @@ const repeated: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'> = {
   severity: 'note',
   fault: 'several_spellings',
   advice:
-    'A proxy may look at one of two header lines, and the receiver at the other. Refuse a repeated signature: most servers join the lines with ", ", which must not be split again.',
+    'A proxy may look at one of two header lines, and the receiver at the other. Refuse a ' +
+    'repeated signature: most servers join the lines with ", ", which must not be split ' +
+    'again.',
 };
 const broken = {
   ...repeated,
@@ -92,7 +94,8 @@ const genuine = {
   severity: 'note',
   fault: 'http_form',
   advice:
-    'HTTP allows this form of a genuine notification. A proxy or a later version of the service may use it.',
+    'HTTP allows this form of a genuine notification. A proxy or a later version of the ' +
+    'service may use it.',
 } as const;
 const framing = {
   category: 'invalid',
@@ -103,7 +106,9 @@ const framing = {
   byServer: true,
   mayClose: true,
   advice:
-    'Two parties that read the length of a request differently can be made to see different requests (request smuggling). The server must answer 400: update it, and the proxy in front of it.',
+    'Two parties that read the length of a request differently can be made to see ' +
+    'different requests (request smuggling). The server must answer 400: update it, and ' +
+    'the proxy in front of it.',
 } as const;
 const otherMethod = {
   category: 'invalid',
@@ -117,7 +122,10 @@ const otherMethod = {
 
 const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
 
-/** Frameworks answer these themselves, before any code of a merchant: many answer OPTIONS, and Fastify 4 answers QUERY. */
+/**
+ * Frameworks answer these methods before the merchant's code: many answer OPTIONS, and Fastify 4
+ * answers QUERY.
+ */
 const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = {
   OPTIONS: ACKNOWLEDGED,
   QUERY: [500],
@@ -132,7 +140,7 @@ function raw(
   return { id, name: nameOf(id, verdict.category, what), what, ...verdict, bytes };
 }
 
-/** A genuine delivery whose signature is written in another way, in as many lines as there are values. */
+/** Makes a genuine delivery with rewritten signatures, one header line per value. */
 function withSignature(...write: readonly ((right: string) => string)[]): RawAttack['bytes'] {
   return ({ material, request, genuineLines }) => {
     const lines = write.map(
@@ -226,7 +234,8 @@ export const rawAttacks: readonly RawAttack[] = [
       severity: 'high',
       fault: 'no_limit',
       advice:
-        'Answer 413 as soon as the declared or received length passes a limit. Otherwise a stranger fills the memory.',
+        'Answer 413 as soon as the declared or received length passes a limit. Otherwise ' +
+        'a stranger fills the memory.',
     },
     ({ request, genuineLines }) =>
       request(genuineLines(), Buffer.alloc(1_024, 0x20), {
@@ -252,7 +261,8 @@ export const rawAttacks: readonly RawAttack[] = [
       accepts: [...framing.accepts, ...ACKNOWLEDGED],
       mustClose: true,
       advice:
-        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 section 6.1): a reader of the length would take the rest for another request.',
+        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 ' +
+        'section 6.1): a reader of the length would take the rest for another request.',
     },
     ({ material, request, genuineLines }) => {
       const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];

@@ -1,4 +1,4 @@
-/** Section A of the table, the signature header, and the weak secrets of section B. */
+/** Section A of the table of attacks, the signature header, and the weak secrets of section B. */
 import { createHash } from 'node:crypto';
 import { TEST_SECRET } from '../signed-delivery.js';
 import {
@@ -24,28 +24,34 @@ const missing: Verdict = {
   severity: 'critical',
   fault: 'accepts_unsigned',
   advice:
-    'Without a signature the sender is unknown: refuse with 401 before any other code runs, also where the header is absent.',
+    'Without a signature the sender is unknown: refuse with 401 before any other code ' +
+    'runs, also where the header is absent.',
 };
 const forged: Verdict = {
   ...FORGED,
   severity: 'critical',
   fault: 'does_not_verify',
   advice:
-    'Compute HMAC-SHA256 over the raw bytes of the body with the webhook secret, and refuse with 401 unless all 32 bytes are equal, compared in constant time.',
+    'Compute HMAC-SHA256 over the raw bytes of the body with the webhook secret, and ' +
+    'refuse with 401 unless all 32 bytes are equal, compared in constant time.',
 };
 const partial: Verdict = {
   ...FORGED,
   severity: 'critical',
   fault: 'compares_part',
   advice:
-    'Only a part of the signature is compared, so the rest can be guessed. Refuse every header that is not exactly 64 characters of 0-9a-f, then compare all 32 bytes in constant time.',
+    'Only a part of the signature is compared, so the rest can be guessed. Refuse every ' +
+    'header that is not exactly 64 characters of 0-9a-f, then compare all 32 bytes in ' +
+    'constant time.',
 };
 const spelling: Verdict = {
   ...FORGED,
   severity: 'medium',
   fault: 'several_spellings',
   advice:
-    'One signature must have one spelling: test /^[0-9a-f]{64}$/ on the header before it is decoded. Do not lower-case, trim, unquote, split or strip it: decoders of hexadecimal stop silently at the first other character.',
+    'One signature must have one spelling: test /^[0-9a-f]{64}$/ on the header before it ' +
+    'is decoded. Do not lower-case, trim, unquote, split or strip it: decoders of ' +
+    'hexadecimal stop silently at the first other character.',
 };
 const repeated: Verdict = { ...spelling, severity: 'note' };
 const elsewhere: Verdict = {
@@ -59,10 +65,11 @@ const weak: Verdict = {
   severity: 'critical',
   fault: 'public_secret',
   advice:
-    'The receiver verifies with a secret that is public: its own is most likely not set. Refuse to start without a secret, and take the one from the merchant portal.',
+    'The receiver verifies with a secret that is public: its own is most likely not set. ' +
+    'Refuse to start without a secret, and take the one from the merchant portal.',
 };
 
-/** The attacks on a signature's spelling, which is this service's own. */
+/** Attacks on the spelling of this service's signatures. */
 const SPELLING_ROWS: ReadonlySet<string> = new Set([
   'A03',
   'A04',
@@ -259,7 +266,7 @@ function ownSpelling(material: Material): Attack[] {
   ];
 }
 
-/** Secrets that a receiver without one of its own falls back to. Left out if it is the given secret. */
+/** Secrets that a misconfigured receiver falls back to. Leaves out the receiver's own secret. */
 function weakSecrets(material: Material): Attack[] {
   const own = Buffer.from(material.secret);
   const secrets: readonly (readonly [id: string, what: string, secret: string])[] = [
@@ -295,7 +302,7 @@ function flipped(signature: string, bit: number): string {
   return bytes.toString('hex');
 }
 
-/** As a client sends a text that is not Latin-1: each byte of its UTF-8 is a character of the header. */
+/** Encodes a non-Latin-1 text as HTTP clients do: each UTF-8 byte becomes one header character. */
 function onTheWire(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }

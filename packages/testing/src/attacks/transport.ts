@@ -1,4 +1,4 @@
-/** Section D of the table: the transport, as far as any HTTP client can send it. */
+/** Section D of the table of attacks: transport attacks that any HTTP client can send. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import {
   ACKNOWLEDGED,
@@ -18,7 +18,9 @@ const encoded: Verdict = {
   severity: 'high',
   fault: 'inflates',
   advice:
-    'The signature is over the bytes on the wire. Refuse every Content-Encoding but identity with 415, before the body is read: a receiver that inflates first verifies other bytes, and lets a stranger fill its memory.',
+    'The signature is over the bytes on the wire. Refuse every Content-Encoding but ' +
+    'identity with 415, before the body is read: a receiver that inflates first verifies ' +
+    'other bytes, and lets a stranger fill its memory.',
 };
 const encodedAndSigned: Verdict = {
   ...encoded,
@@ -33,7 +35,8 @@ const genuine: Verdict = {
   severity: 'medium',
   fault: 'refuses_genuine',
   advice:
-    'The contract names no Content-Type and none of these headers, so none may decide. Always take the body as raw bytes, and keep parsers off this route.',
+    'The contract names no Content-Type and none of these headers, so none may decide. ' +
+    'Always take the body as raw bytes, and keep parsers off this route.',
 };
 const tooLarge: Verdict = {
   category: 'invalid',
@@ -43,7 +46,8 @@ const tooLarge: Verdict = {
   severity: 'high',
   fault: 'no_limit',
   advice:
-    'Read no more than a limit (64 kB is plenty for a notification), and answer 413 as soon as it is passed.',
+    'Read no more than a limit (64 kB is plenty for a notification), and answer 413 as ' +
+    'soon as it is passed.',
 };
 
 export function transportAttacks(material: Material): Attack[] {
@@ -119,7 +123,7 @@ function sizes(material: Material): Attack[] {
   ];
 }
 
-/** A genuine body of that many bytes. */
+/** Returns a genuine body of `length` bytes. */
 function filled({ bodyWith }: Material, length: number): Buffer {
   return bodyWith(`"note":"${'n'.repeat(Math.max(0, length - bodyWith('"note":""').length))}"`);
 }
@@ -183,7 +187,8 @@ function contentTypes(material: Material): Attack[] {
     { headers: { 'content-type': type } },
     exception,
   ];
-  // The body is JSON (docs/service.md 6.4): no sender of it names this type, and frameworks refuse it before any receiver.
+  // The body is JSON (docs/service.md 6.4). Its senders never name this type, and frameworks refuse
+  // it before the receiver.
   const mayBeRefused = { accepts: [...ALSO_ACKNOWLEDGED, 400, 415] };
   return [
     ...row(material, 'D20', typeless, [

@@ -6,7 +6,7 @@ import { isAcknowledged, isLimited, statusOf, type AuditSession } from './sessio
 import type { Observation, Probe } from './probe.js';
 import { LIMITED, type AuditResult } from './report.js';
 
-/** The server no longer serves, so that nothing more can be tried. */
+/** Ends the attempts: the server has stopped serving. */
 export class StoppedServing extends Error {
   override name = 'StoppedServing';
   constructor(readonly result: AuditResult) {
@@ -14,7 +14,7 @@ export class StoppedServing extends Error {
   }
 }
 
-/** Tries one thing, and then whether the server still serves. @throws StoppedServing */
+/** Tries one probe, then checks that the server still serves. @throws StoppedServing */
 export async function attempt(probe: Probe, session: AuditSession): Promise<AuditResult> {
   const started = performance.now();
   const observation = await observe(probe, session);
@@ -35,16 +35,17 @@ export async function attempt(probe: Probe, session: AuditSession): Promise<Audi
     ...verdict,
   });
   const verdict = judge(probe, observation, session);
-  // A crash shows at deliveries that are not its cause, unless it is noticed here. Beside slow senders, a full queue closes too.
+  // Checks for a crash at once, because a later delivery would be blamed for it. During slow
+  // probes, a full queue closes connections too.
   const isGone = observation.answer === 'closed' && probe.fault !== 'one_at_a_time';
   if (verdict.skipped !== undefined || (!verdict.passed && !isGone)) return result(verdict);
-  // An acknowledged delivery shows that it serves.
+  // An acknowledged delivery proves that the server serves.
   if (probe.category === 'genuine' && isAcknowledged(observation.answer)) return result(verdict);
   const after = await stillServes(session);
   session.throwIfEnded();
   if (isAcknowledged(after) || (!verdict.passed && typeof after !== 'string'))
     return result(verdict);
-  // It serves: it says so itself.
+  // A 429 proves that the server serves.
   if (isLimited(after)) return result(NOT_JUDGED);
   const stopped = result({
     passed: false,
@@ -68,13 +69,14 @@ async function observe(probe: Probe, session: AuditSession): Promise<Observation
   try {
     return await probe.perform(session);
   } catch (error) {
-    // The connection failed in the middle of an audit: as if the server had closed it. Any other error is the caller's.
+    // A connection that failed during an audit counts as closed by the server. Other errors are the
+    // caller's.
     if (typeof (error as { readonly code?: unknown } | null)?.code !== 'string') throw error;
     return { answer: 'closed', fault: 'the server took no more connections' };
   }
 }
 
-/** The row whose deliveries are of other orders than the audit's. */
+/** The row whose deliveries belong to other orders than the audit's. */
 const OTHER_ORDERS = 'C16';
 
 type Verdict = Pick<
@@ -98,7 +100,7 @@ function judge(
   if ([answer, ...others].some(isLimited)) return NOT_JUDGED;
   if (fault === undefined && (probe.onlyFault === true || isRight(probe, answer)))
     return { passed: true };
-  // The receiver looks its orders up, and says so by this status.
+  // The receiver answers an unknown order with this status.
   if (
     probe.id === OTHER_ORDERS &&
     fault === undefined &&
@@ -106,10 +108,12 @@ function judge(
   ) {
     return {
       passed: true,
-      note: `${titleOf(probe, answer)}, as to every order that it does not know. 503 would be clearer`,
+      note:
+        `${titleOf(probe, answer)}, as to every order that it does not know. 503 would be ` +
+        'clearer',
     };
   }
-  // Express and NestJS have a limit, and read to the end before they say so.
+  // Express and NestJS enforce a limit, but read to the end before they answer.
   const waits = probe.fault === 'no_limit' && fault === undefined && answer === 'no answer';
   const [severity, cause]: [Severity, CauseId] = waits
     ? ['medium', 'no_deadline']
@@ -121,13 +125,13 @@ function judge(
 function isRight({ expected, mayClose, category }: Probe, answer: WireAnswer): boolean {
   const status = statusOf(answer);
   if (status === undefined) return answer === 'closed' && mayClose === true;
-  // A status that acknowledges does no more than another that does.
+  // All acknowledging statuses count the same.
   const isOneOf =
     expected.includes(status) || (acknowledges(status) && expected.some(acknowledges));
   return isOneOf || (category !== 'genuine' && status >= 400 && status < 500);
 }
 
-/** A forged delivery that is answered wrongly harms less than one that is accepted. */
+/** Lowers the severity of a forged delivery that got a wrong answer but no acknowledgement. */
 function severityAndCauseOf(
   { category, severity, fault, onlyFault }: Probe,
   answer: WireAnswer,
@@ -158,7 +162,7 @@ function severityAndCauseOf(
   return status >= 500 ? [category === 'forged' ? 'medium' : 'low', 'crashes'] : ['low', fault];
 }
 
-/** The event in words. */
+/** Describes the result in words. */
 export function titleOf(
   { what, category, fault }: Pick<Probe, 'what' | 'category' | 'fault'>,
   answer: WireAnswer,

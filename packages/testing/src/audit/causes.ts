@@ -1,9 +1,9 @@
-/** The few causes behind many findings. */
+/** Finds the few causes behind many findings. */
 import { acknowledges, type Fault, type Severity } from '../attacks/attack.js';
 import { COMPARE, RAW_BODY } from './framework.js';
 import type { AuditResult } from './report.js';
 
-/** The faults of a receiver. Stable, for programs. */
+/** The faults of a receiver. Programs can rely on these ids. */
 export type CauseId =
   | Fault
   | 'not_acknowledged'
@@ -36,9 +36,9 @@ export type AuditCause = Readonly<{
   title: string;
   /** The evidence, in at most three sentences. */
   evidence: readonly string[];
-  /** How to fix it, in a line, for the framework that answers if it is known. */
+  /** The fix in one line, for the answering framework if known. */
   fix: string;
-  /** How many findings come of it. */
+  /** The number of findings with this cause. */
   symptoms: number;
 }>;
 
@@ -49,30 +49,32 @@ interface Traits {
 }
 
 const rawBody = (framework: string): string =>
-  `Verify the bytes as received, before any parser: ${RAW_BODY[framework] ?? 'take the raw body of the request'}.`;
+  'Verify the bytes as received, before any parser: ' +
+  `${RAW_BODY[framework] ?? 'take the raw body of the request'}.`;
 const compare = (framework: string): string =>
-  `Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ${COMPARE[framework] ?? 'crypto.timingSafeEqual'}. Answer 401 otherwise.`;
-/** For receivers that do verify the raw bytes: they follow the advice of `rawBody` already. */
+  'Compute HMAC-SHA256 of the raw body with the secret and compare all of it: ' +
+  `${COMPARE[framework] ?? 'crypto.timingSafeEqual'}. Answer 401 otherwise.`;
+/** The advice for receivers that already verify the raw bytes. */
 const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
-  refuses_genuine:
-    'The raw bytes are verified already. The log of the receiver says why it refuses these deliveries.',
+  refuses_genuine: 'The receiver verifies the raw bytes already. Its log explains the refusals.',
   decodes_text:
-    'Compute the HMAC over the Buffer, and not over a string that was made of it: no toString(), no setEncoding().',
-  trims: 'Compute the HMAC over the body with the blanks at its ends: no trim().',
+    'Compute the HMAC over the Buffer, not over a string: no toString(), no setEncoding().',
+  trims: 'Compute the HMAC over the untrimmed body: no trim().',
   parses_first: 'A JSON parser runs before the signature is verified: keep it off this route.',
   content_type: 'Take the raw bytes for every Content-Type.',
   verifies_other_bytes: 'Compute the HMAC over every byte of the body, and compare all of it.',
 };
 
 const record =
-  'Insert the reference into a table with a unique key in the transaction that credits, and answer 200 where it is there already.';
+  'Insert the reference into a table with a unique key in the transaction that credits, ' +
+  'and answer 200 if the row exists already.';
 
 export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   does_not_verify: { title: 'does not verify at all', severity: 'critical', fix: compare },
   accepts_unsigned: {
     title: 'accepts deliveries without a signature',
     severity: 'critical',
-    fix: 'Answer 401 where the signature header is absent or empty, before anything else.',
+    fix: 'Answer 401 if the signature header is absent or empty, before anything else.',
   },
   public_secret: {
     title: 'verifies with a secret that is public',
@@ -85,7 +87,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer refusals with a fixed text. Never send an expected signature.',
   },
   no_memory: {
-    title: 'has no memory: credits each delivery again',
+    title: 'keeps no marks: credits each delivery again',
     severity: 'critical',
     fix: record,
   },
@@ -95,26 +97,38 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: record,
   },
   key_by_body: {
-    title: 'remembers the body and not the order: credits twice for one reference',
+    title: 'remembers the body instead of the order: credits twice for one reference',
     severity: 'critical',
-    fix: 'Remember the event kind with the reference, never a hash of the body, a header or the signature.',
+    fix:
+      'Remember the event kind with the reference, never a hash of the body, a header or ' +
+      'the signature.',
   },
   loses_credit: {
-    title: 'acknowledges a payment and does not credit it',
+    title: 'acknowledges a payment, but does not credit it',
     severity: 'critical',
-    fix: 'Answer 200 only after the credit is committed, and mark an order as done in the same transaction.',
+    fix:
+      'Answer 200 only after the credit is committed, and mark an order as done in the same ' +
+      'transaction.',
   },
   credits_unpaid: {
     title: 'credits unpaid orders',
     severity: 'critical',
-    fix: 'Credit for payment.succeeded only, and not if the signed body says otherwise. Ask the API for the payment first.',
+    fix:
+      'Credit only for payment.succeeded, unless the signed body contradicts it. Ask the ' +
+      'API for the payment first.',
   },
   credits_nonsense: {
     title: 'credits orders that do not exist, such as "undefined"',
     severity: 'critical',
-    fix: 'Answer 400 unless `reference` is a non-blank string, and credit only an order that exists.',
+    fix:
+      'Answer 400 unless `reference` is a non-blank string, and credit only an order that ' +
+      'exists.',
   },
-  compares_part: { title: 'compares a part of the signature', severity: 'critical', fix: compare },
+  compares_part: {
+    title: 'compares only a part of the signature',
+    severity: 'critical',
+    fix: compare,
+  },
   reserializes: { title: 'verifies re-serialised JSON', severity: 'critical', fix: rawBody },
   verifies_other_bytes: {
     title: 'verifies something other than the body',
@@ -132,7 +146,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   fails_genuine: {
     title: 'fails on genuine deliveries',
     severity: 'high',
-    fix: 'The log of the receiver says why it failed. Bind the reference as a parameter in SQL, and answer 503 for an order that it does not know.',
+    fix:
+      "Read the receiver's log. Bind the reference as a parameter in SQL, and answer 503 " +
+      'for an unknown order.',
   },
   not_acknowledged: {
     title: 'does not acknowledge a genuine delivery',
@@ -140,14 +156,16 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'See the reason above, then run the audit again.',
   },
   loses_unknown: {
-    title: 'acknowledges orders that it does not know',
+    title: 'acknowledges unknown orders',
     severity: 'high',
-    fix: 'Answer 503 for an unknown order: the notification may arrive before the order is stored, and a 200 would lose it.',
+    fix:
+      'Answer 503 for an unknown order: the notification may arrive before the order is ' +
+      'stored, and a 200 would lose the payment.',
   },
   credits_unknown: {
     title: 'credits orders that do not exist',
     severity: 'medium',
-    fix: 'Look the order up, and answer 503 where there is none.',
+    fix: 'Look the order up, and answer 503 if it does not exist.',
   },
   no_limit: {
     title: 'has no limit on the body',
@@ -157,20 +175,24 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   one_at_a_time: {
     title: 'serves one at a time: slow senders block it',
     severity: 'high',
-    fix: 'Serve with more than one worker, and limit the time of a body, or put a server in front that buffers requests.',
+    fix:
+      'Serve with more than one worker, and limit the time of a body, or put a server in ' +
+      'front that buffers requests.',
   },
   stops_serving: {
     title: 'stops serving',
     severity: 'high',
-    fix: 'The log of the receiver says why: no request may end its process.',
+    fix: "Read the receiver's log: no request may end its process.",
   },
   hangs: {
     title: 'gives no answer',
     severity: 'medium',
-    fix: 'Answer every request in bounded time, also if other code read the body, or the body is unexpected.',
+    fix:
+      'Answer every request in bounded time, even if other code read the body or the body ' +
+      'is unexpected.',
   },
   no_deadline: {
-    title: 'waits for ever for a slow body',
+    title: 'waits forever for a slow body',
     severity: 'medium',
     fix: 'Give a whole body 10 s, then answer 408 or close.',
   },
@@ -178,21 +200,25 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   crashes: {
     title: 'fails on malformed input',
     severity: 'medium',
-    fix: 'Refuse a signature that is not /^[0-9a-f]{64}$/ with 401, and a body that cannot be used with 400: an exception is not an answer.',
+    fix:
+      'Refuse a signature that is not /^[0-9a-f]{64}$/ with 401, and a body that cannot be ' +
+      'used with 400: an exception is not an answer.',
   },
   several_spellings: {
     title: 'takes several spellings of one signature',
     severity: 'medium',
-    fix: 'Test /^[0-9a-f]{64}$/ before the signature is decoded. Do not trim, split, unquote or lower-case it.',
+    fix:
+      'Test /^[0-9a-f]{64}$/ before the signature is decoded. Do not trim, split, unquote ' +
+      'or lower-case it.',
   },
   reads_elsewhere: {
-    title: 'takes the signature from other places',
+    title: 'reads the signature from other places',
     severity: 'medium',
     fix: 'Read the X-Service-Signature header and nothing else.',
   },
   content_type: { title: 'depends on the Content-Type', severity: 'medium', fix: rawBody },
   contradiction: {
-    title: 'believes the header against the signed body',
+    title: 'believes the header over the signed body',
     severity: 'medium',
     fix: 'Believe the signed body, or ask the API for the payment before you credit.',
   },
@@ -204,7 +230,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   refuses_duplicates: {
     title: 'refuses duplicates',
     severity: 'medium',
-    fix: 'Answer 200 to a notification that is already done. Otherwise a sender that retries never stops.',
+    fix:
+      'Answer 200 to a notification that is already done. Otherwise a sender that retries ' +
+      'never stops.',
   },
   quotes_body: {
     title: 'quotes the body in its replies',
@@ -217,22 +245,24 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Run in production mode, or answer errors with a fixed text.',
   },
   wrong_limit: {
-    title: 'has another limit than was given',
+    title: 'has another limit than the audit was told',
     severity: 'medium',
-    fix: 'Compare the limits of the receiver and of the proxy in front of it with the limit of the audit.',
+    fix:
+      'Compare the limits of the receiver and of the proxy in front of it with the limit of ' +
+      'the audit.',
   },
   invalid_body: {
-    title: 'acknowledges bodies that it cannot use',
+    title: 'acknowledges unusable bodies',
     severity: 'low',
     fix: 'Answer 400 to a signed body that is not a JSON object with a `reference`.',
   },
   event_header: {
     title: 'guesses if the event header is wrong',
     severity: 'low',
-    fix: 'Answer 400 where the event header is absent or not a kind.',
+    fix: 'Answer 400 if the event header is absent or not a kind.',
   },
   tells_reason: {
-    title: 'tells apart the faults of a signature',
+    title: 'reveals the fault of a signature',
     severity: 'low',
     fix: 'Send one fixed reply for every fault of the signature.',
   },
@@ -249,7 +279,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   },
 };
 
-/** A cause that explains findings of other faults too. The first that fits takes its findings with it. */
+/**
+ * A cause that explains findings of other faults too. The first matching rule takes its findings.
+ */
 interface Rule {
   readonly id: CauseId;
   readonly holds: (facts: Facts) => boolean;
@@ -257,7 +289,7 @@ interface Rule {
 }
 
 interface Facts {
-  /** Whether the described delivery was accepted. */
+  /** Returns true if the receiver accepted the described delivery. */
   readonly accepted: (what: string | RegExp) => boolean;
   readonly has: (cause: CauseId) => boolean;
 }
@@ -332,7 +364,7 @@ export function bySeverity(
   return WORST_FIRST.indexOf(a.severity ?? 'note') - WORST_FIRST.indexOf(b.severity ?? 'note');
 }
 
-/** Folds findings into causes, the worst first. */
+/** Groups findings by cause, worst first. */
 export function causesOf(results: readonly AuditResult[], framework = ''): AuditCause[] {
   const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
   const takesRawBytes = verifiesRawBytes(results);
@@ -358,7 +390,7 @@ function matches(text: string, what: string | RegExp): boolean {
   return typeof what === 'string' ? text === what : what.test(text);
 }
 
-/** Whether a body was accepted that a parser would have written otherwise. */
+/** Returns true if the receiver accepted a body that a parser would have changed. */
 function verifiesRawBytes(results: readonly AuditResult[]): boolean {
   const shows = ({ what, passed, skipped }: AuditResult): boolean =>
     what === 'a pretty-printed body that is signed as such' && passed && skipped === undefined;
@@ -389,7 +421,7 @@ function causeOf(
 }
 
 function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
-  // A re-serialised body is money only if genuine deliveries are refused for it.
+  // A re-serialised body costs money only if genuine deliveries are refused for it.
   if (id === 'reserializes' && symptoms.every(isAccepted)) return 'high';
   const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
   return WORST_FIRST[
@@ -400,14 +432,14 @@ function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
   ]!;
 }
 
-/** The findings that convince a reader soonest. */
+/** The findings that convince a reader fastest. */
 const STRONG = [
   'another reference under a genuine signature',
   'a signature of zeros',
   'a delivery without a signature',
 ];
 
-/** Different things, not the same one three times. */
+/** Picks different findings, not the same one three times. */
 function evidenceOf(symptoms: readonly AuditResult[]): string[] {
   const rows = new Map(
     symptoms.map((symptom) => [`${symptom.id}${isAccepted(symptom)}`, symptom]).reverse() as [

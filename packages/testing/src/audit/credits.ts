@@ -8,7 +8,9 @@ import { SETTLE } from './options.js';
 import { LIMITED, type AuditResult, type AuditStop } from './report.js';
 
 export interface Books {
-  /** How often an order was credited. @throws Error if the merchant's side gives no number. */
+  /**
+   * Counts the credits of an order. @throws Error if the merchant's side does not return a number
+   */
   count(reference: string): Promise<number>;
 }
 
@@ -18,7 +20,8 @@ export function booksOf(credits: (reference: string) => Promise<number> | number
       const number = await credits(reference);
       if (!Number.isSafeInteger(number) || number < 0) {
         throw new TypeError(
-          `credits must give how often an order was credited, a whole number from 0: it gave ${String(number)}`,
+          `credits must return an order's number of credits, a whole number from 0, but returned ` +
+            String(number),
         );
       }
       return number;
@@ -26,7 +29,7 @@ export function booksOf(credits: (reference: string) => Promise<number> | number
   };
 }
 
-/** The references that a careless receiver makes of a body without a usable one. */
+/** References that a careless receiver derives from a body without a usable reference. */
 const NONSENSE = ['undefined', 'null', '42', '[object Object]', 'NaN', 'a'];
 
 export interface CreditJudgement {
@@ -38,22 +41,25 @@ export interface CreditJudgement {
 interface Circumstances {
   readonly session: AuditSession;
   readonly books: Books;
-  /** More orders that may be credited. */
+  /** Further orders that may be credited. */
   readonly references: readonly string[];
-  /** How often the audit's order was credited before the first delivery. */
+  /** The credits of the audit's order before the first delivery. */
   readonly before: number;
-  /** Milliseconds until a credit counts as not made. */
+  /** Milliseconds until a credit counts as missing. */
   readonly settle: number;
   readonly onResult: (result: AuditResult) => AuditResult;
 }
 
-/** Runs after the first genuine delivery was acknowledged. */
+/** Runs after the receiver acknowledged the first genuine delivery. */
 export async function judgeCredits(circumstances: Circumstances): Promise<CreditJudgement> {
   const { session, books, references, before, settle, onResult } = circumstances;
   const { material, serves } = session;
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
-  /** `answers` are the answers to its deliveries: credits prove nothing about a delivery that the server refused unread. */
+  /**
+   * `answers` are the answers to the deliveries: credits prove nothing about a delivery that the
+   * server refused unread.
+   */
   const add = (
     id: string,
     what: string,
@@ -81,8 +87,11 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   if (before === 0 && after === 0) {
     add('H10', 'the first delivery', 'loses_credit', 'acknowledged, and 0 credits afterwards');
     const message =
-      'The genuine delivery was acknowledged, and the order was not credited. Is the reference an order that may be credited, and does ' +
-      `credits count right? A receiver that credits later than ${settle} ms after its answer needs a longer time to settle.`;
+      'The receiver acknowledged the genuine delivery, but did not credit the order. ' +
+      'Check that the reference is an order that may be credited, and that credits counts ' +
+      'right.' +
+      ` A receiver that credits later than ${settle} ms after its ` +
+      'answer needs a longer time to settle.';
     return { results, notJudged, stop: { reason: 'unknown_reference', message } };
   }
   if (before > 0)
@@ -159,7 +168,8 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const wire = await session.open();
     await wire.write(session.request(session.genuineLines(body), body));
     wire.reset();
-    // Beside a delivery that is still at work a retry would show a race, and not the receiver's memory.
+    // During a delivery that is still running, a retry would test a race instead of the receiver's
+    // marks.
     await settledOn(lost, (now) => now > start, { asks: 10 });
     const last = await serves(body);
     const count = (await settledOn(lost, (now) => now > start + 1)) - start;
@@ -204,7 +214,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
       ['a body that says failed', 'C24', 'payment.succeeded', { status: 'failed' }],
       ['a body that says cancelled', 'C24', 'payment.succeeded', { status: 'cancelled' }],
     ];
-    // All of them together have the usual time. A receiver that credits late gets its own time for each.
+    // All of them share the usual time, unless the receiver credits late.
     const unpaidSettle = settle > SETTLE ? settle : 150;
     let known = start;
     for (const [what, id, event, more] of sent) {
@@ -231,7 +241,10 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   return { results, notJudged };
 }
 
-/** Remembers the credits of orders that cannot exist, asked again at the end of the audit. */
+/**
+ * Remembers the credits of impossible orders. The returned function compares them at the end of the
+ * audit.
+ */
 export async function watchNonsense(books: Books): Promise<() => Promise<AuditResult[]>> {
   const count = (): Promise<number[]> =>
     Promise.all(NONSENSE.map((reference) => books.count(reference)));
@@ -261,11 +274,11 @@ function lossOf(count: number, last: WireAnswer): string | undefined {
 
 interface Limits {
   readonly milliseconds: number;
-  /** The least number of questions, however long they take: a receiver stalls if its machine stalls. */
+  /** The least number of reads, because a receiver stalls if its machine stalls. */
   readonly asks: number;
 }
 
-/** Asks until the expected count has come, or until the time is over. */
+/** Reads until the expected count appears or the time is over. */
 async function settled(
   { wait }: AuditSession,
   ask: () => Promise<number>,

@@ -1,4 +1,6 @@
-/** A genuine delivery before anything else: without it a refusal would prove nothing. */
+/**
+ * Sends a genuine delivery first: without an acknowledgement, a later refusal would prove nothing.
+ */
 import type { WireAnswer } from '../wire.js';
 import { attacks } from '../attacks/index.js';
 import { ACKNOWLEDGED, UNKNOWN_SECRET, type Material } from '../attacks/attack.js';
@@ -8,16 +10,16 @@ import type { AuditResult, AuditStop } from './report.js';
 
 export interface FirstDelivery {
   readonly results: readonly AuditResult[];
-  /** Why there is nothing more to try. */
+  /** The reason if the audit cannot continue. */
   readonly stop?: AuditStop;
 }
 
-/** The least time in milliseconds for each delivery that may be accepted instead of a refused one. */
+/** The least milliseconds for each variant of a refused delivery. */
 const WAY_IN = 400;
 
 /**
- * @param milliseconds how long the connection and the answer may take
- * @throws Error without a connection to the server.
+ * @param milliseconds the limit for the connection and the answer
+ * @throws Error without a connection to the server
  */
 export async function deliverFirst(
   session: AuditSession,
@@ -62,9 +64,10 @@ export async function deliverFirst(
   return { results: [result(stop), ...others], stop };
 }
 
-/** Not a finding: a durable queue loses nothing, and only the credits show that. */
+/** A note, not a finding: a durable queue loses nothing, and only the credits show that. */
 const EARLY =
-  'answered 202 to a genuine delivery: that is right only if the event survives a crash until it is credited';
+  'answered 202 to a genuine delivery: that is right only if the event survives a crash ' +
+  'until it is credited';
 
 function titleOn(answer: WireAnswer): string {
   const status = statusOf(answer);
@@ -75,78 +78,87 @@ function titleOn(answer: WireAnswer): string {
   return `refused a genuine delivery (${status})`;
 }
 
-/** @param forged the answer to a forged delivery, which a receiver that verifies by another secret gives to a genuine one too */
+/**
+ * @param forged the answer to a forged delivery. A receiver with another secret gives the same
+ *   answer to a genuine delivery.
+ */
 function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): AuditStop {
   const status = statusOf(answer);
   const stop = (reason: AuditStop['reason'], message: string): AuditStop => ({ reason, message });
   if (status === undefined) {
-    const question =
-      'is this the address of the receiver, and does anything read the body before it?';
+    const question = "check the receiver's address, and look for code that reads the body first.";
     if (answer === 'closed')
       return stop('no_answer', `The server gave no answer and closed the connection: ${question}`);
     const seconds = Number((milliseconds / 1_000).toFixed(1));
     return stop(
       'no_answer',
-      `The server accepted the connection and gave no answer in ${seconds} s: ${question} A server that compiles at its first request ` +
+      `The server accepted the connection and gave no answer in ${seconds} s: ${question} ` +
+        'A server that compiles at its first request ' +
         'may answer when the audit is started again.',
     );
   }
   if (status < 400)
     return stop(
       'refused',
-      'A redirect is not followed, by the service either: name the address that it leads to.',
+      'Neither the audit nor the service follows redirects: name the target address.',
     );
   if (status === 401 || status === 403) {
     return stop(
       'wrong_secret',
-      'A genuine delivery was refused. Is it the same secret on both sides, under the same names of headers, and are the raw bytes verified?',
+      'The receiver refused a genuine delivery. Compare the secrets and the header names ' +
+        'on both sides, and verify the raw bytes.',
     );
   }
   if (status === 429) {
     return stop(
       'refused',
-      'The server limits how often it is asked (429): lift that for the audit, which asks a few hundred times.',
+      'The server has a rate limit (429): lift it for the audit, which sends a few ' +
+        'hundred requests.',
     );
   }
   if (status === 415) {
     return stop(
       'refused',
-      'The server refused the type of a genuine delivery (415), which is application/json without a Content-Encoding: take the body as raw ' +
-        'bytes of every type.',
+      'The server refused the type of a genuine delivery (415), which is application/json ' +
+        'without a Content-Encoding: accept the raw body of every type.',
     );
   }
-  if (status === 405) return stop('no_route', 'The path is there, but not for POST.');
+  if (status === 405) return stop('no_route', 'The path exists, but not for POST.');
   if (status === 404) {
     return stop(
       'no_route',
-      'The path has no route for POST, or the receiver looks up its orders and does not know the reference.',
+      'The path has no route for POST, or the receiver looks up its orders and does not ' +
+        'know the reference.',
     );
   }
   const body = typeof answer === 'string' ? '' : answer.body;
   if (body.includes('body_consumed')) {
     return stop(
       'refused',
-      'A body parser read the body before the webhook (body_consumed): mount the webhook before the parser.',
+      'A body parser read the body before the webhook (body_consumed): mount the webhook ' +
+        'before the parser.',
     );
   }
   if (status === 503) {
     return stop(
       'unknown_reference',
-      'The receiver asks for a retry (503): does it know the order of the reference, and do its store and the API answer?',
+      'The receiver asks for a retry (503): check that it knows the order, and that its ' +
+        'store and the API answer.',
     );
   }
-  if (status >= 500)
-    return stop('refused', 'The receiver failed on its own side: its log says why.');
+  if (status >= 500) return stop('refused', 'The receiver failed: read its log.');
   if (status === statusOf(forged)) {
     return stop(
       'wrong_secret',
-      `A genuine delivery was refused like a forged one (${status}). Is it the same secret on both sides, under the same names of headers, ` +
-        'and are the raw bytes verified? If so, does the receiver know the order of the reference?',
+      `A genuine delivery was refused like a forged one (${status}). Compare the secrets ` +
+        'and the header names on both sides, and verify the raw bytes. If they are right, ' +
+        'check that the receiver knows the order.',
     );
   }
   return stop(
     'unknown_reference',
-    'The receiver verified a genuine delivery and refused it: its log says why. Does it know the order of the reference?',
+    'The receiver verified a genuine delivery, but refused it. Read its log, and check ' +
+      'that it knows the order.',
   );
 }
 
@@ -159,7 +171,10 @@ async function forgedAnswer(session: AuditSession, milliseconds: number): Promis
     .catch(() => 'closed' as const);
 }
 
-/** If the genuine delivery was refused: the deliveries that a receiver accepts instead, because it verifies something else. */
+/**
+ * Tries variants of a refused genuine delivery. If the receiver accepts one, it verifies something
+ * else.
+ */
 async function wayIn(session: AuditSession, milliseconds: number): Promise<AuditResult[]> {
   const { material } = session;
   const kit = attacks({ ...kitOptions(material) });
@@ -218,14 +233,17 @@ function connectionError(error: unknown, url: URL): unknown {
 
 function hintOn(code: string): string {
   if (code === 'ECONNREFUSED')
-    return 'nothing listens there. Is the receiver running, on this port?';
+    return 'nothing listens there. Check that the receiver runs on this port.';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return 'the name is not known. Is it spelt right?';
-  if (code === 'ETIMEDOUT') return 'the host does not answer. Is a firewall in between?';
+    return 'the host does not exist. Check its spelling.';
+  if (code === 'ETIMEDOUT') return 'the host does not answer. Check for a firewall in between.';
   if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)) {
-    return 'its certificate is not trusted. For one of your own, name its authority in NODE_EXTRA_CA_CERTS.';
+    return (
+      'its certificate is not trusted. For your own certificate, name its authority in ' +
+      'NODE_EXTRA_CA_CERTS.'
+    );
   }
   if (/SSL|EPROTO|TLS/.test(code))
-    return 'it does not speak TLS there. Is it http:// in place of https://?';
-  return 'is this the address of the receiver, and the right one of http:// and https://?';
+    return 'the server does not speak TLS. Use http:// instead of https://.';
+  return "check the receiver's address, and http:// or https://.";
 }

@@ -1,4 +1,4 @@
-/** The framework that answers, as its replies show, and the way to its raw body. */
+/** Recognises the framework by its replies, and names its access to the raw body. */
 import { STATUS_CODES } from 'node:http';
 import type { WireReply } from '../wire.js';
 
@@ -11,7 +11,7 @@ const header =
 
 const SIGNS: readonly Sign[] = [
   ['Next.js', header('x-powered-by', /next\.js/i)],
-  // Before NestJS, whose replies for a missing route differ in one word.
+  // Before NestJS, whose 404 replies differ in one word.
   [
     'Fastify',
     ({ body }) =>
@@ -34,7 +34,10 @@ const SIGNS: readonly Sign[] = [
   ],
 ];
 
-/** The exception filter of NestJS, with the status of the reply and its phrase: merchants write other JSON with these names. */
+/**
+ * Recognises NestJS's exception filter by the status and its phrase, because merchants write other
+ * JSON with these names.
+ */
 function isNest({ status, body }: WireReply): boolean {
   if (body === '{"statusCode":500,"message":"Internal server error"}') return true;
   const phrase = STATUS_CODES[status] ?? '';
@@ -45,21 +48,25 @@ function isNest({ status, body }: WireReply): boolean {
   );
 }
 
-/** @returns undefined if the replies show none. */
+/** @returns undefined if the replies do not show a framework */
 export function frameworkOf(replies: readonly WireReply[]): string | undefined {
   return SIGNS.find(([, matches]) => replies.some(matches))?.[0];
 }
 
-/** The line that gives the bytes as they were received. */
+/** The code that reads the raw body. */
 export const RAW_BODY: Readonly<Record<string, string>> = {
   Express:
-    "mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, before express.json()",
+    "mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this " +
+    'route, before express.json()',
   'Next.js':
-    'read Buffer.from(await request.arrayBuffer()) in the route; in pages/api export config = { api: { bodyParser: false } }',
+    'read Buffer.from(await request.arrayBuffer()) in the route; in pages/api export ' +
+    'config = { api: { bodyParser: false } }',
   NestJS:
-    "create the app with { bodyParser: false }, mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this route, and a JSON parser on the others",
+    'create the app with { bodyParser: false }, mount express.raw({ type: () => true, ' +
+    "inflate: false, limit: '64kb' }) on this route, and a JSON parser on the others",
   Fastify:
-    "in a plugin of its own: removeAllContentTypeParsers(), then addContentTypeParser('*', { parseAs: 'buffer' }, …)",
+    'in a plugin of its own: removeAllContentTypeParsers(), then ' +
+    "addContentTypeParser('*', { parseAs: 'buffer' }, …)",
   'Laravel or PHP': "read file_get_contents('php://input')",
   FastAPI: 'read await request.body()',
   'Django or Flask':
@@ -71,7 +78,7 @@ export const RAW_BODY: Readonly<Record<string, string>> = {
   Go: 'read io.ReadAll(http.MaxBytesReader(w, r.Body, 65536))',
 };
 
-/** The comparison in constant time in the framework's language. */
+/** The constant-time comparison in the framework's language. */
 export const COMPARE: Readonly<Record<string, string>> = {
   'Laravel or PHP': 'hash_equals',
   FastAPI: 'hmac.compare_digest',

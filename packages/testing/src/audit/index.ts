@@ -1,4 +1,3 @@
-/** The attack kit against a running receiver in any language. */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { attacks } from '../attacks/index.js';
@@ -19,14 +18,16 @@ import { reportOf, sorted, type AuditReport, type AuditResult, type AuditStop } 
 import { loadProbes, slowProbes } from './slow-probes.js';
 
 /**
- * Attacks a running receiver over its own sockets, and names its faults with their fixes. It sends forged and broken
- * deliveries and a few hundred genuine ones, so run it against servers of your own, and not against the one in production.
+ * Attacks a running receiver over real sockets, and names its faults with their fixes. Sends forged
+ * and broken deliveries and a few hundred genuine ones, so run it against test servers, never
+ * against production.
  *
- * It stops within two seconds if the first genuine delivery is refused or not answered, and says why in `stopped`. The report holds no secret, no
- * signature and nothing of a reply but its status.
+ * Stops within two seconds if the receiver refuses or does not answer the first genuine delivery,
+ * and explains it in `stopped`. The report holds no secrets, no signatures, and only the status of
+ * each reply.
  *
- * @throws TypeError for a wrong option, Error without a connection to the server, the error of `credits`, or the
- *   reason of `signal`.
+ * @throws TypeError for a wrong option, Error without a connection to the server, the error of
+ *   `credits`, or the reason of `signal`
  */
 export async function auditReceiver(options: AuditOptions): Promise<AuditReport> {
   const started = performance.now();
@@ -41,7 +42,7 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   });
   const over = new AbortController();
   const either = AbortSignal.any([signal, stop, over.signal].filter((each) => each !== undefined));
-  // Every connection listens to it, a hundred at once and more.
+  // Each open connection adds a listener, and there are more than a hundred.
   setMaxListeners(0, either);
   const target = { url, timeout, signal: either };
   const session = openSession(target, material, read.requestHeaders ?? {});
@@ -60,11 +61,12 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
     } else if (stop?.aborted === true) {
       stopped = {
         reason: 'interrupted',
-        message: 'The audit was ended early, so this report is incomplete.',
+        message: 'The audit ended early, so this report is incomplete.',
       };
     } else throw error;
   } finally {
-    // If one probe has ended the audit, others are still running. They must not report to a caller that has its report.
+    // If one probe ends the audit, others still run. They must not report after the caller has its
+    // report.
     over.abort();
   }
   const { results, notJudged } = audit;
@@ -91,7 +93,7 @@ class Audit {
     this.#session = session;
   }
 
-  /** @returns why it ended early */
+  /** @returns the reason if the audit ended early */
   async run(): Promise<AuditStop | undefined> {
     const { url, concurrency, reference, moreReferences, credits, firstAnswer, settle } =
       this.#options;
@@ -144,11 +146,11 @@ class Audit {
     }).catch(async (error: unknown) => {
       throw error instanceof StoppedServing ? await this.#findCause(error, [...underWay]) : error;
     });
-    // As they were tried and not as they ended, so that two audits of one receiver read alike.
+    // In the order of the probes, not of their ends, so that two audits of one receiver read alike.
     this.results.splice(before, results.length, ...results);
   }
 
-  /** Deliveries of several probes were on their way: each is tried alone, if the server comes back. */
+  /** Retries the suspects one at a time if the server comes back, because several were running. */
   async #findCause(stopped: StoppedServing, suspects: readonly Probe[]): Promise<StoppedServing> {
     if (suspects.length < 2) return stopped;
     try {
@@ -167,7 +169,7 @@ class Audit {
     });
   }
 
-  /** Whether something has started the server again. */
+  /** Returns true if the server was started again. */
   async #isBack(): Promise<boolean> {
     const { serves, wait, throwIfEnded } = this.#session;
     for (let time = 0; time < 12; time++) {
@@ -178,7 +180,10 @@ class Audit {
     return false;
   }
 
-  /** A receiver that looks its orders up may answer any error here, and then says the same of other references. */
+  /**
+   * Asks for an unknown order. A receiver that looks orders up may answer with any error, and
+   * answers other unknown references alike.
+   */
   async #askForUnknownOrder(): Promise<void> {
     const { material, request, genuineLines, exchange, unknownOrder } = this.#session;
     const reference = `${material.reference}-unknown-${randomBytes(4).toString('hex')}`;
@@ -208,7 +213,7 @@ const WITHOUT_CREDITS = [
 function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions): Probe[] {
   const isKnown = (id: string): boolean =>
     bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
-  // A contradiction is held against a receiver only if it credits: see credits.ts.
+  // A contradiction counts only if the receiver credits it: see credits.ts.
   const kit = attacks({ secret, reference, bodyLimit, headers, sign, confirm: true }).filter(
     ({ id }) => isKnown(id),
   );
@@ -216,7 +221,7 @@ function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions):
   return [...kit.map(probeOf), ...raw.map(probeOfRaw)];
 }
 
-/** The probes that an audit cannot try, with reasons: nothing is left out silently. */
+/** Lists the probes that an audit cannot try, with reasons. */
 function notTried({ bodyLimit, credits }: ReadOptions): AuditResult[] {
   const reasons: readonly (readonly [id: string, what: string, why: string | undefined])[] = [
     ['A20', 'refuses signatures that are not text', 'values of a program cannot be sent'],

@@ -1,4 +1,4 @@
-/** Secrets that no reply of an audit may contain. */
+/** The secrets that must not appear in a reply. */
 import type { Material, Severity } from '../attacks/attack.js';
 import type { CauseId } from './causes.js';
 import type { AuditSession } from './session.js';
@@ -25,7 +25,8 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
         severity: 'critical',
         cause: 'leaks_secret',
         advice:
-          'A sender that reads the right signature can forge at once. Never send the secret, an expected or a received signature, in an error either.',
+          'A sender that reads the right signature can forge at once. Never send the ' +
+          'secret, an expected or a received signature, in an error either.',
       },
     ),
     leak(
@@ -37,7 +38,8 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
         severity: 'medium',
         cause: 'leaks_trace',
         advice:
-          'Answer failures with a fixed text, and log the trace. In most frameworks this is production mode.',
+          'Answer failures with a fixed text, and log the trace. Most frameworks do so in ' +
+          'production mode.',
       },
     ),
   ];
@@ -45,7 +47,7 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
 
 function secretsOf({ secret, signature, body, mac }: Material): string[] {
   const text = Buffer.from(secret).toString('latin1');
-  // A short one would be found in any text.
+  // Any text may contain a short secret.
   return [signature, mac(body, 'another secret'), ...(text.length < 8 ? [] : [text])];
 }
 

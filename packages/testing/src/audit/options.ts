@@ -1,4 +1,3 @@
-/** The options of an audit. */
 import type { Sign } from '../attacks/attack.js';
 import type { HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret } from '../signed-delivery.js';
@@ -7,53 +6,60 @@ import type { AuditResult } from './report.js';
 export interface AuditOptions {
   /** The address of the receiver, `http:` or `https:`. */
   readonly url: string | URL;
-  /** The receiver's webhook secret. A string stands for its UTF-8 bytes. */
+  /** The receiver's webhook secret. A string is used as UTF-8. */
   readonly secret: string | Uint8Array;
   /**
-   * The order of the genuine deliveries. **They reach the merchant's code**, a few hundred times: name an order of your tests, which may
-   * be credited. A list names more such orders, each of which is credited once: a receiver that looks its orders up needs four more to
-   * be judged by `credits` in full. Default `paylink-audit`, which a receiver that looks its orders up may refuse.
+   * The order of the genuine deliveries. **They reach the merchant's code** a few hundred times:
+   * name an order of your tests, which may be credited. A list names further such orders, each
+   * credited once: for a receiver that looks orders up, `credits` needs four of them. Default
+   * `paylink-audit`, which a receiver that looks orders up may refuse.
    */
   readonly reference?: string | readonly string[] | undefined;
   /**
-   * How often an order was credited, as the merchant's own books say. With it duplicates, replays, unknown orders, unpaid events and a
-   * lost reply are judged by their credits. Without it the report says that they were not judged.
+   * Returns an order's number of credits in the merchant's books. The audit uses it to judge
+   * duplicates, replays, unknown orders, unpaid events and a lost reply. Without it, the report
+   * lists them as not judged.
    */
   readonly credits?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Milliseconds that a credit may come after its acknowledgement, for `credits`: longer than a queue of the receiver takes. For a
-   * delivery that must not be credited, the audit waits the whole time. Default 600.
+   * Milliseconds that a credit may follow its acknowledgement, for `credits`. Choose more than the
+   * receiver's queue takes. For a delivery that must not be credited, the audit waits the whole
+   * time. Default 600.
    */
   readonly settle?: number | undefined;
-  /** The most bytes that the receiver takes. Without it, the limit is not tried to the byte. */
+  /** The receiver's body limit in bytes. Without it, the audit does not test the exact limit. */
   readonly bodyLimit?: number | undefined;
-  /** Has no effect, and is accepted so that older calls still work: only a credit is held against the receiver. */
+  /** Has no effect. Older calls may still pass it. */
   readonly confirm?: boolean | undefined;
-  /** Other names of the two headers, as the receiver's option of the same name. */
+  /** Other names of the two headers, as in the receiver's option. */
   readonly headers?: HeaderNameOptions | undefined;
-  /** The value of the signature header, for a receiver of another service. Its spelling is then not attacked. */
+  /**
+   * Returns the signature header for a receiver of another service, and turns spelling attacks off.
+   */
   readonly sign?: Sign | undefined;
-  /** More headers of every request: for a tunnel or a gateway in front of the receiver. A `Host` replaces that of `url`. */
+  /**
+   * Further headers of every request, for a tunnel or a gateway. A `Host` replaces that of `url`.
+   */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Milliseconds for the answer to a slow body: longer than the receiver gives one. Other answers get 5,000, and longer if the
-   * receiver answers genuine deliveries as late. Default 15,000.
+   * Milliseconds for the answer to a slow body. Choose more than the receiver's own limit. Other
+   * answers get 5,000, or more if genuine deliveries are answered late. Default 15,000.
    */
   readonly timeout?: number | undefined;
   /**
-   * Milliseconds for the connection and the answer to the first delivery. Without an answer the audit stops. Default 1,500, within
-   * which a receiver that runs answers.
+   * Milliseconds for the connection and the first answer. Without an answer, the audit stops.
+   * Default 1,500.
    */
   readonly firstAnswer?: number | undefined;
-  /** How many attacks at once, 1 to 32. Default 4. */
+  /** The number of concurrent attacks, 1 to 32. Default 4. */
   readonly concurrency?: number | undefined;
-  /** Ends the audit, which then rejects with the signal's reason. */
+  /** Rejects the audit with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends the audit, which then resolves with an incomplete report. */
+  /** Ends the audit early with an incomplete report. */
   readonly stop?: AbortSignal | undefined;
-  /** Called with each result as it comes. */
+  /** Called with each result as it arrives. */
   readonly onResult?: ((result: AuditResult) => void) | undefined;
-  /** Called as it goes on. `total` can grow when more can be judged than was known. */
+  /** Called on progress. `total` grows if the audit finds that it can judge more. */
   readonly onProgress?:
     | ((progress: { readonly done: number; readonly total: number; readonly name: string }) => void)
     | undefined;
@@ -69,10 +75,10 @@ export interface ReadOptions extends AuditOptions {
   readonly concurrency: number;
 }
 
-/** Long enough for a reply that comes before its credit is stored. */
+/** Long enough for a reply that precedes its credit. */
 export const SETTLE = 600;
 
-/** Held to the type: a name that is missing here would refuse an option that there is. */
+/** The type keeps this list complete, because a missing name would refuse a real option. */
 const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
   ...{
     url: true,
@@ -96,7 +102,7 @@ const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
   ...{ onResult: true, onProgress: true },
 };
 
-/** @throws TypeError for an option that is wrong. */
+/** @throws TypeError for a wrong option */
 export function readOptions(options: AuditOptions): ReadOptions {
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(OPTIONS, name)) continue;
@@ -128,7 +134,8 @@ export function readOptions(options: AuditOptions): ReadOptions {
   }
   if (Object.keys(options.headers ?? {}).some((name) => name !== 'signature' && name !== 'event')) {
     throw new TypeError(
-      'headers takes { signature, event }, the names of the two headers: for more headers use requestHeaders',
+      'headers takes { signature, event }, the names of the two headers: for more headers ' +
+        'use requestHeaders',
     );
   }
   for (const [name, value] of Object.entries(options.requestHeaders ?? {})) {

@@ -1,4 +1,7 @@
-/** Runs `work` over the items, so many at once, and keeps their order. Ends with the first that rejects. */
+/**
+ * Runs `work` over the items with bounded concurrency, and keeps their order. Rejects with the
+ * first error.
+ */
 export async function pooled<Item, Result>(
   items: readonly Item[],
   concurrency: number,

@@ -1,4 +1,4 @@
-/** One thing that an audit tries, and the probes that are made of the table of attacks. */
+/** One attempt of an audit, and the probes from the table of attacks. */
 import type { Attack, AttackCategory, Severity } from '../attacks/attack.js';
 import type { RawAttack } from '../attacks/raw.js';
 import type { WireAnswer } from '../wire.js';
@@ -8,31 +8,30 @@ import { isAcknowledged, PATIENCE, type AuditSession } from './session.js';
 export interface Probe {
   readonly id: string;
   readonly name: string;
-  /** The delivery, in words without a verb. */
+  /** The delivery in words, without a verb. */
   readonly what: string;
   readonly category: AttackCategory;
   readonly expected: readonly number[];
-  /** Whether a server may close the connection in place of an answer. */
+  /** Set if a server may close the connection instead of answering. */
   readonly mayClose?: boolean;
   readonly severity: Severity;
   readonly fault: CauseId;
-  /** Whether the status is judged by another probe. */
+  /** Set if another probe judges the status. */
   readonly onlyFault?: boolean;
   readonly advice: string;
   perform(session: AuditSession): Promise<Observation>;
 }
 
-/** The observed result. */
 export interface Observation {
-  /** The answer that is judged by its status. */
+  /** The answer whose status is judged. */
   readonly answer: WireAnswer;
-  /** A fault beside the status. The probe has failed then. */
+  /** A fault besides the status, which fails the probe. */
   readonly fault?: string;
-  /** Replies beside the answer. */
+  /** Replies besides the answer. */
   readonly others?: readonly WireAnswer[];
 }
 
-/** The attacks that any client can send, sent as bytes. */
+/** Turns an attack of any HTTP client into bytes. */
 export function probeOf({ delivery, status, accepts, ...attack }: Attack): Probe {
   return {
     ...attack,
@@ -47,7 +46,7 @@ export function probeOf({ delivery, status, accepts, ...attack }: Attack): Probe
   };
 }
 
-/** The attacks that only a socket can send. */
+/** Turns an attack that needs a raw socket into a probe. */
 export function probeOfRaw({
   bytes,
   status,
@@ -72,7 +71,7 @@ export function probeOfRaw({
   };
 }
 
-/** Whether a server that acknowledges the bytes answers nothing more on their connection. */
+/** Checks that a server that acknowledges the bytes then closes the connection. */
 async function answerAndClose(session: AuditSession, bytes: Uint8Array): Promise<Observation> {
   const { open, answerOn, request, genuineLines, material } = session;
   const wire = await open();

@@ -17,7 +17,8 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'refuses_duplicates',
     advice:
-      'A replay and a retry of the service look the same. If it is already done, answer 200 and do nothing. Otherwise a sender that retries never stops.',
+      'A replay and a retry of the service look the same. If it is already done, answer ' +
+      '200 and do nothing. Otherwise a sender that retries never stops.',
     async perform({ serves }) {
       await serves();
       return { answer: await serves() };
@@ -25,24 +26,30 @@ export const replyProbes: readonly Probe[] = [
   },
   {
     id: 'H02',
-    name: `H02 answers ${DUPLICATES} duplicates at once with 2xx or 503, and acknowledges them in the end`,
+    name:
+      `H02 answers ${DUPLICATES} duplicates at once with 2xx or 503, and acknowledges them ` +
+      'in the end',
     what: `${DUPLICATES} duplicates at once`,
     category: 'genuine',
     expected: ACKNOWLEDGED,
     severity: 'medium',
     fault: 'refuses_duplicates',
     advice:
-      'Duplicates at once must end in 200 or, while the first is still at work, in 503 with Retry-After. Claim the key atomically, in the transaction of the effect.',
+      'Duplicates at once must end in 200 or, while the first is still at work, in 503 ' +
+      'with Retry-After. Claim the key atomically, in the transaction of the effect.',
     async perform({ material, request, genuineLines, exchangeWithin, serves }) {
       const bytes = request(genuineLines(), material.body);
       const send = (): Promise<WireAnswer> =>
         exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
       const others = await Promise.all(Array.from({ length: DUPLICATES }, send));
-      // A server with one worker and a short queue leaves some without an answer, and the service sends them again.
+      // A server with one worker and a short queue leaves some unanswered, and the service sends
+      // them again.
       const wrong = others.filter(
         (answer) => typeof answer !== 'string' && !isAcknowledged(answer) && !asksForRetry(answer),
       );
-      const fault = `${wrong.length} of ${DUPLICATES} were answered otherwise: ${[...new Set(wrong.map(spell))].join(', ')}`;
+      const fault =
+        `${wrong.length} of ${DUPLICATES} were answered otherwise: ` +
+        [...new Set(wrong.map(spell))].join(', ');
       return { answer: await serves(), others, ...(wrong.length === 0 ? {} : { fault }) };
     },
   },
@@ -56,7 +63,8 @@ export const replyProbes: readonly Probe[] = [
     fault: 'parses_first',
     onlyFault: true,
     advice:
-      'Parse the body only after its signature is verified: a parser is the largest part that a stranger can reach.',
+      'Parse the body only after its signature is verified: a parser is the largest part ' +
+      'that a stranger can reach.',
     async perform({ material, request, genuineLines, exchangePatiently }) {
       const send = (body: Buffer): Promise<WireAnswer> => {
         const [type, event] = genuineLines();
@@ -74,7 +82,9 @@ export const replyProbes: readonly Probe[] = [
         others: [usual],
         ...(differs
           ? {
-              fault: `${actual ?? 'no answer'} where a forged body of JSON is answered ${expected ?? 'not at all'}`,
+              fault:
+                `${actual ?? 'no answer'} where a forged body of JSON is answered ` +
+                `${expected ?? 'not at all'}`,
             }
           : {}),
       };
@@ -90,7 +100,8 @@ export const replyProbes: readonly Probe[] = [
     fault: 'tells_reason',
     onlyFault: true,
     advice:
-      'Answers that differ tell a stranger how a guess failed. Send one fixed reply for a signature that is absent, malformed or wrong, and log the reason.',
+      'Answers that differ tell a stranger how a guess failed. Send one fixed reply for a ' +
+      'signature that is absent, malformed or wrong, and log the reason.',
     perform: compareRefusals,
   },
   {
@@ -132,7 +143,7 @@ async function compareRefusals({
     return exchangePatiently(request(lines, material.body));
   };
   const forged = material.mac(material.body, 'another secret');
-  // Two answers to the same request differ in a date or a number, which tells nothing.
+  // Two answers to one request may differ in a date or a number, which proves nothing.
   const same = [await send(forged), await send(forged), await send(forged)];
   const changing = namesThatChange(same);
   const bodies = new Set(same.map((answer) => (typeof answer === 'string' ? answer : answer.body)));
@@ -163,7 +174,7 @@ function namesThatChange(answers: readonly WireAnswer[]): Set<string> {
     for (const [name, value] of answer.headers)
       values.set(name, (values.get(name) ?? new Set()).add(value));
   }
-  // These change even if the three came within one second.
+  // Dates change even if all three came within one second.
   const changing = [...values].filter(([, each]) => each.size > 1).map(([name]) => name);
   return new Set(['date', 'age', ...changing]);
 }

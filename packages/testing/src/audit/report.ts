@@ -1,46 +1,46 @@
-/** The report of an audit. */
 import type { Severity } from '../attacks/attack.js';
 import type { WireReply } from '../wire.js';
 import { bySeverity, causesOf, type AuditCause, type CauseId } from './causes.js';
 import { frameworkOf } from './framework.js';
 
-/** Of a result: the server answered 429, so that it is neither passed nor a finding. */
+/**
+ * The reason of a skipped result: neither passed nor a finding, because the server answered 429.
+ */
 export const LIMITED = 'the server limits how often it is asked (429)';
 
 export interface AuditResult {
-  /** The row of the table of attacks, "A06" for one. Several results have the same. */
+  /** The row of the table of attacks, such as "A06". Several results share a row. */
   readonly id: string;
   /** A sentence that begins with the id: the right behaviour of a receiver. */
   readonly name: string;
-  /** The delivery, in words without a verb. */
+  /** The delivery in words, without a verb. */
   readonly what?: string;
   /** The result: "accepted a delivery without a signature". */
   readonly title?: string;
-  /** Whether the receiver has passed. */
   readonly passed: boolean;
-  /** Why it was not tried, or not judged. */
+  /** The reason if the probe was not tried or not judged. */
   readonly skipped?: string;
-  /** Worth knowing, and not a finding. */
+  /** A remark that is not a finding. */
   readonly note?: string;
   /**
-   * The right statuses. If one of them acknowledges, every 2xx does. Every other 4xx is also a refusal. If a server may
-   * just close the connection, that passes too.
+   * The right statuses. If one of them acknowledges, every 2xx passes. Every other 4xx also counts
+   * as a refusal. If the server may close the connection, a close passes too.
    */
   readonly expected: readonly number[];
   /** The received status, `undefined` without an answer. */
   readonly actual: number | undefined;
-  /** Observations beside the status. */
+  /** Observations besides the status. */
   readonly detail?: string;
-  /** Of a finding: `critical` if money could be credited without a payment, or a payment be lost. */
+  /** The severity of a finding. `critical`: a credit without a payment, or a lost payment. */
   readonly severity?: Severity;
-  /** The fault of a finding, unless a cause of the report explains it. */
+  /** The cause of a finding, if a cause of the report explains it. */
   readonly cause?: CauseId;
   /** The fix, with its reason. */
   readonly advice: string;
   readonly durationMs: number;
 }
 
-/** Why an audit ended before everything was tried. */
+/** The reason if an audit ended early. */
 export type AuditStop = Readonly<{
   reason:
     | 'wrong_secret'
@@ -50,30 +50,30 @@ export type AuditStop = Readonly<{
     | 'refused'
     | 'stopped_serving'
     | 'interrupted';
-  /** The fault and its fix, in a sentence or two. */
+  /** The fault and its fix, in one or two sentences. */
   message: string;
 }>;
 
 export interface AuditReport {
-  /** Without its query, which may hold a key. */
+  /** The address without its query, which may hold a key. */
   readonly url: string;
-  /** Whether the audit is complete, without a finding. */
+  /** Set if the audit is complete and has no findings. */
   readonly passed: boolean;
-  /** Whether everything was tried, and no limit of the server's kept it from being judged. */
+  /** Set if everything was tried and no rate limit prevented a judgement. */
   readonly complete: boolean;
-  /** Why it ended early. */
+  /** The reason if the audit ended early. */
   readonly stopped?: AuditStop;
-  /** The probes that could not be judged, a sentence each. */
+  /** The unjudged probes, one sentence each. */
   readonly notJudged: readonly string[];
-  /** The causes behind the findings, the worst first. */
+  /** The causes behind the findings, worst first. */
   readonly causes: readonly AuditCause[];
-  /** The framework that answers, if its replies show it. */
+  /** The framework, if its replies show it. */
   readonly framework?: string;
   /** In the order of the table of attacks. */
   readonly results: readonly AuditResult[];
-  /** The results that have not passed, the worst first. */
+  /** The failed results, worst first. */
   readonly findings: readonly AuditResult[];
-  /** The results that passed and are worth knowing. */
+  /** The passed results with a note. */
   readonly notes: readonly AuditResult[];
   readonly durationMs: number;
 }

@@ -15,34 +15,43 @@ export interface AuditSession extends Craft {
   /** Every reply of the receiver, with its delivery. */
   readonly replies: { readonly to: string; readonly reply: WireReply }[];
   readonly open: () => Promise<Wire>;
-  /** Sends bytes on a connection of their own, and gives the answer, which may take so many milliseconds. */
+  /** Sends bytes on a new connection and returns the answer within `milliseconds`. */
   readonly exchangeWithin: (milliseconds: number, bytes: Uint8Array) => Promise<WireAnswer>;
   /**
-   * As `exchangeWithin` 5 s. "No answer" then says that a genuine delivery that was sent later has had its time too: if all answers
-   * are late, the machine is slow.
+   * Like `exchangeWithin` with 5 s. Before it reports "no answer", a later genuine delivery gets
+   * the same time: if all answers are late, the machine is slow.
    */
   readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
-  /** If the answer asks for a retry, sends it again for a while. */
+  /** Sends again for a while if the answer asks for a retry. */
   readonly exchangePatiently: (bytes: Uint8Array, patience?: number) => Promise<WireAnswer>;
-  /** The answer on an open connection, waited for as by `exchange`. */
+  /** Returns the answer on an open connection, with the patience of `exchange`. */
   readonly answerOn: (wire: Wire, patience: number, method?: string) => Promise<WireAnswer>;
-  /** The status for an order that the receiver cannot know, once it was asked. Never one that acknowledges or refuses a signature. */
+  /**
+   * The status for an order that the receiver cannot know, once asked. Never a status that
+   * acknowledges or refuses a signature.
+   */
   readonly unknownOrder: { status?: number | undefined };
-  /** Opens a connection within so many milliseconds. @throws the socket's error with its code */
+  /** Opens a connection within `milliseconds`. @throws the socket's error with its code */
   readonly reach: (milliseconds: number) => Promise<void>;
-  /** Sends the audit's genuine delivery until an answer does not ask for a retry, or until so many milliseconds have passed. */
+  /**
+   * Sends the audit's genuine delivery until an answer does not ask for a retry, or until the time
+   * is over.
+   */
   readonly firstAnswer: (milliseconds: number) => Promise<WireAnswer>;
-  /** Sends a genuine delivery of the audit's order, or of another one, and gives its answer. */
+  /** Sends a genuine delivery of the audit's order or another order, and returns the answer. */
   readonly serves: (body?: Uint8Array, patience?: number) => Promise<WireAnswer>;
   readonly wait: (milliseconds: number) => Promise<void>;
-  /** Ending the audit closes its connections, which then prove nothing about the server. @throws the reason of the end */
+  /**
+   * An ending audit closes its own connections, which proves nothing about the server. @throws the
+   * reason of the end
+   */
   readonly throwIfEnded: () => void;
 }
 
-/** After how many milliseconds a delivery whose answer asks for a retry is sent again. */
+/** Milliseconds before each retry of a delivery. */
 const RETRIES = [50, 150, 300, 600];
 
-/** How long an answer may take if no body is slow, in milliseconds. */
+/** Milliseconds for an answer to a body that is not slow. */
 export const PATIENCE = 5_000;
 
 export function openSession(
@@ -142,13 +151,13 @@ export function statusOf(answer: WireAnswer): number | undefined {
   return typeof answer === 'string' ? undefined : answer.status;
 }
 
-/** 503, and 408: a busy server may take a request too late that was sent in time. */
+/** Matches 503 and 408: a busy server may read a timely request too late. */
 export function asksForRetry(answer: WireAnswer): boolean {
   const status = statusOf(answer);
   return status === 503 || status === 408;
 }
 
-/** 429: the server did not look at the delivery, so its answer proves nothing. */
+/** Matches 429: the server did not look at the delivery, so its answer proves nothing. */
 export function isLimited(answer: WireAnswer): boolean {
   return statusOf(answer) === 429;
 }
@@ -159,7 +168,7 @@ export function isAcknowledged(answer: WireAnswer): boolean {
 
 function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    // One that was aborted before sends no event.
+    // A signal that is already aborted sends no event.
     if (signal?.aborted === true) return reject(signal.reason);
     const abort = (): void => {
       clearTimeout(timer);

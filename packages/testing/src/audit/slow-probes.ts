@@ -1,4 +1,4 @@
-/** Bodies that are slow, cut off or endless, and their costs for a server. */
+/** Probes of slow, cut-off and endless bodies, and of their cost for a server. */
 import { ACKNOWLEDGED } from '../attacks/attack.js';
 import { chunked, type Wire, type WireAnswer } from '../wire.js';
 import { PATIENCE, statusOf, type AuditSession } from './session.js';
@@ -13,15 +13,17 @@ const slow: Traits = {
   severity: 'medium',
   fault: 'no_deadline',
   advice:
-    'Give a whole body a total time (10 s is plenty), not only a time between two pieces of it, and answer 408 or close: otherwise strangers occupy every connection.',
+    'Give a whole body a total time (10 s is plenty), not only a time between two pieces ' +
+    'of it, and answer 408 or close: otherwise strangers occupy every connection.',
 };
 const cut: Traits = {
   ...slow,
   advice:
-    'A body that is not complete must neither be verified nor wait for ever: end the request when the sender goes away.',
+    'A body that is not complete must neither be verified nor wait for ever: end the ' +
+    'request when the sender goes away.',
 };
 
-/** Run beside each other and beside nothing else: a server with one worker serves nothing meanwhile. */
+/** Run together, but apart from other probes: a server with one worker serves nothing meanwhile. */
 export const slowProbes: readonly Probe[] = [
   {
     id: 'D06',
@@ -47,10 +49,10 @@ export const slowProbes: readonly Probe[] = [
 ];
 
 const SLOW_SENDERS = 100;
-/** How much longer an answer may take beside them. */
+/** The allowed slowdown of an answer during the probes. */
 const SLOWER = 10;
 
-/** Run one after the other. */
+/** Run in turn. */
 export const loadProbes: readonly Probe[] = [
   {
     id: 'D07',
@@ -87,7 +89,8 @@ export const loadProbes: readonly Probe[] = [
     severity: 'high',
     fault: 'no_limit',
     advice:
-      'Count the received bytes, and answer 413 as soon as they pass a limit. Otherwise a stranger fills the memory.',
+      'Count the received bytes, and answer 413 as soon as they pass a limit. Otherwise a ' +
+      'stranger fills the memory.',
     perform: uploadEndlessly,
   },
   {
@@ -110,7 +113,9 @@ export const loadProbes: readonly Probe[] = [
     severity: 'high',
     fault: 'one_at_a_time',
     advice:
-      'Each slow sender must cost a connection and a little memory, and no worker. Limit the time of a body, or put a server in front that reads whole requests before it passes them on.',
+      'Each slow sender must cost a connection and a little memory, and no worker. Limit ' +
+      'the time of a body, or put a server in front that reads whole requests before it ' +
+      'passes them on.',
     async perform(session) {
       const began = performance.now();
       await session.serves();
@@ -154,7 +159,8 @@ async function uploadEndlessly({
       isRead = true;
       await wire.write('0\r\n\r\n');
     })();
-    // Its time runs from the last piece that was taken: 32 MB can take a busy machine longer than an answer may.
+    // The time runs from the last accepted piece: a busy machine may take longer for 32 MB than an
+    // answer may.
     let answer: WireAnswer;
     let before: number;
     do {
@@ -195,7 +201,7 @@ async function expectContinue({
   }
 }
 
-/** A genuine delivery without its end, and the next step of the sender. */
+/** Sends a genuine delivery without its end, then the sender's next step. */
 async function incomplete(
   session: AuditSession,
   then: (wire: Wire) => Promise<unknown>,

@@ -1,4 +1,7 @@
-/** Shared by the ESM and the CJS consumer: sends a genuine and a forged delivery, and says what came back. */
+/**
+ * Shared by the ESM and the CJS consumer: sends a genuine and a forged delivery, and says what came
+ * back.
+ */
 const { signedDelivery } = require('@paylink/testing');
 
 module.exports = async function deliver(app, listenNode) {

@@ -1,6 +1,7 @@
 /**
- * Shared by the ESM and the CJS consumer: a purchase by client and emulator, whose notification comes twice, credited on a database; or
- * with the port of a Redis, by a worker behind a queue. Says what was credited.
+ * Shared by the ESM and the CJS consumer: a purchase by client and emulator, whose notification
+ * comes twice, credited on a database; or with the port of a Redis, by a worker behind a queue.
+ * Says what was credited.
  */
 const express = require('express');
 

@@ -9,7 +9,8 @@ import { options, payments } from './orders.js';
 class AppModule {}
 
 const app = await NestFactory.create<NestExpressApplication>(AppModule);
-// Before Nest puts its parsers in front of the controllers: this one route has the bytes, and no other changes.
+// Before Nest puts its parsers in front of the controllers: this one route has the bytes, and no
+// other changes.
 app.use(
   '/webhooks/payments',
   paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments),

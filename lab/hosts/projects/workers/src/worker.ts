@@ -5,7 +5,8 @@ interface Env {
   readonly WEBHOOK_SECRET: string;
 }
 
-// A Worker has its secret only in the `env` of a request. `tenant: false` says that there is one merchant.
+// A Worker has its secret only in the `env` of a request. `tenant: false` says that there is one
+// merchant.
 const handle = paymentWebhook(
   {
     secret: ({ env }: { env: Env }) => ({ secret: env.WEBHOOK_SECRET, tenant: false }),

@@ -1,12 +1,12 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 
-/** Tells the open pages that something has changed, at most once in a while. */
+/** Notifies open pages of changes, at limited intervals. */
 export class Changes {
   readonly #listeners = new Set<() => void>();
   readonly #interval: number;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param interval milliseconds between two calls of the listeners: a burst of changes is one call */
+  /** @param interval milliseconds between two notifications: a burst of changes causes one */
   constructor(interval = 150) {
     this.#interval = interval;
   }

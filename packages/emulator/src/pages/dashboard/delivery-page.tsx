@@ -15,15 +15,15 @@ import { Visible } from '../visible.js';
 export interface DeliveryPageProps {
   readonly language: Language;
   readonly delivery: EmulatorDelivery;
-  /** The address of the payment's page, if the payment is still remembered. */
+  /** The address of the payment's page, if the emulator still knows the payment. */
   readonly paymentPath: string | undefined;
-  /** Which statuses of an answer end a delivery. */
+  /** Decides which statuses end a delivery. */
   readonly acknowledged: Acknowledged;
-  /** An address to send again to that is not allowed. */
+  /** A forbidden resend address that the user entered. */
   readonly wrongTarget?: string | undefined;
 }
 
-/** One notification: its state, and each attempt with the request and the answer. */
+/** Shows one notification: its state, and each attempt with request and answer. */
 export function DeliveryPage(props: DeliveryPageProps) {
   const { language, delivery, paymentPath, wrongTarget } = props;
   const texts = DASHBOARD_TEXTS[language];
@@ -82,7 +82,7 @@ export function DeliveryPage(props: DeliveryPageProps) {
   );
 }
 
-/** A fault is sent again from its payment's page. */
+/** Excludes faults, which the user sends again from the payment's page. */
 function isResendable({ fault }: EmulatorDelivery): boolean {
   return fault === undefined || !isFault(fault);
 }

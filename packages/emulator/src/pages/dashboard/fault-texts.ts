@@ -8,7 +8,7 @@ export interface FaultText {
   readonly expected: string;
 }
 
-/** The faults in the words of the dashboard. The expected answers are for a paid payment. */
+/** The dashboard's texts for faults. The expected answers are for a paid payment. */
 export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, FaultText>>>> = {
   en: {
     duplicate: {
@@ -18,17 +18,17 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
     },
     repeated: {
       title: 'Twice',
-      sends: 'The genuine notification, and again after the answer.',
+      sends: 'The genuine notification, then the same again after the answer.',
       expected: '200 both times, one credit.',
     },
     late: {
       title: 'Late',
-      sends: 'The genuine notification, in five seconds.',
+      sends: 'The genuine notification, after five seconds.',
       expected: '200, one credit.',
     },
     reordered: {
       title: 'Out of order',
-      sends: 'The success first, then an earlier event of another kind.',
+      sends: 'The success, then an earlier event of another kind.',
       expected: '200 both times, the order stays paid.',
     },
     tampered: {
@@ -64,7 +64,7 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
     },
     gzip: {
       title: 'Compressed',
-      sends: 'The genuine body as gzip, with the signature of the bytes before.',
+      sends: 'The genuine body as gzip, with the signature of the uncompressed bytes.',
       expected: '415, no credit.',
     },
     two_signatures: {
@@ -74,7 +74,7 @@ export const FAULT_TEXTS: Readonly<Record<Language, Readonly<Record<Fault, Fault
     },
     bom: {
       title: 'Byte order mark',
-      sends: 'A byte order mark before the JSON, signed with it.',
+      sends: 'A byte order mark before the JSON, covered by the signature.',
       expected: '400, no credit.',
     },
     slow: {
@@ -172,7 +172,7 @@ const UNPAID: Readonly<Record<Language, string>> = {
   fr: 'Pas payé : 503 ou 200. Aucun crédit si votre serveur interroge l’API.',
 };
 
-/** The expected answers to a fault while the payment has this status. */
+/** Returns the expected answers to a fault for a payment status. */
 export function expectedText(fault: Fault, status: PaymentStatus, language: Language): string {
   const isGenuine = describeFault(fault).isGenuine === true;
   return isGenuine && status !== 'success'

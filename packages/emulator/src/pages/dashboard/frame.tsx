@@ -5,7 +5,7 @@ import { Icon, ICON_URL } from '../icon.js';
 import type { Language } from '../language.js';
 import { DASHBOARD_STYLE, sourceOfText } from '../style.js';
 
-/** The pages of the dashboard may load and run their own style and script, and nothing else. */
+/** Lets the dashboard load and run only its own style and script. */
 export const DASHBOARD_POLICY = [
   "default-src 'none'",
   `style-src ${sourceOfText(DASHBOARD_STYLE)}`,
@@ -23,7 +23,6 @@ interface FrameProps {
   readonly children?: Child;
 }
 
-/** The frame of every page of the dashboard. */
 export function DashboardFrame({ language, title, children }: FrameProps) {
   const texts = DASHBOARD_TEXTS[language];
   return (
@@ -59,7 +58,7 @@ export function DashboardFrame({ language, title, children }: FrameProps) {
   );
 }
 
-/** A page of the dashboard that only says something. */
+/** A dashboard page with only a message. */
 export function DashboardMessage({
   language,
   about,

@@ -1,17 +1,17 @@
 import { DASHBOARD_TEXTS, type LinkField } from './texts.js';
 import type { Language } from '../language.js';
 
-/** The entered values, by the fields of the contract. `kind` says which of the amounts count. */
+/** The entered values by contract field. `kind` selects the amount fields that count. */
 export type LinkFormValues = Readonly<Partial<Record<LinkField | 'kind', string>>>;
 
 export interface LinkFormProps {
   readonly language: Language;
   readonly values: LinkFormValues;
-  /** The field that was refused. */
+  /** The refused field. */
   readonly wrongField?: LinkField | undefined;
 }
 
-/** A form that creates a link as the API would. */
+/** Creates a link as the API would. */
 export function LinkForm({ language, values, wrongField }: LinkFormProps) {
   const texts = DASHBOARD_TEXTS[language];
   const isFree = values.kind === 'free';

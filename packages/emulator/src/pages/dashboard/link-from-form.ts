@@ -16,7 +16,7 @@ const AMOUNTS: Readonly<Record<'fixed' | 'free', readonly LinkField[]>> = {
 export type FormOutcome =
   { readonly token: string } | { readonly values: LinkFormValues; readonly wrongField: LinkField };
 
-/** Creates a link of a form, by the rules of the API, or returns the form with the wrong field. */
+/** Creates a link from a form by the API's rules, or returns the form with the wrong field. */
 export function createFromForm(
   form: URLSearchParams,
   { ledger, assumed }: { ledger: Ledger; assumed: Assumed },
@@ -30,17 +30,17 @@ export function createFromForm(
   }
 }
 
-/** A reference that no other link has, to begin with. */
+/** Proposes an unused reference. */
 export function newReference(): string {
   return `order-${randomBytes(4).toString('hex')}`;
 }
 
-/** The body that a merchant's server would send: a field that was left empty is left out. */
+/** Returns the body that a merchant's server would send, without empty fields. */
 function toBody(form: URLSearchParams): Uint8Array {
   const fields: Record<string, unknown> = {};
   for (const name of AMOUNTS[form.get('kind') === 'free' ? 'free' : 'fixed']) {
     const entered = form.get(name) ?? '';
-    // Other texts stay unchanged, so that the API's rules refuse them under their field's name.
+    // Passes other texts on unchanged, so that the API's rules refuse them by field name.
     fields[name] = readWholeNumber(entered) ?? entered;
   }
   for (const name of TEXTS) if ((form.get(name) ?? '') !== '') fields[name] = form.get(name);

@@ -1,15 +1,16 @@
 import { clearInterval, setInterval } from 'node:timers';
 import type { Changes } from './changes.js';
 
-// Each holds a connection. A browser opens at most six to one host, so this is several browsers.
+// Each stream holds a connection. A browser opens at most six per host, so this serves several
+// browsers.
 const MOST_STREAMS = 32;
-// Often enough that a proxy does not take the connection for dead.
+// Often enough to keep proxies from closing the connection.
 const HEARTBEAT = 15_000;
 const CHANGE = new TextEncoder().encode('event: change\ndata: \n\n');
 const BEAT = new TextEncoder().encode(': still here\n\n');
 const HELLO = new TextEncoder().encode('retry: 1000\n: hello\n\n');
 
-/** Server-sent events that only say that something has changed. The page then asks for its new content. */
+/** Sends server-sent events without content. The page then fetches its new content. */
 export class LiveStreams {
   readonly #changes: Changes;
   readonly #open = new Set<() => void>();
@@ -19,7 +20,7 @@ export class LiveStreams {
     this.#changes = changes;
   }
 
-  /** A new stream, or undefined if there are too many. */
+  /** Returns a new stream, or undefined if too many are open. */
   open(): ReadableStream<Uint8Array> | undefined {
     if (this.#isClosed || this.#open.size >= MOST_STREAMS) return undefined;
     let end: () => void = () => undefined;
@@ -27,7 +28,7 @@ export class LiveStreams {
       {
         start: (controller) => {
           const write = (bytes: Uint8Array): void => {
-            // A full queue already holds a change that has not been read: nothing piles up.
+            // A full queue already holds an unread change.
             if ((controller.desiredSize ?? 0) > 0) controller.enqueue(bytes);
           };
           const stopListening = this.#changes.listen(() => write(CHANGE));

@@ -9,7 +9,7 @@ import { clip, Visible } from '../visible.js';
 
 export const STATUSES: readonly PaymentStatus[] = ['pending', 'success', 'failed', 'cancelled'];
 
-/** Which payments are shown. */
+/** The filter of the payment list. */
 export interface PaymentFilter {
   readonly text: string;
   readonly status: PaymentStatus | undefined;
@@ -31,7 +31,7 @@ export interface OverviewProps {
   readonly form: Omit<LinkFormProps, 'language'>;
 }
 
-/** The first page of the dashboard: the service's addresses, the payments, and a form for a link. */
+/** The first page of the dashboard: the service's addresses, the payments, and a link form. */
 export function OverviewPage(props: OverviewProps) {
   const { language, links, deliveries, form } = props;
   const texts = DASHBOARD_TEXTS[language];

@@ -6,7 +6,7 @@ import { formatAmount, type Language } from '../language.js';
 import { CURRENCY, type Link, type PaymentStatus } from '../../payments/payment.js';
 import { clip, Visible } from '../visible.js';
 
-/** Small things that several pages of the dashboard show. */
+/** Small parts that several dashboard pages share. */
 
 interface Spoken {
   readonly language: Language;
@@ -31,7 +31,7 @@ export function StatusBadge({ status, language }: Spoken & { readonly status: Pa
   );
 }
 
-/** The state of a delivery. One that was answered and not acknowledged is no longer merely on its way. */
+/** Shows the state of a delivery. Distinguishes a pending delivery with refused attempts. */
 export function StateBadge({
   delivery: { state, attempts },
   language,
@@ -47,7 +47,7 @@ export function StateBadge({
   );
 }
 
-/** An instant in the time zone of this machine, where the browser runs too. */
+/** An instant in this machine's time zone, which the browser shares. */
 export function Instant({
   at,
   language,
@@ -62,14 +62,16 @@ export function Instant({
   );
 }
 
-/** The amount of a link, or the bounds of the customer's choice. */
+/** Returns a link's amount, or the bounds of the customer's choice. */
 export function amountOf({ price, amount }: Link, language: Language): string {
   if (amount !== undefined) return formatAmount(amount, CURRENCY, language);
   if ('amount' in price) return formatAmount(price.amount, CURRENCY, language);
-  return `${formatAmount(price.amountMin, CURRENCY, language)} – ${formatAmount(price.amountMax, CURRENCY, language)}`;
+  return (
+    `${formatAmount(price.amountMin, CURRENCY, language)} – ` +
+    formatAmount(price.amountMax, CURRENCY, language)
+  );
 }
 
-/** The name of a fault or a disturbance. */
 export function nameOfFault(
   fault: NonNullable<EmulatorDelivery['fault']>,
   language: Language,
@@ -85,7 +87,10 @@ const VERDICT_TONES: Readonly<Record<NonNullable<EmulatorDelivery['verdict']>, s
   unexpected: 'bad',
 };
 
-/** The judgement of the answers to a fault. It does not show whether the order was credited. */
+/**
+ * Shows the judgement of a fault's answers. Answers do not show whether the receiver credited the
+ * order.
+ */
 export function Verdict({
   verdict,
   language,
@@ -100,7 +105,7 @@ export function Verdict({
 
 export interface DeliveryRowsProps extends Spoken {
   readonly deliveries: readonly EmulatorDelivery[];
-  /** The text of a row's link. Among the deliveries of one payment the reference tells nothing. */
+  /** The text of a row's link. On a payment's own page, the reference tells nothing. */
   readonly by: 'reference' | 'kind';
 }
 

@@ -15,12 +15,11 @@ import { Visible } from '../visible.js';
 export interface PaymentPageProps {
   readonly language: Language;
   readonly link: Link;
-  /** The possible next steps of the payment. */
   readonly can: { readonly pay: boolean; readonly fail: boolean; readonly cancel: boolean };
-  /** Whether there is a webhook for notifications. */
+  /** Set if a webhook is configured. */
   readonly hasWebhook: boolean;
   readonly deliveries: readonly EmulatorDelivery[];
-  /** The history of this payment, newest first. */
+  /** The payment's history, newest first. */
   readonly happenings: readonly Happening[];
   readonly acknowledged: Acknowledged;
   /** The newest delivery of each fault. */
@@ -29,7 +28,7 @@ export interface PaymentPageProps {
   readonly wrongAmount?: string | undefined;
 }
 
-/** One payment: its state, its next steps, its notifications, and the faults. */
+/** Shows one payment: its state, its next steps, its notifications, and the faults. */
 export function PaymentPage(props: PaymentPageProps) {
   const { language, link, hasWebhook, deliveries } = props;
   const texts = DASHBOARD_TEXTS[language];
@@ -50,7 +49,7 @@ export function PaymentPage(props: PaymentPageProps) {
         <Facts {...props} />
         <section class="card stack" aria-labelledby="actions-heading">
           <h2 id="actions-heading">{texts.actions}</h2>
-          {/* Outside of the regions that are replaced live, so that this page stays one page: sent twice, it pays once. */}
+          {/* Outside the live regions: the token stays, so that a form sent twice pays once. */}
           <input type="hidden" name="page" value={randomUUID()} form="pay-form" />
           <Actions {...props} />
         </section>
@@ -201,7 +200,10 @@ function AmountToPay({ language, link: { price }, wrongAmount }: PaymentPageProp
   );
 }
 
-/** Every fault with its expected answers now, and the judgement of the last time that it was sent for this payment. */
+/**
+ * Lists every fault with its expected answers, and the verdict of its last delivery for this
+ * payment.
+ */
 function Faults({ language, link, lastFaults }: PaymentPageProps) {
   const texts = DASHBOARD_TEXTS[language];
   const action = `/dashboard/payments/${link.token}/faults`;

@@ -38,22 +38,25 @@ export interface DashboardOptions {
   readonly baseUrl: string;
 }
 
-// A link's texts at their default limits, percent-encoded.
+// Fits a link's texts at their default limits, percent-encoded.
 const FORM_BYTES = 65_536;
 const ROWS = 25;
 const HAPPENINGS = 100;
-/** Milliseconds that a form's answer waits for the action of the form. */
+/** Milliseconds that a form's answer waits for the form's action. */
 const SHORTLY = 1_000;
 
-/** The dashboard: every payment and notification, with forms for all that can be done. Works without JavaScript. */
+/**
+ * Creates the dashboard: every payment and notification, with forms for all actions. Works without
+ * JavaScript.
+ */
 export function createDashboard(options: DashboardOptions): Hono {
   const { ledger, outbox, faults, streams, settings } = options;
   const app = new Hono();
-  /** Tokens of payments whose faults are being run: a second press changes nothing. */
+  /** Tokens of payments with a running fault series. A second click has no effect. */
   const running = new Set<string>();
 
   app.use(async (c, next) => {
-    // A stream occupies a connection, so other sites may not open one either.
+    // A stream occupies a connection, so other sites must not open one either.
     const isGuarded = c.req.method === 'POST' || c.req.path.endsWith('/events');
     if (isGuarded && !isFromOwnPage(c.req.raw)) return message(c, 'refused', 403);
     return next();
@@ -69,15 +72,16 @@ export function createDashboard(options: DashboardOptions): Hono {
   });
 
   app.get('/events', (c) => {
-    // For HEAD the stream would not be sent, and so never end.
+    // Node would not send the stream for HEAD, so the stream would never end.
     if (c.req.method !== 'GET') return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     const stream = streams.open();
-    if (stream === undefined) return c.text('There are too many live pages.\n', 503);
+    if (stream === undefined) return c.text('Too many live pages are open.\n', 503);
     return c.body(stream, 200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',
       'X-Accel-Buffering': 'no',
-      // Without it the server waits for a timer before the first byte, for ever if a test has replaced the timers.
+      // Without this header, the server waits for a timer before the first byte, forever under a
+      // test's fake timers.
       'Transfer-Encoding': 'chunked',
     });
   });
@@ -180,7 +184,9 @@ function reportUnlessClosed(error: unknown): void {
   if (!(error instanceof EmulatorError)) report(error);
 }
 
-/** Waits briefly for a started action, so that the next page shows it, also without a script that renews the page. */
+/**
+ * Waits briefly for a started action, so that the next page shows its result without JavaScript.
+ */
 async function shortly(work: Promise<unknown>): Promise<void> {
   const waiting = new AbortController();
   await Promise.race([
@@ -246,7 +252,7 @@ function payment(
   return answer(c, <PaymentPage {...props} />, wrongAmount === undefined ? 200 : 422);
 }
 
-/** The parts of a timeline. With a reference, only the parts that belong to it. */
+/** Returns the timeline's sources, filtered by reference if given. */
 function sourcesOf(
   { ledger, outbox, requests }: DashboardOptions,
   reference?: string,
@@ -261,7 +267,6 @@ function sourcesOf(
   };
 }
 
-/** The newest delivery of each fault of a payment. */
 function lastFaultsOf(
   outbox: Outbox | undefined,
   { reference }: Link,

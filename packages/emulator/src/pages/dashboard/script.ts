@@ -1,6 +1,6 @@
 /**
- * Keeps the dashboard live: at each change it asks for the same page again, and puts the regions marked `data-live` into the one
- * that is shown. Without it the page is the same, and has to be reloaded.
+ * Keeps the dashboard live: at each change, the script fetches the page again and replaces the
+ * regions marked `data-live`. Without JavaScript, the user reloads the page.
  */
 export const DASHBOARD_SCRIPT = `(() => {
   'use strict';

@@ -12,11 +12,11 @@ export interface TimelinePageProps {
   readonly language: Language;
   readonly filter: TimelineFilter;
   readonly happenings: readonly Happening[];
-  /** Which statuses of an answer end a delivery. */
+  /** Decides which statuses end a delivery. */
   readonly acknowledged: Acknowledged;
 }
 
-/** Requests to the API, payments and notifications in the order in which they happened. */
+/** Shows API requests, payments and notifications in the order of their times. */
 export function TimelinePage({ language, filter, happenings, acknowledged }: TimelinePageProps) {
   const texts = DASHBOARD_TEXTS[language];
   return (

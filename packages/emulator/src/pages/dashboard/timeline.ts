@@ -6,7 +6,7 @@ import type { Link, StatusChange } from '../../payments/payment.js';
 export const KINDS = ['request', 'payment', 'delivery'] as const;
 export type HappeningKind = (typeof KINDS)[number];
 
-/** One thing that happened: a request to the API, a change of a payment, or an attempt to deliver a notification. */
+/** An API request, a payment's change, or a delivery attempt. */
 export type Happening = { readonly at: Date; readonly reference: string | undefined } & (
   | { readonly kind: 'request'; readonly request: ApiRequest }
   | { readonly kind: 'payment'; readonly change: StatusChange; readonly token: string }
@@ -29,7 +29,7 @@ export interface TimelineSources {
   readonly deliveries: readonly EmulatorDelivery[];
 }
 
-/** The events, newest first. */
+/** Returns the events, newest first. */
 export function timelineOf(
   sources: TimelineSources,
   { kind, text }: TimelineFilter,
@@ -54,7 +54,7 @@ export function timelineOf(
     }
   }
   return all
-    .reverse() // so that of the same millisecond the consequence stands above its cause
+    .reverse() // Within a millisecond, the consequence stands above its cause.
     .filter(({ reference }) => text === '' || reference?.includes(text) === true)
     .sort((a, b) => b.at.getTime() - a.at.getTime())
     .slice(0, most);

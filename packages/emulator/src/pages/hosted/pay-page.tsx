@@ -11,7 +11,7 @@ interface PageProps {
   readonly children?: Child;
 }
 
-/** The frame of every page that a customer sees. */
+/** The frame of every customer page. */
 function Page({ language, title, children }: PageProps) {
   return (
     <html lang={language}>
@@ -35,13 +35,13 @@ function Page({ language, title, children }: PageProps) {
 interface PayPageProps {
   readonly link: Link;
   readonly language: Language;
-  /** Names this rendering of the page, so that sending it twice pays once. */
+  /** The id of this rendering. A form that is sent twice pays once. */
   readonly page: string;
-  /** An amount that was entered and is not one. */
+  /** An entered text that is not a valid amount. */
   readonly wrongAmount?: string | undefined;
 }
 
-/** The customer pays here, cancels, or lets the payment fail. */
+/** Lets the customer pay or cancel, or makes the payment fail. */
 export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
   const texts = TEXTS[language];
   const action = `/link/${link.token}`;
@@ -70,10 +70,12 @@ export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
   );
 }
 
-// A heading of a few lines on a phone holds this much.
+// Fills a few lines of a phone.
 const HEADING_LENGTH = 160;
 
-/** The description: a heading if it is short. A long text scrolls, so that the button stays on the screen. */
+/**
+ * Shows a short description as a heading. A long text scrolls, so that the button stays visible.
+ */
 function Purpose({
   link: { description },
   language,
@@ -180,7 +182,7 @@ export function ClosedPage({
   );
 }
 
-/** A tick, or a line: the heading beside it says the same. */
+/** A tick or a line, which repeats the heading. */
 function Mark({ isGood }: { readonly isGood: boolean }) {
   return (
     <div class={isGood ? 'mark good' : 'mark'} aria-hidden="true">
@@ -198,7 +200,7 @@ function Mark({ isGood }: { readonly isGood: boolean }) {
   );
 }
 
-/** A page that only says something. */
+/** A page with only a message. */
 export function MessagePage({
   language,
   about,

@@ -15,10 +15,13 @@ import { isFromOwnPage } from '../../server/request-guard.js';
 
 const STYLE_SOURCE = sourceOfText(HOSTED_STYLE);
 
-// A page's name and an amount, with much room.
+// Fits a page id and an amount, with room to spare.
 const FORM_BYTES = 4_096;
 
-/** The payment page: `{pay_url}/link/<token>` (docs/service.md 1.4). Works without JavaScript. */
+/**
+ * Creates the payment page: `{pay_url}/link/<token>` (docs/service.md 1.4). Works without
+ * JavaScript.
+ */
 export function createHostedPage(ledger: Ledger): Hono {
   const app = new Hono();
 
@@ -48,7 +51,7 @@ export function createHostedPage(ledger: Ledger): Hono {
     if (page === null || !/^[0-9a-f-]{36}$/.test(page)) return message(c, 'refused', 400);
     const entered = form.get('amount') ?? '';
     const amount = readAmount(link.price, entered);
-    // A page that was sent before keeps its outcome, also with another amount.
+    // A page that was already sent keeps its outcome, even with another amount.
     if (amount === undefined)
       return ledger.isPayable(link) ? payPage(c, link, entered) : seeOther(c, pathOf(link));
     if (ledger.pay(link.token, amount, page) === 'refused') return seeOther(c, pathOf(link));
@@ -59,7 +62,7 @@ export function createHostedPage(ledger: Ledger): Hono {
     const link = ledger.find(c.req.param('token'));
     if (link === undefined) return message(c, 'notFound', 404);
     const isCancelled = ledger.settle(link.token, 'cancelled');
-    // A customer who has paid a link that can be paid again cancels only this visit.
+    // After paying a reusable link, a customer cancels only the present visit.
     const leaves = isCancelled || ledger.isPayable(link);
     return seeOther(c, leaves && link.cancelUrl !== undefined ? link.cancelUrl : pathOf(link));
   });
@@ -120,16 +123,20 @@ function answer(
 }
 
 function contentSecurityPolicy(link: Link | undefined): string {
-  // Browsers hold the redirect after a form to form-action too, so the merchant's pages have to be named.
+  // Browsers also check the redirect after a form against form-action, so the policy names the
+  // merchant's pages.
   const targets = [link?.returnUrl, link?.cancelUrl]
     .filter((url) => url !== undefined)
     .map(sourceOf);
   const formAction = ["'self'", ...new Set(targets)].join(' ');
-  return `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
+  return (
+    `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; form-action ` +
+    `${formAction}; base-uri 'none'; frame-ancestors 'none'`
+  );
 }
 
 function sourceOf(text: string): string {
   const { hostname, origin, protocol } = new URL(text);
-  // The grammar of a policy has no IPv6 addresses.
+  // The grammar of a policy does not allow IPv6 addresses.
   return hostname.startsWith('[') ? protocol : origin;
 }

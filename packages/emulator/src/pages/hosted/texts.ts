@@ -66,6 +66,6 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     notFound: 'Link not found',
     notFoundHint: 'This payment link does not exist. Ask the merchant for a new one.',
     refused: 'Request refused',
-    refusedHint: 'Open the payment link again, and try once more from the page.',
+    refusedHint: 'Open the payment link again, and retry from the page.',
   },
 };
