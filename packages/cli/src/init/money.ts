@@ -182,8 +182,13 @@ export async function isPaid(reference‹: string›)‹: Promise<boolean>› {
 /** For the return page. Credits the order if its notification is late or lost. */
 export async function orderStatus(reference‹: string›)‹: Promise<string>› {
   ${known}
-  const { status } = await payments.settle(reference);
-  return status;
+  try {
+    const { status } = await payments.settle(reference);
+    return status;
+  } catch (error) {
+    console.error(error);
+    return 'pending'; // The service may be down. The webhook or reconcile credits the order.
+  }
 }
 
 /** Credits the paid orders that nothing else has credited. Run it every few minutes. */
