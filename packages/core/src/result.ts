@@ -1,14 +1,18 @@
-/** Detects results that mean failure although nothing was thrown. The one rule for all hosts. */
+/**
+ * Detects returned values that mean failure although nothing was thrown. All hosts share this rule.
+ */
 import { isError } from './host-error.js';
 
 /**
- * Returns the error to throw for a value that a handler returned, or undefined if it means success.
+ * Returns the error to throw for a value that a handler returned, or undefined if the value means
+ * success.
  *
- * Failures are: an Error; a Response that is not ok; an object whose own `status` or `statusCode` is a
- * number of 400 or more; a generator, a function or an Observable, because its body never ran.
+ * Failures are an Error, a Response that is not ok, an object whose own `status` or `statusCode` is
+ * a number of 400 or more, and a generator, a function or an Observable, because its body never
+ * ran.
  */
 export function failureOf(returned: unknown): Error | undefined {
-  // A DOMException, or an error with a tag of its own, is an Error as well.
+  // A DOMException, or an error with its own tag, is an Error too.
   if (isError(returned) || returned instanceof Error) return returned;
   const kind = Object.prototype.toString.call(returned).slice(8, -1);
   if (typeof returned === 'function') return failure('a function, which nothing calls');

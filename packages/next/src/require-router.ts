@@ -6,7 +6,7 @@ const FIXES = {
     "is for the Pages Router. In the App Router: import { paymentWebhook } from '@paylink/next'",
 };
 
-/** @throws ConfigurationError with the right import, if the other router of Next.js has called. */
+/** @throws ConfigurationError with the right import if the other router of Next.js called */
 export function requireRouter(router: 'app' | 'pages', { headers }: { headers?: object }): void {
   const isApp = typeof (headers as Partial<Headers> | undefined)?.get === 'function';
   if (isApp === (router === 'app')) return;

@@ -4,15 +4,16 @@ import { types } from 'node:util';
 const BLOCK = 4_096;
 
 /**
- * Copies small pieces of a body into blocks. raw-body keeps a Buffer for each piece: one of a few bytes
- * takes many times its length, and a thousand slow senders would cost half a gigabyte.
+ * Copies small pieces of a body into blocks. raw-body keeps a Buffer per piece, and a Buffer of a
+ * few bytes takes many times its length: a thousand slow senders would take half a gigabyte.
  */
 export class JoinPieces extends Transform {
   #block = Buffer.alloc(0);
   #used = 0;
 
   constructor() {
-    // Object mode, so that a hook's stream of objects is an error of this stream and throws nowhere.
+    // Object mode turns the objects of a hook's stream into an error of this stream instead of a
+    // throw.
     super({ writableObjectMode: true });
   }
 
@@ -26,7 +27,7 @@ export class JoinPieces extends Transform {
     if (bytes.length >= BLOCK) {
       this.push(bytes);
     } else {
-      // Outside the shared pool, which would live as long as this block.
+      // Uses memory outside the shared pool, because the pool would live as long as this block.
       if (this.#used === 0) this.#block = Buffer.allocUnsafeSlow(BLOCK);
       this.#block.set(bytes, this.#used);
       this.#used += bytes.length;

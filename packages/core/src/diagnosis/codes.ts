@@ -1,7 +1,7 @@
 const RAW_BYTES =
   'Verify the bytes as received: read the raw body before any parser, and keep parsers off this route.';
 
-/** Each cause with its fix. The codes are public and stable, the sentences are not. */
+/** Each cause with its fix. The codes are stable, the sentences are not. */
 export const MESSAGES = {
   signature_missing:
     'There is no signature. Check that X-Service-Signature is read, and that a proxy lets it through.',
@@ -70,5 +70,5 @@ export const MESSAGES = {
     'No usual fault makes the signature right. Most likely the secret is another one: of another endpoint or environment, or replaced in the portal. Otherwise the body was changed in a way that leaves no trace: compare its length and SHA-256 on both sides.',
 } as const;
 
-/** Stable: branch on these, never on the messages. */
+/** A stable code. Branch on codes, never on messages. */
 export type DiagnosisCode = keyof typeof MESSAGES;
