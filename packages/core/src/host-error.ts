@@ -2,9 +2,9 @@
 import { isWebhookError } from './errors.js';
 
 /**
- * Error fields that shape a host's reply: Express, Koa, Fastify, Nest, h3 and http-errors (status
- * to expose), Boom, superagent and axios (output, response), Hono (getResponse, res), Elysia
- * (toResponse) and Next.js (digest).
+ * Error fields that shape a host's reply. Express, Koa, Fastify, Nest, h3 and http-errors: status
+ * to expose. Boom, superagent, axios: output, response. Hono: getResponse, res. Elysia: toResponse.
+ * Next.js: digest.
  */
 const REPLY_FIELDS = new Set([
   ...['status', 'statusCode', 'statusText', 'statusMessage', 'headers', 'expose', 'body', 'reply'],

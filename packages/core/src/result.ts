@@ -7,9 +7,9 @@ import { isError } from './host-error.js';
  * Returns the error to throw for a value that a handler returned, or undefined if the value means
  * success.
  *
- * Failures are an Error, a Response that is not ok, an object whose own `status` or `statusCode` is
- * a number of 400 or more, and a generator, a function or an Observable, because its body never
- * ran.
+ * Failures are an Error, a Response that is not ok, and an object whose own `status` or
+ * `statusCode` is a number of 400 or more. A generator, a function or an Observable fails too,
+ * because its body never ran.
  */
 export function failureOf(returned: unknown): Error | undefined {
   // A DOMException, or an error with its own tag, is an Error too.

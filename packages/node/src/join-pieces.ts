@@ -4,8 +4,8 @@ import { types } from 'node:util';
 const BLOCK = 4_096;
 
 /**
- * Copies small pieces of a body into blocks. raw-body keeps a Buffer per piece, and a Buffer of a
- * few bytes takes many times its length: a thousand slow senders would take half a gigabyte.
+ * Copies small pieces of a body into blocks. raw-body keeps a Buffer per piece, and a small Buffer
+ * takes many times its length. A thousand slow senders would take half a gigabyte.
  */
 export class JoinPieces extends Transform {
   #block = Buffer.alloc(0);
