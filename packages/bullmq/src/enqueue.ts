@@ -80,7 +80,7 @@ export function enqueue(
     const { key } = await identify({ tenant, kind, reference: event.reference });
     const placing = place(queue, key, kind, toJob(event, tenant), settings);
     const reason = (aborted: AbortSignal | undefined): unknown =>
-      aborted?.reason ?? new Error(`Redis gave no answer in ${timeout} ms`);
+      aborted?.reason ?? new Error(`Redis did not answer in ${timeout} ms`);
     try {
       // Limits the wait, because BullMQ's connection queues commands while Redis is down.
       await withinBounds(placing, { milliseconds: timeout, signals: [signal], reason });
@@ -130,7 +130,7 @@ async function place(
     const state = await job.getState();
     // The worker may have asked the service before the payment succeeded.
     if (state === 'active') {
-      throw new WebhookError('in_progress', { message: 'a worker handles the event' });
+      throw new WebhookError('in_progress', { message: 'a worker is handling the event' });
     }
     if (state !== 'completed' && state !== 'failed' && state !== 'unknown') return;
     if (state !== 'unknown' && (await runAgain(job, state, data))) return;

@@ -19,7 +19,7 @@ export function refuseBrowser(
   if (!isBrowser && navigator?.product !== 'ReactNative') return;
   throw new ConfigurationError(
     'createClient',
-    'runs on a server only: in a browser or an app the API key would be public. Call it from your own backend. ' +
-      'In a test under jsdom, set the test environment of this file to node.',
+    'runs on a server only: in a browser or an app the API key would be public. Call it ' +
+      'from your own backend. In a test under jsdom, set the test environment of this file to node.',
   );
 }

@@ -4,6 +4,6 @@
 export * from './index.js'; // bundlers link these names. The next line throws before any use
 
 throw new Error(
-  '@paylink/client was loaded in a browser or an app. The API key belongs on a server: import it from server code only. ' +
-    'In a test under jsdom, set the test environment of this file to node.',
+  '@paylink/client was loaded in a browser or an app. The API key belongs on a server: ' +
+    'import this package from server code only. In a test under jsdom, set the test environment of this file to node.',
 );

@@ -101,7 +101,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
       const own = validateOptions(callOptions, ['signal', 'tenant', 'retryLimited']);
       const { signal, tenant, retryLimited } = own;
       const problem =
-        'differs from the tenant of an earlier call, and a client has the API key of one merchant. ' +
+        'differs from the tenant of an earlier call, but a client has the API key of one merchant. ' +
         'Give createPayments a function of the tenant: client: (tenant) => createClient({ … })';
       check(tenant === undefined || tenant === (onlyTenant ?? tenant), 'tenant', problem);
       checkSignal(signal);

@@ -7,19 +7,19 @@ import type { Call } from './request.js';
 
 /** Returns a status's error code, and the rest of the message. */
 export function meaningOf(status: number): [PaylinkErrorCode, string] {
-  if (status === 401) return ['unauthorized', ': is the API key right, and of this environment?'];
+  if (status === 401) return ['unauthorized', ': check the API key and its environment'];
   if (status === 403) return ['forbidden', ': the API key may not do this'];
   if (status === 404) return ['not_found', ': the payment does not exist, or baseUrl is wrong'];
   if (status === 409)
     return [
       'conflict',
-      ': the Idempotency-Key or the reference is taken, or a request with it is under way',
+      ': the Idempotency-Key or the reference is taken, or another request is using it',
     ];
   if (status === 429) return ['rate_limited', ': too many requests'];
   if (status > 399 && status < 500)
     return ['rejected', ': the service refused the request, and `body` of this error may say why'];
   if (status > 499 && status < 600) return ['service_error', ': the service failed'];
-  return ['unexpected_status', ', which is not a success of this endpoint'];
+  return ['unexpected_status', ', which is not a success status of this endpoint'];
 }
 
 /** Makes the errors of one try. */
@@ -48,7 +48,7 @@ export function failuresOf(
   const interruption = (error: unknown): PaylinkError => {
     if (signal.aborted) return signal.reason as PaylinkError;
     const cause = describe(error, apiKey);
-    const message = `${endpoint} got no whole reply: ${cause.message}`;
+    const message = `${endpoint} got no complete reply: ${cause.message}`;
     return new PaylinkError('network_error', message, { idempotencyKey, cause });
   };
   return { refusal, interruption };

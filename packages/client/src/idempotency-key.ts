@@ -13,8 +13,8 @@ export function validateIdempotencyKey(key: unknown): string {
   if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key) || key.trim() !== key) {
     throw new PaylinkError(
       'invalid_idempotency_key',
-      'idempotencyKey must be 1 to 255 characters of printable ASCII, and must not start or end with whitespace. ' +
-        'To make one from a reference, use the SHA-256 of the reference in hex',
+      'idempotencyKey must be 1 to 255 characters of printable ASCII, and must not start ' +
+        'or end with whitespace. To make a key from a reference, use its SHA-256 in hex',
     );
   }
   return key;
@@ -38,7 +38,8 @@ export class SentKeys {
     if (known !== undefined && known !== fingerprint) {
       throw new PaylinkError(
         'idempotency_key_reused',
-        'this idempotencyKey was used for a different link: use a new key whenever a field changes, such as the amount',
+        'this idempotencyKey was used for a different link: use a new key ' +
+          'whenever a field changes, such as the amount',
         { idempotencyKey: key },
       );
     }

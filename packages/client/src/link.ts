@@ -97,11 +97,11 @@ function validatePrice(fields: Fields): {
   const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
     if (min !== undefined || max !== undefined)
-      refuse('amount', 'excludes amount_min and amount_max: give one or the other');
+      refuse('amount', 'excludes amount_min and amount_max: pass the amount or the bounds');
     return { amount: validateAmount('amount', amount) };
   }
   if (min === undefined && max === undefined)
-    refuse('amount', 'is missing. Give it, or amount_min, amount_max and description in its place');
+    refuse('amount', 'is missing. Pass it, or pass amount_min, amount_max and description instead');
   const bounds = {
     amount_min: validateAmount('amount_min', min),
     amount_max: validateAmount('amount_max', max),

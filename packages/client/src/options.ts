@@ -76,10 +76,10 @@ export function validateSettings(options: ClientOptions): Settings {
 /** Reads a text from the environment. Repairs nothing. */
 function validateText(option: 'baseUrl' | 'apiKey', text: unknown): string {
   const isMissing = text === undefined || text === null || text === '';
-  check(!isMissing, option, 'is missing: is its environment variable set?');
+  check(!isMissing, option, 'is missing. Did you set its environment variable?');
   check(typeof text === 'string', option, 'must be a string');
   check(text.trim() !== '', option, 'is blank');
-  const problem = 'must not start or end with whitespace: remove it where it is stored';
+  const problem = 'must not start or end with whitespace: remove it from the stored value';
   check(text.trim() === text, option, problem);
   return text;
 }
@@ -91,11 +91,11 @@ function validateText(option: 'baseUrl' | 'apiKey', text: unknown): string {
 function validateApiKey(value: unknown): string {
   const apiKey = validateText('apiKey', value);
   check(!/^bearer /i.test(apiKey), 'apiKey', 'must be the key alone: the client adds "Bearer"');
-  const form = 'has not the form sk_live_<id>.<secret>';
+  const form = 'must have the form sk_live_<id>.<secret>';
   const isKey = apiKey.startsWith('sk_');
-  check(isKey, 'apiKey', `${form}: is it the webhook secret? The portal has both`);
+  check(isKey, 'apiKey', `${form}. Did you pass the webhook secret?`);
   const isWhole = /^sk_[a-z]+_[\x21-\x2d\x2f-\x7e]+\.[\x21-\x7e]+$/.test(apiKey);
-  check(isWhole, 'apiKey', `${form}: was it copied as a whole?`);
+  check(isWhole, 'apiKey', `${form}. Did you copy the whole key?`);
   return apiKey;
 }
 
@@ -121,15 +121,15 @@ function parseBaseUrl(value: unknown, allowHttp: readonly string[]): string {
   check(!/[?#]/.test(baseUrl), 'baseUrl', 'must not have a query or a fragment');
   if (url.protocol === 'http:') {
     const problem =
-      'must be https, because the client sends the API key there. http is for localhost, ' +
-      '127.0.0.0/8 and [::1], and outside production for the hosts of allowHttp';
+      'must be https, because the client sends the API key there. http is allowed for localhost, ' +
+      '127.0.0.0/8 and [::1], and outside production for the hosts in allowHttp';
     check(mayBeHttp(url, allowHttp), 'baseUrl', problem);
     const inProduction =
-      'must be https in production: allowHttp does not count if NODE_ENV is production';
+      'must be https in production: the client ignores allowHttp if NODE_ENV is production';
     check(isLoopback(url) || !isProduction(), 'baseUrl', inProduction);
   }
   const address = url.origin + url.pathname.replace(/\/+$/, '');
-  check(!address.endsWith('/v1'), 'baseUrl', 'must end before /v1, which is added to it');
+  check(!address.endsWith('/v1'), 'baseUrl', 'must end before /v1, because the client adds /v1');
   return address;
 }
 

@@ -82,8 +82,9 @@ export function parsePaymentLink(
 function refuseUsedLink(status: string, idempotencyKey: string): never {
   throw new PaylinkError(
     'link_already_used',
-    `the service returned an earlier link, and its payment is ${status}. If you retried the same order, settle it. ` +
-      'If the order is new, its reference or its idempotencyKey belongs to another order: use random references',
+    `the service returned an earlier link, and its payment is ${status}. If you retried ` +
+      'the same order, settle it. If the order is new, its reference or its idempotencyKey ' +
+      'belongs to another order: use random references',
     { status: 201, idempotencyKey },
   );
 }
@@ -95,7 +96,7 @@ export function parsePayment(reply: unknown, asked: string): Payment {
   if (reference !== asked) answer.contradicts('reference');
   // The contract shows no other kinds of records. Never credit the success of a refund.
   if (answer.text('type') !== 'payment')
-    answer.fails('is of another `type` than payment', 'response_mismatch');
+    answer.fails('has another `type` than payment', 'response_mismatch');
   const amount = answer.amount();
   return Object.freeze({
     reference,
@@ -137,7 +138,8 @@ class Answer {
 
   text(name: string): string {
     const value = this.#fields[name];
-    if (typeof value !== 'string' || value === '') this.fails(`has no \`${name}\` that is a text`);
+    if (typeof value !== 'string' || value === '')
+      this.fails(`must have \`${name}\`, a non-empty string`);
     return value;
   }
 
@@ -157,7 +159,7 @@ class Answer {
   }
 
   contradicts(name: string): never {
-    this.fails(`has a different \`${name}\` than was asked for`, 'response_mismatch');
+    this.fails(`has a different \`${name}\` than the request`, 'response_mismatch');
   }
 
   fails(problem: string, code: PaylinkErrorCode = 'invalid_response'): never {

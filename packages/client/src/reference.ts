@@ -4,5 +4,5 @@ import { faultOfReference } from '@paylink/core';
 export function faultInPath(reference: unknown): string | undefined {
   // A URL drops these path segments, encoded or not, and the request would go to another address.
   const isDots = reference === '.' || reference === '..';
-  return isDots ? 'must not be "." or "..", which no path can hold' : faultOfReference(reference);
+  return isDots ? 'must not be "." or "..", because URLs drop them' : faultOfReference(reference);
 }

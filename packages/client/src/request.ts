@@ -35,7 +35,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   }
   if (isRedirect(response)) {
     discard(response);
-    const problem = 'was answered with a redirect, which is not followed: is baseUrl right?';
+    const problem = 'was answered with a redirect, and the client follows none. Check baseUrl';
     throw refusal(response, 'redirected', problem);
   }
   const { status } = response;
@@ -58,7 +58,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
     // Removes the key from a success too, because the merchant may print the payment.
     return withoutKey(JSON.parse(decoder.decode(body)), apiKey);
   } catch {
-    if (isCutOff(response, body)) throw interruption(new Error('it was cut off'));
+    if (isCutOff(response, body)) throw interruption(new Error('the reply was cut off'));
     throw refusal(response, 'invalid_response', 'was answered with a body that is not JSON', body);
   }
 }

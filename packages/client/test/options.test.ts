@@ -117,18 +117,18 @@ describe('createClient', () => {
     [null, /missing/],
     ['', /missing/],
     ['  ', /is blank/],
-    ['sk_1_sk_live_id42.secret', /as a whole/],
+    ['sk_1_sk_live_id42.secret', /copy the whole key/],
     [42, /string/],
     [`${API_KEY}\n`, /start or end with whitespace/],
     [` ${API_KEY}`, /start or end with whitespace/],
     [`Bearer ${API_KEY}`, /alone/],
     ['whsec_of_the_portal_0123456789abcdef', /webhook secret/],
-    ['sk_live_id42', /as a whole/],
-    ['sk_live_id42.', /as a whole/],
-    ['sk_live_.secret', /as a whole/],
-    ['sk_live_id42.sec ret', /as a whole/],
-    ['sk_live_id42.sécret', /as a whole/],
-    ['sk_live_id42.secret\r\nX-Other: 1', /as a whole/],
+    ['sk_live_id42', /copy the whole key/],
+    ['sk_live_id42.', /copy the whole key/],
+    ['sk_live_.secret', /copy the whole key/],
+    ['sk_live_id42.sec ret', /copy the whole key/],
+    ['sk_live_id42.sécret', /copy the whole key/],
+    ['sk_live_id42.secret\r\nX-Other: 1', /copy the whole key/],
   ])('refuses the API key %j, and never quotes it', (apiKey, message) => {
     const error = configurationFault(() => createClient({ ...good, apiKey: apiKey as string }));
     expect(error.option).toBe('apiKey');
@@ -216,7 +216,7 @@ describe('where the API key would be public', () => {
 
   it('throws as soon as a browser loads the package', async () => {
     await expect(import('../src/browser.js')).rejects.toThrow(
-      /loaded in a browser.*import it from server code only/,
+      /loaded in a browser.*import this package from server code only/,
     );
   });
 

@@ -364,7 +364,7 @@ describe('a bad reply', () => {
         code,
         code !== undefined,
       ]);
-      expect(whole).toBe(`GET /v1/payments/{reference} got no whole reply: ${message}`);
+      expect(whole).toBe(`GET /v1/payments/{reference} got no complete reply: ${message}`);
     }
   });
 

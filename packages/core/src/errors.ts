@@ -10,7 +10,7 @@ const BRAND = Symbol.for('@paylink/core:WebhookError');
 const SENTENCES: ReadonlyMap<string, string> = new Map([
   ['body_too_large', 'the body is larger than bodyLimit'],
   ['body_timeout', 'the body took longer than bodyTimeout'],
-  ['incomplete_body', 'the sender went away before the body was complete'],
+  ['incomplete_body', 'the sender disconnected before the body was complete'],
 ]);
 
 export interface WebhookErrorOptions {

@@ -114,7 +114,7 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw invalid('is not a JSON object');
   const fault = faultOfReference(payload['reference']);
-  if (fault !== undefined) throw invalid(`needs a \`reference\`: it ${fault}`);
+  if (fault !== undefined) throw invalid(`is invalid: \`reference\` ${fault}`);
   return Object.freeze(payload) as WebhookPayload;
 }
 

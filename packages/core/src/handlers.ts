@@ -132,7 +132,7 @@ function outcomeOf(returned: unknown): Handled['outcome'] {
   const known = OUTCOMES.find((each) => each === outcome);
   if (known !== undefined) return known;
   // An unknown outcome may mean that nothing was done, such as a store's `in_progress`.
-  throw fault('handler_failed', `receive() must give an outcome of ${OUTCOMES.join(', ')}`);
+  throw fault('handler_failed', `receive() must return an outcome: ${OUTCOMES.join(', ')}`);
 }
 
 function receivingHandler(receiver: EventReceiver) {

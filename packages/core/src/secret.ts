@@ -77,11 +77,11 @@ export function validateTenantSecret(answer: TenantSecret): TenantSecret {
   check(
     isPair,
     'secret',
-    'must return { secret, tenant }: `tenant: false` if there is one merchant',
+    'must return { secret, tenant }, with `tenant: false` for a single merchant',
   );
   const own = validateOptions(answer, ['secret', 'tenant'], 'secret');
   const isTenant = own.tenant === false || (typeof own.tenant === 'string' && own.tenant !== '');
-  check(isTenant, 'tenant', 'must be a non-empty string, or false if there is one merchant');
+  check(isTenant, 'tenant', 'must be a non-empty string, or false for a single merchant');
   return own;
 }
 
@@ -95,7 +95,7 @@ export function importSecrets(
   warn?: (message: string) => void,
 ): readonly HmacKey[] {
   if (!Array.isArray(list)) return [importSecret(list, 'secret', warn)];
-  check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8');
+  check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8 secrets');
   return list.map((secret: unknown, index) => importSecret(secret, `secret[${index}]`, warn));
 }
 
@@ -109,7 +109,8 @@ function importSecret(secret: unknown, option: string, warn?: (message: string) 
   if (isProduction()) {
     const problem = 'is the public secret of @paylink/testing: any reader could sign';
     check(!FIXTURES.some((fixture) => fixture === text), option, problem);
-    if (bytes.length < 16) warn?.(`[paylink] ${option} has under 16 bytes: it could be guessed`);
+    if (bytes.length < 16)
+      warn?.(`[paylink] ${option} has fewer than 16 bytes: attackers could guess it`);
   }
   return new HmacKey(bytes);
 }
@@ -149,7 +150,7 @@ export const MASK = /[•…]|\.{3}|\*{3}/;
 
 function requireText(secret: unknown, option: string): string {
   const isGiven = secret !== undefined && secret !== null;
-  check(isGiven, option, 'is missing: is WEBHOOK_SECRET set?');
+  check(isGiven, option, 'is missing. Did you set WEBHOOK_SECRET?');
   check(typeof secret === 'string', option, 'must be a string or a Uint8Array');
   check(secret === '' || secret.trim() !== '', option, 'is blank');
   const whitespace = 'must not start or end with whitespace: remove it from the stored secret';
@@ -164,9 +165,13 @@ function requireText(secret: unknown, option: string): string {
  */
 function checkText(secret: string, option: string): void {
   const bare = secret.replace(PREFIX, '');
-  check(bare !== '', option, 'is only the prefix of a secret: copy all of it from the portal');
+  check(
+    bare !== '',
+    option,
+    'is only the prefix of a secret: copy the whole secret from the portal',
+  );
   check(!MASK.test(bare), option, 'is masked: copy the whole secret from the merchant portal');
-  const placeholder = 'is a placeholder: how is it read from the environment?';
+  const placeholder = 'is a placeholder. Check how your code reads the environment variable';
   check(!isPlaceholder(bare), option, placeholder);
   const apiKey = 'is an API key (sk_live_…): the portal shows another value for webhooks';
   check(!/^sk_(live|test)_/.test(secret), option, apiKey);

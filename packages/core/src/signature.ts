@@ -51,6 +51,7 @@ export function requireBytes(rawBody: unknown): Uint8Array {
 }
 
 export function mismatch(): Error {
-  const problem = 'the signature does not match: another secret, or a body that changed on its way';
+  const problem =
+    'the signature does not match: the secret is wrong, or the body changed in transit';
   return fault('invalid_signature', problem);
 }

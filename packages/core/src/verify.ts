@@ -47,7 +47,7 @@ export async function verifyDelivery(
   const sent = delivery.header(headers.signature);
   const signature = requireShape(sent, explain);
   if (!/^(\s*|identity)$/i.test(delivery.header('content-encoding') ?? '')) {
-    const problem = 'the body is compressed, so its bytes are not the bytes that were signed';
+    const problem = 'the body is compressed, so its bytes differ from the signed bytes';
     throw fault('unsupported_encoding', problem);
   }
 

@@ -155,7 +155,7 @@ const secrets: readonly Case[] = [
 
 describe('diagnose', () => {
   it('says that a right signature matches', async () => {
-    const message = 'The signature is that of these bytes.';
+    const message = 'The signature matches these bytes.';
     expect(await diagnosing({})).toStrictEqual({ matches: true, message, causes: [] });
     const list = ['another-secret', SECRET];
     expect(await diagnosing({ secret: list })).toMatchObject({ matches: true, secretIndex: 1 });

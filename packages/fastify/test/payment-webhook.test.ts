@@ -500,6 +500,6 @@ it('warns of a short secret once in production, by the instance’s logger', asy
   vi.unstubAllEnvs();
   expect(warn).not.toHaveBeenCalled();
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-    '[paylink] secret has under 16 bytes: it could be guessed',
+    '[paylink] secret has fewer than 16 bytes: attackers could guess it',
   ]);
 });

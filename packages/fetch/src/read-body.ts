@@ -98,7 +98,7 @@ function incomplete(cause: unknown): WebhookError {
 function consumed(isByWebhook: boolean): WebhookError {
   const message = isByWebhook
     ? 'another paymentWebhook read the body first'
-    : 'something read the body first, so the signed bytes are gone. Pass the request itself to the ' +
-      'webhook, before request.json(), text() or formData(). Middleware may read request.clone()';
+    : 'other code read the body first, so the signed bytes are gone. Pass the request itself to ' +
+      'the webhook, before request.json(), text() or formData(). Middleware may read request.clone()';
   return new WebhookError('body_consumed', { message });
 }

@@ -24,7 +24,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 }
 
 const BODY_CONSUMED =
-  'something parsed event.body before this function, so the signed bytes are gone. Remove ' +
+  'other code parsed event.body before this function, so the signed bytes are gone. Remove ' +
   'httpJsonBodyParser and similar middleware from this function';
 
 /**

@@ -22,7 +22,7 @@ export function receiverOrMissingSecret<
       async receive(_delivery, host) {
         const route = pathOf((host.request ?? host.req) as { readonly url?: string });
         const problem = error.message.replace(/[^.?]$/, '$&.');
-        const message = `${problem} The route ${route} reads it`;
+        const message = `${problem} The route ${route} reads the secret`;
         return receiver.receive(misconfigured(message), host);
       },
     };

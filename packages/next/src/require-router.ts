@@ -1,7 +1,9 @@
 import { ConfigurationError } from '@paylink/core';
 
 const FIXES = {
-  app: "is for the App Router. In the Pages Router: import { paymentWebhookApi } from '@paylink/next/pages'",
+  app:
+    'is for the App Router. In the Pages Router: ' +
+    "import { paymentWebhookApi } from '@paylink/next/pages'",
   pages:
     "is for the Pages Router. In the App Router: import { paymentWebhook } from '@paylink/next'",
 };

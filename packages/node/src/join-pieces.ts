@@ -20,7 +20,7 @@ export class JoinPieces extends Transform {
   override _transform(piece: unknown, _encoding: string, done: TransformCallback): void {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     if (!types.isUint8Array(bytes)) {
-      done(new TypeError('the stream gave neither bytes nor text'));
+      done(new TypeError('the stream must emit bytes or text'));
       return;
     }
     if (this.#used + bytes.length > this.#block.length) this.#passOn();

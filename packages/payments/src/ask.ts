@@ -78,7 +78,7 @@ export async function ask<Payment extends ServicePayment>(
     throw unavailable('the client could not read the payment', cause);
   }
   if (payment?.reference !== reference) {
-    throw unavailable('getPayment() returned no payment of the reference that it was asked for');
+    throw unavailable('getPayment() must return the payment with the requested reference');
   }
   if (!['pending', 'success', 'failed', 'cancelled'].includes(payment.status)) {
     throw unavailable('the status of the payment is not in the contract');

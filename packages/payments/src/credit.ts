@@ -104,7 +104,7 @@ function problemOf(returned: unknown): string {
       'or a WHERE that does not match)'
     );
   }
-  const advice = `return the number of rows that it changed, or 'already_credited'`;
+  const advice = `return the number of changed rows, or 'already_credited'`;
   if (returned instanceof Error) return `returned an Error: throw it instead`;
   if (typeof returned !== 'object' || returned === null) {
     const isPlain = typeof returned === 'number' || returned == null;

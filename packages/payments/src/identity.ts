@@ -46,7 +46,7 @@ export async function identify({
 export function validateTenant(tenant: unknown): string | undefined {
   if (tenant === undefined || tenant === false) return undefined;
   if (typeof tenant === 'string' && tenant !== '') return tenant;
-  throw invalid('tenant', 'must be a non-empty string, or false if there is one merchant');
+  throw invalid('tenant', 'must be a non-empty string, or false for a single merchant');
 }
 
 function invalid(name: string, problem: string): WebhookError {

@@ -77,9 +77,10 @@ export function keepFailed(
   };
   keep().catch((cause: unknown) => {
     const order = JSON.stringify(reference.slice(0, 100));
-    const problem = cause instanceof Error ? cause.message : 'the store threw no Error';
-    const line = `[paylink] not_kept: the failed delivery of the order ${order} is not in the inbox`;
-    logger.error(`${line}: ${problem}. \`reconcile\` credits the order if it is paid`, {
+    const problem =
+      cause instanceof Error ? cause.message : 'the store threw a value that is not an Error';
+    const line = `[paylink] not_kept: the inbox lacks the failed delivery of the order ${order}`;
+    logger.error(`${line}: ${problem}. \`reconcile\` credits the order if the payment succeeded`, {
       code: 'not_kept',
       reference,
       kind,

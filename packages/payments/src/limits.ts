@@ -26,7 +26,7 @@ export async function withLimit<T>(
     milliseconds,
     signals: [signal],
     reason(aborted) {
-      const message = `not done after ${milliseconds} ms`;
+      const message = `the work took longer than ${milliseconds} ms`;
       controller.abort(aborted ? aborted.reason : new WebhookError(code, { message }));
       return controller.signal.reason as unknown;
     },

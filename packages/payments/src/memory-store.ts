@@ -24,7 +24,7 @@ export function memoryStore(
   if (isProduction()) {
     createLogger().warn(
       '[paylink] memoryStore() is not for production: ' +
-        'a restart forgets which orders are credited, and a replay credits them again',
+        'it forgets credited orders at a restart, and a replay then credits them again',
     );
   }
   const done = new Set<string>();

@@ -109,7 +109,7 @@ function validateHandlers<Tx>(
     const option = `handlers['${kind}']`;
     check(kind !== SUCCEEDED, option, 'must not be set: `credit` handles this kind');
     const isKind = isEventKind(kind) && kind !== 'unrecognized';
-    check(isKind, option, 'must be the kind that the service sends');
+    check(isKind, option, 'must be an event kind of the service');
     check(typeof handler === 'function', option, 'must be a function');
   }
   return map;

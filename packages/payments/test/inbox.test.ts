@@ -126,8 +126,8 @@ describe('the inbox of a store', () => {
     await vi.waitFor(() => expect(logger.error).toHaveBeenCalledOnce());
     const [line, fields] = logger.error.mock.calls[0] as [string, object];
     expect(line).toBe(
-      '[paylink] not_kept: the failed delivery of the order "order-1" is not in the inbox: ' +
-        'the disk is full. `reconcile` credits the order if it is paid',
+      '[paylink] not_kept: the inbox lacks the failed delivery of the order "order-1": ' +
+        'the disk is full. `reconcile` credits the order if the payment succeeded',
     );
     expect(fields).toEqual({ code: 'not_kept', reference: 'order-1', kind: 'payment.succeeded' });
   });

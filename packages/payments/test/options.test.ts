@@ -35,9 +35,9 @@ describe('createPayments', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['payment.succeeded', () => undefined, /`credit` handles this kind/],
-    ['unrecognized', () => undefined, /must be the kind that the service sends/],
+    ['unrecognized', () => undefined, /must be an event kind of the service/],
     ['payment.refunded', 'refund', /must be a function/],
-    ['Payment:Refunded', () => undefined, /must be the kind that the service sends/],
+    ['Payment:Refunded', () => undefined, /must be an event kind of the service/],
   ])('refuses the handler %s: %o', (kind, handler, message) => {
     const make = () => createPayments({ ...good(), handlers: { [kind]: handler as never } });
     expect(make).toThrow(message);

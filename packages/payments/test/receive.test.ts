@@ -166,11 +166,11 @@ describe('the result of credit', () => {
   it.each<[unknown, RegExp]>([
     [0, /changed no row \(no such order yet, another amount or currency, or a WHERE that does not/],
     [0n, /changed no row/],
-    [-1, /returned -1: return the number of rows that it changed/],
+    [-1, /returned -1: return the number of changed rows/],
     [1.5, /returned 1.5:/],
     [NaN, /returned NaN:/],
     [Infinity, /returned Infinity:/],
-    [undefined, /returned undefined: return the number of rows/],
+    [undefined, /returned undefined: return the number of changed rows/],
     [null, /returned null:/],
     [true, /returned a boolean:/],
     ['1', /returned a string:/],

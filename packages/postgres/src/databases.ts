@@ -84,8 +84,8 @@ function has(shape: Shape, ...names: readonly string[]): boolean {
   return names.every((name) => typeof shape[name] === 'function');
 }
 
-const WRAP = 'is not accepted as it is. Use postgresStore({ transaction, query })';
-const TABLE = 'The README of @paylink/postgres has the line for it';
+const WRAP = 'needs an adapter. Use postgresStore({ transaction, query })';
+const TABLE = 'The README of @paylink/postgres shows the code';
 const NO_TRANSACTION = 'cannot hold a transaction';
 
 /** Shapes of drivers that would pass the check and fail later. */

@@ -44,7 +44,7 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     await this.#driver.transaction(async (tx) => {
       const [first, second] = [await this.#send(tx, NUMBER), await this.#send(tx, NUMBER)];
       const [before, after] = [first, second].map((rows) => (rows[0] as { number: string }).number);
-      const problem = 'does not hold its transaction: two statements ran in two of them';
+      const problem = 'must run its statements in one transaction, but used two';
       check(before === after, 'transaction', problem);
       for (const statement of statements) await this.#send(tx, statement);
     });
@@ -76,7 +76,7 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     if (result === 'duplicate' || result === 'in_progress') return result;
     // An ORM may resolve although the server rolled back, so the store reads the mark.
     if (result === 'done' && (await this.query(sql.findMark)).length > 0) return result;
-    throw notCredited('`transaction` resolved, and the mark is not there', failure?.error);
+    throw notCredited('`transaction` resolved, but the mark is missing', failure?.error);
   }
 
   async #runIn(tx: Tx, sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult> {

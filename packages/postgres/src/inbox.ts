@@ -34,7 +34,7 @@ export function openInbox(database: Database, marks: Marks): Inbox {
       const { limit = 100, after } = validateOptions(options, ['limit', 'after']);
       validateBound('limit', limit);
       const isDelivery = after === undefined || after.firstFailedAt instanceof Date;
-      check(isDelivery, 'after', 'must be a delivery of the page before');
+      check(isDelivery, 'after', 'must be a delivery of the previous page');
       return (await database.query((await sql()).list(limit, after))).map(deliveryOf);
     },
 
@@ -74,7 +74,7 @@ class Writer {
     const key = digestOf(failed.key);
     const before = batch.rows.get(key);
     if (before === undefined && batch.rows.size === MOST_WAITING) {
-      throw new Error('the database answers too slowly: too many failed deliveries wait for it');
+      throw new Error('the database is too slow: too many failed deliveries are waiting');
     }
     batch.rows.set(key, { values, attempts: (before?.attempts ?? 0) + 1 });
     const error = (await batch.written).get(key);

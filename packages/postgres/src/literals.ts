@@ -9,7 +9,7 @@ export function digestOf(value: string): string {
 
 export function digits(transaction: string | undefined): string {
   if (transaction === undefined || !/^\d+$/.test(transaction)) {
-    throw new TypeError('the database gave no row for a statement of the store');
+    throw new TypeError('the database returned no row for a statement of the store');
   }
   return transaction;
 }
@@ -31,7 +31,7 @@ export function bytes(hex: string): string {
  * @throws TypeError if the value contains NUL, which PostgreSQL cannot store
  */
 export function text(value: string): string {
-  if (value.includes('\0')) throw new TypeError('PostgreSQL cannot hold a text that contains NUL');
+  if (value.includes('\0')) throw new TypeError('PostgreSQL cannot store a text with NUL');
   return `E'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 

@@ -57,7 +57,7 @@ export class Marks {
   isDone(key: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= MOST_WAITING) {
-        throw new Error('the database answers too slowly: too many deliveries wait for it');
+        throw new Error('the database is too slow: too many deliveries are waiting');
       }
       this.#waiting.push({ key, resolve, reject });
       void this.#read();
@@ -75,7 +75,7 @@ export class Marks {
     const { version, exists, inbox } = Object(row) as Partial<Record<string, unknown>>;
     const isRow = typeof version === 'number' && typeof exists === 'boolean';
     check(isRow, 'query', 'must return the rows of its statement, as objects');
-    const found = `leads to PostgreSQL ${Math.floor(version / 10_000)}`;
+    const found = `connects to PostgreSQL ${Math.floor(version / 10_000)}`;
     const problem = `${found}, but the store needs PostgreSQL 13 or newer. Upgrade the server`;
     check(version >= OLDEST_SERVER, 'pool', problem);
     const ofInbox = sql.inbox === undefined || inbox === true ? [] : [sql.inbox.migration()];

@@ -57,7 +57,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
   async query(text: string, milliseconds = QUERY_TIMEOUT): Promise<readonly unknown[]> {
     const running = this.#pool.query({ text, query_timeout: milliseconds });
     const reason = (): Error =>
-      new Error(this.#exhaustion() ?? `the database gave no answer in ${milliseconds} ms`);
+      new Error(this.#exhaustion() ?? `the database did not answer in ${milliseconds} ms`);
     try {
       return ((await withinBounds(running, { milliseconds, reason })) as Result).rows;
     } catch (error) {

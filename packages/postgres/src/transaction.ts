@@ -44,14 +44,14 @@ export class Warnings {
 
   lateStatement(): void {
     this.#logger.error(
-      '[paylink] tx.query() was called after your code had returned. The statement was refused. ' +
-        `If the event is done, it is done without that statement. ${UNAWAITED}`,
+      '[paylink] your code called tx.query() after it had returned, so the store refused the ' +
+        `statement. If the event is done, its credit lacks that statement. ${UNAWAITED}`,
     );
   }
 
   held(): void {
     this.#logger.error(
-      '[paylink] your code goes on after its time was over, and keeps a connection of the pool ' +
+      '[paylink] your code continues after its time limit, and keeps a connection of the pool ' +
         'until it ends. Pass `signal` to everything that it awaits',
     );
   }
@@ -65,8 +65,8 @@ export class Warnings {
     if (this.#warnedUnused) return;
     this.#warnedUnused = true;
     this.#logger.warn(
-      '[paylink] your code returned without a statement through `tx`, so its writes are not in ' +
-        'the transaction of the mark: a crash between the two loses or repeats them. ' +
+      '[paylink] your code sent no statement through `tx`, so its writes are not in ' +
+        'the transaction of the mark: a crash in between loses or repeats the writes. ' +
         'Write through `tx`, never through the pool',
     );
   }
@@ -132,7 +132,7 @@ export class Statements {
 
   #refuse(reason: unknown): Promise<never> {
     if (reason !== undefined) {
-      const problem = 'the transaction is over: tx.query() sends no more';
+      const problem = 'the transaction is over, so tx.query() rejects statements';
       return Promise.reject(new Error(problem, { cause: reason }));
     }
     this.#late += 1;
@@ -181,7 +181,10 @@ const MIGRATE = 'call `await store.migrate()` once at startup, or run the SQL of
 const ADVICE = new Map([
   ['42P01', `a table of the store is missing: ${MIGRATE}`],
   ['3F000', `the schema of the store is missing: ${MIGRATE}`],
-  ['42883', 'the server lacks a function that the store uses: it needs PostgreSQL 13 or newer'],
+  [
+    '42883',
+    'the server lacks a function that the store uses: the store needs PostgreSQL 13 or newer',
+  ],
 ]);
 
 /** Adds advice to an error of the store's own statements. The driver's error is the cause. */
@@ -204,8 +207,8 @@ export function finishFailure(error: unknown): unknown {
   }
   if (codes.includes('25P02')) {
     return notCredited(
-      'a statement failed and your code went on, but PostgreSQL had given the transaction up. ' +
-        'Let the error through, or set a SAVEPOINT before a statement that may fail',
+      'your code continued after a failed statement, but PostgreSQL had aborted the transaction. ' +
+        'Rethrow the error, or set a SAVEPOINT before a statement that may fail',
       error,
     );
   }

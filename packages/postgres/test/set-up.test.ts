@@ -107,7 +107,7 @@ describe('a driver that cannot hold a transaction, or not as it is, is refused w
     ['Kysely', shape('transaction', 'selectFrom'), 'a Kysely'],
     ['Prisma', shape('$transaction', '$queryRawUnsafe'), 'a PrismaClient'],
   ])('%s: { transaction, query }', (_, database, sentence) => {
-    expect(() => make(database)).toThrow(`${sentence}, which is not accepted as it is`);
+    expect(() => make(database)).toThrow(`${sentence}, which needs an adapter`);
     expect(() => make(database)).toThrow('Use postgresStore({ transaction, query })');
   });
 
@@ -140,7 +140,7 @@ describe('a driver that cannot hold a transaction, or not as it is, is refused w
     });
     await expect(store.migrate()).rejects.toMatchObject({
       option: 'transaction',
-      message: 'transaction does not hold its transaction: two statements ran in two of them',
+      message: 'transaction must run its statements in one transaction, but used two',
     });
   });
 
@@ -158,7 +158,7 @@ describe('a driver that cannot hold a transaction, or not as it is, is refused w
     const migrating = postgresStore({ transaction: nothing, query }).migrate();
     await expect(migrating).rejects.toBeInstanceOf(ConfigurationError);
     await expect(migrating).rejects.toThrow(
-      'leads to PostgreSQL 12, but the store needs PostgreSQL 13 or newer',
+      'connects to PostgreSQL 12, but the store needs PostgreSQL 13 or newer',
     );
   });
 });

@@ -27,7 +27,7 @@ export function keepLease(
       heldSince = asked;
       next(leaseMs / 3);
     } else if (answer === false) {
-      const problem = 'the lease ran out during the work and another process took it';
+      const problem = 'the lease expired during the work, and another process took it';
       controller.abort(new Error(`${problem}, or Redis forgot it`));
     } else if (performance.now() - heldSince < leaseMs) {
       // Other processes cannot take the lease before its end, so there is time to retry.

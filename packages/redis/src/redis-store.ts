@@ -63,7 +63,7 @@ export function redisStore(
       milliseconds,
       signals: [signal],
       reason: (aborted): unknown =>
-        aborted?.reason ?? new Error(`Redis gave no answer in ${milliseconds} ms`),
+        aborted?.reason ?? new Error(`Redis did not answer in ${milliseconds} ms`),
     });
   const isDone = async (key: string): Promise<boolean> =>
     textOf(await answerTo(client.get(nameOf(key)))) === 'done';
@@ -102,7 +102,7 @@ export function redisStore(
         working = running.finally(() => (isWorking = false));
         await withinBounds(working, { signals: [signal, lease.lost] });
         if (!(await renew())) {
-          throw new Error('the lease ran out before the work was done, so nothing is marked');
+          throw new Error('the lease expired before the work was done, so the store left no mark');
         }
         await answerTo(client.set(nameOf(key), 'done'));
         return 'done';

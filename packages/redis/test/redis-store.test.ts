@@ -360,7 +360,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     holder.send('go on');
     holder.kill('SIGCONT');
     expect((await answered)[0]).toEqual({
-      result: expect.stringContaining('the lease ran out') as string,
+      result: expect.stringContaining('the lease expired') as string,
     });
     expect(await store.isDone(key)).toBe(false);
     open();
@@ -574,7 +574,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       const store = redisStore(other.client, { commandTimeout: 150 });
       const work = vi.fn(() => Promise.resolve());
       own.freeze();
-      const late = { message: 'Redis gave no answer in 150 ms' };
+      const late = { message: 'Redis did not answer in 150 ms' };
       await expect(store.isDone(key)).rejects.toMatchObject(late);
       await expect(store.run(key, work, of(key))).rejects.toMatchObject(late);
       own.thaw();

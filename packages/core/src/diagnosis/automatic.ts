@@ -57,7 +57,7 @@ export async function logCause(
   const length = rawBody === undefined ? '' : ` of ${rawBody.length} bytes`;
   const time = at.toISOString().slice(11, 23);
   logger.warn(
-    `[paylink] the delivery${length} at ${time} UTC: why the signature does not match: ` +
+    `[paylink] the signature of the delivery${length} at ${time} UTC does not match. ` +
       message.replaceAll('\n', ' '),
     { code: 'invalid_signature', status: 401 },
   );

@@ -51,7 +51,7 @@ export interface DiagnosisCause {
   readonly proven: boolean;
 }
 
-const MATCHES = 'The signature is that of these bytes.';
+const MATCHES = 'The signature matches these bytes.';
 
 /** Never throws. */
 export async function search(

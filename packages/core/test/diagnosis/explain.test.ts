@@ -20,7 +20,9 @@ function receiving(secret: SecretOption = SECRET) {
   const log = createLog();
   const receiver = createReceiver({ secret, logger: log }, () => undefined);
   const explained = (): string[] =>
-    log.warn.mock.calls.map(([line]) => line).filter((line) => line.includes('why the signature'));
+    log.warn.mock.calls
+      .map(([line]) => line)
+      .filter((line) => line.includes('] the signature of the delivery'));
   return {
     log,
     explained,
@@ -60,9 +62,9 @@ describe('outside production, the log', () => {
     await explains(receiver, withNewline, 2);
     const [first, second] = receiver.explained();
     expect(first).toMatch(
-      /^\[paylink\] the delivery of 24 bytes at \d\d:\d\d:\d\d\.\d{3} UTC: .*JSON parser/,
+      /^\[paylink\] the signature of the delivery of 24 bytes at [\d:.]{12} UTC .*JSON parser/,
     );
-    expect(second).toMatch(/the delivery of 17 bytes .*line break at one end/);
+    expect(second).toMatch(/the delivery of 17 bytes .*line break at one end of the secret/);
     const { calls, lastCall } = receiver.log.warn.mock;
     expect(lastCall![1]).toEqual({ code: 'invalid_signature', status: 401 });
     for (const hidden of [SECRET, 'order-42', reserialised.header('x-service-signature')!]) {
@@ -87,7 +89,9 @@ describe('outside production, the log', () => {
       await explains(receiver, { ...delivering('', sent), body }, index + 1);
     }
     expect(receiver.explained()).toEqual([
-      expect.stringMatching(/^\[paylink\] the delivery at .*There is no signature/),
+      expect.stringMatching(
+        /^\[paylink\] the signature of the delivery at .*The signature is missing/,
+      ),
       expect.stringContaining('a prefix such as "sha256="'),
       expect.stringContaining('upper-case hex'),
     ]);

@@ -73,7 +73,7 @@ export async function* readPayments<Payment extends ServicePayment>(
         ),
       );
       if (payment?.reference === reference) return { reference, payment };
-      const message = 'getPayment() returned no payment of the reference that it was asked for';
+      const message = 'getPayment() must return the payment with the requested reference';
       return { reference, error: new WebhookError('confirm_unavailable', { message }) };
     } catch (error) {
       return { reference, error };

@@ -153,7 +153,7 @@ async function inParallel(
   { places, signal, end, isEnough }: Parallel,
   work: (item: Item) => Promise<void>,
 ): Promise<boolean> {
-  const late = new Error('no reference came before the deadline');
+  const late = new Error('`references` yielded nothing before the deadline');
   const reason = (aborted: AbortSignal | undefined): unknown => aborted?.reason ?? late;
   const take = async (): Promise<void> => {
     while (!isEnough()) {
