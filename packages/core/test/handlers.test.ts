@@ -48,7 +48,7 @@ describe('a handler', () => {
     const handler = () => ({ statusCode: 503 });
     const receiving = createReceiver({ secret, logger }, handler).receive(deliver(), {});
     await expect(receiving).rejects.toThrow(
-      'the handler returned { statusCode: 503 }. To fail, throw',
+      'the handler returned { statusCode: 503 }. Throw an error to fail',
     );
   });
 
