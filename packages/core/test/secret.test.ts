@@ -266,7 +266,7 @@ describe('a secret function', () => {
     expect((error as Error).cause).toMatchObject({ message: expect.stringContaining(problem) as string });
   });
 
-  it('that hangs is 503 after 5 seconds', async () => {
+  it('answers 503 after 5 seconds if it hangs', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const settled = vi.fn();
     const verified = verify(() => new Promise<never>(() => undefined)).finally(settled);
@@ -277,7 +277,7 @@ describe('a secret function', () => {
     await refused;
   });
 
-  it('with a short secret warns once, whatever a stranger sends', async () => {
+  it('warns once about a short secret, for any number of requests', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     const logger = createLog();
     const provide = () => ({ secret: ['short', 'other'], tenant });

@@ -55,7 +55,7 @@ function explains(receiving: Receiving, delivery: Delivery, causes: number): Pro
 }
 
 describe('outside production, the log', () => {
-  it('says why a signature does not match, once per cause, and names the delivery', async () => {
+  it('gives the cause of a mismatch, once per cause, and names the delivery', async () => {
     const receiver = receiving();
     await explains(receiver, reserialised, 1);
     for (let time = 0; time < 3; time++) await explains(receiver, reserialised, 1);
@@ -72,7 +72,7 @@ describe('outside production, the log', () => {
     }
   });
 
-  it('uses the secret that the function gave, without a second call', async () => {
+  it('uses the answer of the secret function, without a second call', async () => {
     const provide = vi.fn(() => ({ secret: SECRET, tenant: 'acme' }));
     const { explained, receive } = receiving(provide);
     await receive(withNewline);
@@ -80,7 +80,7 @@ describe('outside production, the log', () => {
     expect(provide).toHaveBeenCalledOnce();
   });
 
-  it('says what is wrong with the form of a signature, without reading the body', async () => {
+  it('names the fault in the form of a signature, without reading the body', async () => {
     const receiver = receiving(() => Promise.reject(new Error('is not called')));
     const body = (): Promise<never> => Promise.reject(new Error('is not read'));
     const right = hmac('{}');
@@ -155,7 +155,7 @@ describe('a diagnosis', () => {
   });
 
   it.each([undefined, new Error('no')])(
-    'begins a second after the one before ended: %s',
+    'starts a second after the previous one ended: %s',
     async (failure) => {
       const { begins, ends } = await explaining();
       expect(await begins(mismatch)).toBe(true);
@@ -169,7 +169,7 @@ describe('a diagnosis', () => {
     },
   );
 
-  it('of a form begins 20 ms after the one before, and delays no other', async () => {
+  it('of a form starts 20 ms after the previous one, and delays no other', async () => {
     const { begins, ends } = await explaining();
     expect(await begins(shape)).toBe(true);
     await ends[0]!.end();
