@@ -10,7 +10,7 @@ import { identify, type AnyEvent } from '@paylink/payments';
 import type { JobsOptions } from 'bullmq';
 import { kindOf, toJob, type PaymentJob } from './job-data.js';
 
-/** The part of a BullMQ `Queue` that is used. */
+/** The part of a BullMQ `Queue` that Paylink uses. */
 export interface JobQueue {
   readonly defaultJobOptions?: JobsOptions | undefined;
   add(
@@ -23,7 +23,7 @@ export interface JobQueue {
 
 interface QueuedJob {
   getState(): Promise<string>;
-  // Of any type, so that a queue that is made in place is not taken for a queue of other jobs.
+  // Accepts jobs of any type, so that inference does not narrow an inline `new Queue()`.
   updateData(data: never): Promise<unknown>;
   retry(
     state: 'completed' | 'failed',
@@ -32,9 +32,12 @@ interface QueuedJob {
 }
 
 export interface EnqueueOptions {
-  /** Override the queue's `defaultJobOptions`. Not `jobId`, `removeOnFail` or `deduplication`. */
+  /**
+   * Overrides the queue's `defaultJobOptions`. Excludes `jobId`, `removeOnFail` and
+   * `deduplication`.
+   */
   readonly jobOptions?: Omit<JobsOptions, 'jobId' | 'removeOnFail' | 'deduplication'> | undefined;
-  /** Milliseconds for Redis to take the job. Default 5,000. */
+  /** Milliseconds for Redis to store the job. Default 5,000. */
   readonly timeout?: number | undefined;
 }
 
@@ -47,16 +50,16 @@ const PERSISTENT: JobsOptions = {
   backoff: { type: 'exponential', delay: 1_000, jitter: 0.5 },
 };
 
-/** How often a job is read that changes in between. */
+/** Number of reads of a job that changes in between. */
 const LOOKS = 5;
 
 /**
- * Makes a webhook handler that puts each verified event into the queue, and resolves once Redis has
- * the job: the 200 is sent after that. The job's id is the key of the order, so an event has one
- * job. A job that has ended runs again, because the worker's store is the record and not the queue.
+ * Makes a webhook handler that adds each verified event to the queue and resolves once Redis stores
+ * the job, before the 200. The job's id is the order's key, so an event has one job. A job that has
+ * ended runs again, because the worker's store is the record and not the queue.
  *
  * The handler throws WebhookError `in_progress` (503) while a worker handles the event, and
- * `store_unavailable` (503) if Redis does not take the job in time.
+ * `store_unavailable` (503) if Redis does not store the job in time.
  *
  * @throws ConfigurationError that names the option
  */
@@ -77,9 +80,9 @@ export function enqueue(
     const { key } = await identify({ tenant, kind, reference: event.reference });
     const placing = place(queue, key, kind, toJob(event, tenant), settings);
     const reason = (aborted: AbortSignal | undefined): unknown =>
-      aborted?.reason ?? new Error(`Redis gave no answer in ${timeout} ms`);
+      aborted?.reason ?? new Error(`Redis did not answer in ${timeout} ms`);
     try {
-      // BullMQ's connection keeps commands for a Redis that is down until it is back.
+      // Limits the wait, because BullMQ's connection queues commands while Redis is down.
       await withinBounds(placing, { milliseconds: timeout, signals: [signal], reason });
     } catch (cause) {
       if (isWebhookError(cause)) throw cause;
@@ -95,7 +98,7 @@ function validateJobOptions(queue: JobQueue, jobOptions: object): JobsOptions {
     check(!Object.hasOwn(jobOptions, name), `jobOptions.${name}`, problem);
   }
   const options: JobsOptions = { ...PERSISTENT, ...queue.defaultJobOptions, ...jobOptions };
-  // `debounce` is its first name in BullMQ 5.
+  // BullMQ 5 first called the option `debounce`.
   for (const name of ['deduplication', 'debounce']) {
     check(
       (options as Record<string, unknown>)[name] === undefined,
@@ -117,7 +120,7 @@ async function place(
   options: JobsOptions,
 ): Promise<void> {
   for (let look = 0; look < LOOKS; look++) {
-    // Before `add`, which does not say that a job exists.
+    // Looks before `add`, which does not report an existing job.
     const job = await queue.getJob(id);
     if (job === undefined) {
       const added = await queue.add(name, data, { ...options, jobId: id });
@@ -127,7 +130,7 @@ async function place(
     const state = await job.getState();
     // The worker may have asked the service before the payment succeeded.
     if (state === 'active') {
-      throw new WebhookError('in_progress', { message: 'a worker handles the event' });
+      throw new WebhookError('in_progress', { message: 'a worker is handling the event' });
     }
     if (state !== 'completed' && state !== 'failed' && state !== 'unknown') return;
     if (state !== 'unknown' && (await runAgain(job, state, data))) return;
@@ -135,7 +138,7 @@ async function place(
   throw new Error('the job of the event changed each time it was read');
 }
 
-/** False if another delivery or an operator was faster. */
+/** Retries a job. Returns false if another delivery or an operator was faster. */
 async function runAgain(
   job: QueuedJob,
   state: 'completed' | 'failed',
@@ -146,7 +149,7 @@ async function runAgain(
     await job.retry(state, { resetAttemptsMade: true, resetAttemptsStarted: true });
     return true;
   } catch (error) {
-    // Codes of BullMQ: -1 the job is gone, -3 it is in another state.
+    // Codes of BullMQ: -1 if the job is gone, -3 if it is in another state.
     const { code } = error as { readonly code?: unknown };
     if (code === -1 || code === -3) return false;
     throw error;

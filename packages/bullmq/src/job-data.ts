@@ -1,6 +1,6 @@
 import type { AnyEvent } from '@paylink/payments';
 
-/** A verified event in Redis. Never a secret or a signature. */
+/** A verified event in Redis. Never contains a secret or a signature. */
 export interface PaymentJob {
   /** The event kind, which is also the job's name. */
   readonly kind: string;
@@ -9,7 +9,7 @@ export interface PaymentJob {
   /** The signed bytes in base64. */
   readonly rawBody: string;
   readonly secretIndex: number;
-  /** The merchant, if there are several. */
+  /** The merchant, with several merchants. */
   readonly tenant?: string;
 }
 
@@ -24,7 +24,11 @@ export function kindOf(event: AnyEvent): string {
   return 'kind' in event && event.type === 'unrecognized' ? event.kind : event.type;
 }
 
-/** @throws TypeError for a job that enqueue() did not make. The message quotes nothing of it. */
+/**
+ * Reads an event from a job.
+ *
+ * @throws TypeError for a job that enqueue() did not make. The message never quotes the job.
+ */
 export function fromJob(data: unknown): AnyEvent {
   const job = Object.assign(Object.create(null) as Partial<PaymentJob>, data);
   const { kind, rawBody: base64, secretIndex, tenant } = job;
@@ -37,7 +41,7 @@ export function fromJob(data: unknown): AnyEvent {
   return { ...event, secretIndex: secretIndex!, ...(tenant !== undefined && { tenant }) };
 }
 
-/** The receiver has parsed the same bytes, so only a foreign job fails here. */
+/** Parses bytes that the receiver already parsed, so only a foreign job fails here. */
 function parse(text: string): { readonly reference: string } {
   try {
     const payload: unknown = JSON.parse(text, (key, value: unknown) =>
@@ -47,7 +51,7 @@ function parse(text: string): { readonly reference: string } {
       return payload as { reference: string };
     }
   } catch {
-    // The message of a syntax error quotes the body.
+    // Throws below, because the message of a SyntaxError quotes the body.
   }
   throw foreign();
 }

@@ -8,12 +8,12 @@ export interface ProcessorOptions {
 }
 
 /**
- * Makes the processor of a worker, for `new Worker(name, processor)`. It gives each job to
- * `payments.receive`. BullMQ keeps the outcome as the job's return value. Every error fails the job,
- * and BullMQ tries again.
+ * Makes a worker's processor, for `new Worker(name, processor)`. Passes each job to
+ * `payments.receive`. BullMQ stores the outcome as the job's return value. Every error fails the
+ * job, and BullMQ retries.
  *
- * The worker proves nothing and needs no webhook secret. Anything that can write to this Redis can
- * make jobs, and payments asks the service before it credits one.
+ * The worker verifies nothing and needs no webhook secret. Anybody with write access to this Redis
+ * can make jobs, and payments asks the service before it credits one.
  *
  * @throws ConfigurationError that names the option
  */

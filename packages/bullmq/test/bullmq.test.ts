@@ -130,7 +130,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     return [response.status, await response.json()];
   };
 
-  it('credits in the worker, on the event that was verified, and once', async () => {
+  it('lead to one credit in the worker, on the verified event', async () => {
     const queue = openQueue();
     const url = await serve(queue);
     const credit = vi.fn(() => 1);
@@ -157,7 +157,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     });
   }, 20_000);
 
-  it('gives the worker the event as the receiver had it, and stores neither secret nor signature', async () => {
+  it('reach the worker as the receiver had them, without secret and signature', async () => {
     const queue = openQueue();
     await send(await serve(queue), 'order-1', { note: 'é', __proto__: { polluted: true } });
     const [job] = await queue.getJobs();
@@ -192,7 +192,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     }
   });
 
-  it('makes one job of 20 deliveries at once', async () => {
+  it('become one job if 20 deliveries come at once', async () => {
     const queue = openQueue();
     const url = await serve(queue);
     const replies = await Promise.all(Array.from({ length: 20 }, () => send(url, 'order-1')));
@@ -200,7 +200,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(await queue.getWaitingCount()).toBe(1);
   });
 
-  it('answers 503 while a worker handles the event: it may have asked the service before this delivery was sent', async () => {
+  it('get 503 while a worker handles the event, because the worker may have asked the service earlier', async () => {
     const queue = openQueue();
     const url = await serve(queue);
     let finish: ((rows: number) => void) | undefined;
@@ -215,7 +215,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     );
   }, 20_000);
 
-  it('tries again after credit threw, without being asked', async () => {
+  it('are retried after credit threw, without another delivery', async () => {
     const queue = openQueue({ defaultJobOptions: { backoff: { type: 'fixed', delay: 1 } } });
     const credit = vi
       .fn()
@@ -256,7 +256,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(handler).toHaveBeenCalledTimes(5);
   }, 30_000);
 
-  it('keeps a job that has failed for good, also where queue and worker remove failed jobs', async () => {
+  it('stay as a failed job even if queue and worker remove failed jobs', async () => {
     const queue = openQueue({ defaultJobOptions: { attempts: 1, removeOnFail: true } });
     work(createProcessor(paymentsWith(() => 0)), { removeOnFail: { count: 0 } });
     await send(await serve(queue), 'order-1');
@@ -387,7 +387,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     }
   }, 20_000);
 
-  it('names what is wrong at set-up, and what is wrong with a job', async () => {
+  it('name the invalid option at startup, and the fault of an invalid job', async () => {
     const queue = openQueue();
     for (const [option, make] of [
       ['queue', () => enqueue(undefined as never)],
@@ -501,7 +501,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     expect(await queue.getWaitingCount()).toBe(1);
   });
 
-  it('credits one order number of two tenants once each, by jobs of their own', async () => {
+  it('of one order number of two tenants lead to one credit each, by separate jobs', async () => {
     const queue = openQueue();
     const secretOf = (tenant: string): string => `the-webhook-secret-of-${tenant}`;
     const receiver = createReceiver<NoEvents, { tenant: string }>(
@@ -554,7 +554,7 @@ describe.skipIf(withoutRedis())('verified events as jobs', () => {
     for (const id of ids) expect(await store.isDone(id)).toBe(true);
   }, 20_000);
 
-  it('gives an event of another kind to the handler of that kind, under a job of its own', async () => {
+  it('of another kind reach that kind’s handler, under their own job', async () => {
     const queue = openQueue();
     const put = enqueue(queue);
     const { signal } = new AbortController();

@@ -13,7 +13,7 @@ describe('paylink diagnose', () => {
   it('exits with 0 if the signature matches', async () => {
     const { code, stdout, stderr } = await diagnose(hmac(BODY), BODY);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^matches {2}The signature is that of these bytes\.\n/);
+    expect(stdout).toMatch(/^matches {2}The signature matches these bytes\.\n/);
   });
 
   it.each([

@@ -226,7 +226,7 @@ describe('paylink payments get', () => {
       'the API key is the webhook secret',
       { PAYLINK_API_KEY: SECRET },
       [],
-      /PAYLINK_API_KEY has not the form sk_live_/,
+      /PAYLINK_API_KEY must have the form sk_live_/,
     ],
     ['the reference is ".."', {}, ['..'], /must not be "." or ".."/],
   ])('exits with 2 if %s', async (_, variables, args, message) => {

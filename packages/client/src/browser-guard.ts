@@ -7,8 +7,8 @@ interface Surroundings {
 }
 
 /**
- * Refuses to run where the API key could be extracted (docs/service.md 1.6): in a browser, a web worker or React Native.
- * Workers of a server runtime have neither a document nor the user agent of a browser.
+ * Throws in an environment that exposes the API key (docs/service.md 1.6): a browser, a web worker
+ * or React Native. Workers of a server runtime have neither a document nor a browser's user agent.
  */
 export function refuseBrowser(
   { window, document, navigator }: Surroundings = globalThis as Surroundings,
@@ -19,7 +19,7 @@ export function refuseBrowser(
   if (!isBrowser && navigator?.product !== 'ReactNative') return;
   throw new ConfigurationError(
     'createClient',
-    'runs on a server only: in a browser or an app the API key would be public. Call it from your own backend. ' +
-      'In a test under jsdom, set the test environment of this file to node.',
+    'runs on a server only: in a browser or an app the API key would be public. Call it ' +
+      'from your own backend. In a test under jsdom, set the test environment of this file to node.',
   );
 }

@@ -9,39 +9,43 @@ import { faultInPath } from './reference.js';
 import { send, type Call } from './request.js';
 import { retry, throwIfAborted } from './retry.js';
 
-/** The service's API. Give it to createPayments as `client`. */
+/** The service's API. Pass it to createPayments as `client`. */
 export interface PaylinkClient {
   /**
    * Creates a payment link. Retries send the same key and the same bytes.
    *
-   * @throws PaylinkError, such as `invalid_link` before anything is sent, or `link_already_used` if the service returns an earlier link
-   * whose payment has ended.
+   * @throws PaylinkError, such as `invalid_link` before anything is sent, or `link_already_used` if
+   *   the service returns an earlier link whose payment has ended
    */
   readonly createPaymentLink: (
     link: PaymentLinkRequest,
     options?: {
       /**
-       * Names this attempt, so that it makes one link however often it is sent: 1 to 255 characters
-       * of printable ASCII. Default: a random UUID, which covers the retries of this call. One that
-       * is stored with the order is safe over a restart too.
+       * Identifies this attempt, so that repeated requests create one link: 1 to 255 characters of
+       * printable ASCII. Default: a random UUID, which covers the retries of this call. A key
+       * stored with the order also covers a restart.
        */
       readonly idempotencyKey?: string | undefined;
       readonly signal?: AbortSignal | undefined;
     },
   ) => Promise<PaymentLink>;
-  /** Reads the payment of a reference. @throws PaylinkError, such as `not_found` if the service says 404. */
+  /**
+   * Reads the payment of a reference.
+   *
+   * @throws PaylinkError, such as `not_found` if the service answers 404
+   */
   readonly getPayment: (
     reference: string,
     options?: {
       readonly signal?: AbortSignal | undefined;
       /**
-       * The merchant for whom payments asks. A client has one API key, so it refuses a second tenant
-       * with a ConfigurationError.
+       * The merchant that payments asks for. A client has one API key, so it rejects a second
+       * tenant with a ConfigurationError.
        */
       readonly tenant?: string | undefined;
       /**
-       * Whether the call waits and retries if the service answers 429 or with a Retry-After. Default
-       * true. `reconcile` passes false, since it pauses for all of its references at once.
+       * If false, the call does not wait and retry after a 429 or a Retry-After. Default true.
+       * `reconcile` passes false, because it pauses for all of its references at once.
        */
       readonly retryLimited?: boolean | undefined;
     },
@@ -51,7 +55,7 @@ export interface PaylinkClient {
 /**
  * Makes a client of the Payment Link Service. For servers only.
  *
- * @throws ConfigurationError that names the option, or `createClient` in a browser.
+ * @throws ConfigurationError that names the option, or `createClient` in a browser
  */
 export function createClient(options: ClientOptions): PaylinkClient {
   refuseBrowser();
@@ -86,7 +90,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
         idempotencyKey,
       };
       const answer = await request(call, signal).catch((error: unknown) => {
-        // No link was made, so the key is free for the corrected link.
+        // The service created no link, so the caller can reuse the key for the corrected link.
         if (isNew && isRefusal(error)) sentKeys.forget(idempotencyKey);
         throw error;
       });
@@ -97,7 +101,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
       const own = validateOptions(callOptions, ['signal', 'tenant', 'retryLimited']);
       const { signal, tenant, retryLimited } = own;
       const problem =
-        'differs from the tenant of an earlier call, and a client has the API key of one merchant. ' +
+        'differs from the tenant of an earlier call, but a client has the API key of one merchant. ' +
         'Give createPayments a function of the tenant: client: (tenant) => createClient({ … })';
       check(tenant === undefined || tenant === (onlyTenant ?? tenant), 'tenant', problem);
       checkSignal(signal);

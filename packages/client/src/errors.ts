@@ -1,14 +1,15 @@
-// Symbol.for, because an application can hold two copies of this package (ESM and CJS, or two versions).
+// Symbol.for, because an application can contain two copies of this package (ESM and CJS, two
+// versions).
 const BRAND = Symbol.for('@paylink/client:PaylinkError');
 
-/** Every code of a `PaylinkError`. They are stable: branch on them, never on messages. */
+/** Every code of a `PaylinkError`. Codes are stable: branch on codes, never on messages. */
 export type PaylinkErrorCode =
-  // Nothing was sent.
+  // The client sent nothing.
   | 'invalid_link'
   | 'invalid_reference'
   | 'invalid_idempotency_key'
   | 'idempotency_key_reused'
-  // No reply, or none to use.
+  // The reply is missing or unusable.
   | 'network_error'
   | 'timeout'
   | 'aborted'
@@ -16,7 +17,7 @@ export type PaylinkErrorCode =
   | 'response_too_large'
   | 'invalid_response'
   | 'response_mismatch'
-  // The service's answer.
+  // The service refused.
   | 'rejected'
   | 'unauthorized'
   | 'forbidden'
@@ -37,23 +38,29 @@ export interface PaylinkErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Says why a call of the client failed. Branch on `code`, which is stable. The message is for people. */
+/** The reason for a failed call. Branch on `code`, which is stable. The message is for people. */
 export class PaylinkError extends Error {
   readonly code: PaylinkErrorCode;
   /** The status of the reply, if one came. */
   declare readonly status?: number;
-  /** The service's id of the request (`X-Request-Id` or `Request-Id`), for its support. */
+  /**
+   * The service's id of the request (`X-Request-Id` or `Request-Id`), for the service's support.
+   */
   declare readonly requestId?: string;
-  /** Milliseconds that the service asked to wait (`Retry-After`). */
+  /** Milliseconds to wait, from the service's `Retry-After`. */
   declare readonly retryAfter?: number;
-  /** The Idempotency-Key of a creation: pass it with the same link to retry without making a second one. */
+  /**
+   * The Idempotency-Key of a creation. Pass it with the same link to retry without creating a
+   * second link.
+   */
   declare readonly idempotencyKey?: string;
   /**
-   * Set if the link may exist although its creation failed: a try ended without an answer, or without one that settles it. Call again
-   * with `idempotencyKey` and the same link. Another key could make a second one.
+   * Set if the link may exist although the creation failed, because a try ended without a clear
+   * answer. Call again with `idempotencyKey` and the same link. Another key could create a second
+   * link.
    */
   declare readonly mayHaveCreated?: true;
-  // Neither shown by an inspector nor serialised, because it does not belong in logs.
+  // Private, so that neither an inspector nor a serialiser writes the body into logs.
   readonly #body: unknown;
 
   constructor(
@@ -71,8 +78,8 @@ export class PaylinkError extends Error {
   }
 
   /**
-   * The service's answer: parsed JSON, or the text. `undefined` without an answer, or above 1 MiB. It
-   * is in no message, inspection or serialisation of the error.
+   * The service's answer: parsed JSON, or the text. `undefined` without an answer, or above 1 MiB.
+   * Messages, inspection and serialisation of the error omit the body.
    */
   get body(): unknown {
     return this.#body;
@@ -81,18 +88,21 @@ export class PaylinkError extends Error {
 PaylinkError.prototype.name = 'PaylinkError';
 Object.defineProperty(PaylinkError.prototype, BRAND, { value: true });
 
-/** Notes on the error of a creation that the link may exist. */
+/** Sets `mayHaveCreated` on the error of a creation. */
 export function noteMayHaveCreated(error: PaylinkError): void {
-  // Not enumerable: it is for code that calls again, and a logged error does not change.
+  // Not enumerable, so that a logged error does not change. Only code that calls again needs it.
   Object.defineProperty(error, 'mayHaveCreated', { value: true, configurable: true });
 }
 
-/** Whether `error` is a PaylinkError, also one of another copy of this package, where `instanceof` says no. */
+/**
+ * Returns true for a PaylinkError, also from another copy of this package, for which `instanceof`
+ * is false.
+ */
 export function isPaylinkError(error: unknown): error is PaylinkError {
   return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
 }
 
-/** Whether the service has refused the request for good, so that nothing was created. */
+/** Returns true if the service finally refused the request, so that it created nothing. */
 export function isRefusal(error: unknown): boolean {
   if (!isPaylinkError(error) || error.mayHaveCreated === true) return false;
   return ['rejected', 'unauthorized', 'forbidden', 'not_found'].includes(error.code);

@@ -1,22 +1,25 @@
-/** The failure of one try, for a PaylinkError. No failure holds the API key, and no message holds a body. */
+/**
+ * Makes the PaylinkError of a failed try. Errors never contain the API key, and messages never
+ * quote a body.
+ */
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';
 import type { Call } from './request.js';
 
-/** The error code of a status, and the rest of the message. */
+/** Returns a status's error code, and the rest of the message. */
 export function meaningOf(status: number): [PaylinkErrorCode, string] {
-  if (status === 401) return ['unauthorized', ': is the API key right, and of this environment?'];
+  if (status === 401) return ['unauthorized', ': check the API key and its environment'];
   if (status === 403) return ['forbidden', ': the API key may not do this'];
   if (status === 404) return ['not_found', ': the payment does not exist, or baseUrl is wrong'];
   if (status === 409)
     return [
       'conflict',
-      ': the Idempotency-Key or the reference is taken, or a request with it is under way',
+      ': the Idempotency-Key or the reference is taken, or another request is using it',
     ];
   if (status === 429) return ['rate_limited', ': too many requests'];
   if (status > 399 && status < 500)
     return ['rejected', ': the service refused the request, and `body` of this error may say why'];
   if (status > 499 && status < 600) return ['service_error', ': the service failed'];
-  return ['unexpected_status', ', which is not a success of this endpoint'];
+  return ['unexpected_status', ', which is not a success status of this endpoint'];
 }
 
 /** Makes the errors of one try. */
@@ -25,7 +28,7 @@ export function failuresOf(
   { endpoint, idempotencyKey }: Call,
   signal: AbortSignal,
 ) {
-  /** An error about a reply that has come. */
+  /** Makes the error of a reply. */
   const refusal = (
     { status, headers }: Response,
     code: PaylinkErrorCode,
@@ -39,11 +42,13 @@ export function failuresOf(
       idempotencyKey,
       body: body && readable(body, apiKey),
     });
-  /** Why the reply is missing or incomplete: the time is over, the caller has aborted, or the network failed. */
+  /**
+   * Makes the error of a missing or incomplete reply: a timeout, an abort, or a network failure.
+   */
   const interruption = (error: unknown): PaylinkError => {
     if (signal.aborted) return signal.reason as PaylinkError;
     const cause = describe(error, apiKey);
-    const message = `${endpoint} got no whole reply: ${cause.message}`;
+    const message = `${endpoint} got no complete reply: ${cause.message}`;
     return new PaylinkError('network_error', message, { idempotencyKey, cause });
   };
   return { refusal, interruption };
@@ -55,8 +60,8 @@ function parseRequestId(headers: Headers, apiKey: string): string | undefined {
 }
 
 /**
- * Milliseconds that a `Retry-After` asks to wait (RFC 9110 section 10.2.3): seconds, or a date in the form that RFC 9110 requires
- * of senders. Anything else is ignored.
+ * Returns the milliseconds of a `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date in the
+ * form that RFC 9110 requires of senders. Ignores other values.
  */
 export function parseRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
@@ -75,12 +80,12 @@ function readable(body: Uint8Array, apiKey: string): unknown {
   }
 }
 
-/** A copy without the API key and without its secret half, after JSON's escapes are resolved. */
+/** Returns a copy without the API key and its secret half. Resolves JSON's escapes first. */
 export function withoutKey(value: unknown, apiKey: string): unknown {
   if (typeof value === 'string') {
     const secretPart = apiKey.slice(apiKey.lastIndexOf('.') + 1);
     const text = value.replaceAll(apiKey, '[API key]');
-    // A shorter one would be part of other words, and no service issues it.
+    // Keeps a shorter text, which could be part of other words. No service issues such a secret.
     return secretPart.length < 8 ? text : text.replaceAll(secretPart, '[API key]');
   }
   if (typeof value !== 'object' || value === null) return value;
@@ -92,8 +97,8 @@ export function withoutKey(value: unknown, apiKey: string): unknown {
 }
 
 /**
- * A copy of the messages of a network fault. The fault itself is not passed on: the merchant's own `fetch`, or an HTTP library,
- * may attach the request with its headers to it.
+ * Copies the messages of a network error. Drops the error itself, because the merchant's own
+ * `fetch` or an HTTP library may attach the request with its headers.
  */
 function describe(error: unknown, apiKey: string): Error {
   const texts: string[] = [];

@@ -1,40 +1,49 @@
 import { PaylinkError } from './errors.js';
 
-/** How many keys are remembered with their links: about 4 MB at the most. */
+/** Number of keys to remember with their links, about 4 MB at most. */
 const REMEMBERED = 10_000;
 
-/** Checks the caller's key, or makes a random one. @throws PaylinkError `invalid_idempotency_key` */
+/**
+ * Validates the caller's key, or makes a random one.
+ *
+ * @throws PaylinkError `invalid_idempotency_key`
+ */
 export function validateIdempotencyKey(key: unknown): string {
   if (key === undefined) return crypto.randomUUID();
   if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key) || key.trim() !== key) {
     throw new PaylinkError(
       'invalid_idempotency_key',
-      'idempotencyKey must be 1 to 255 characters of printable ASCII, and must not start or end with whitespace. ' +
-        'To make one from a reference, use the SHA-256 of the reference in hex',
+      'idempotencyKey must be 1 to 255 characters of printable ASCII, and must not start ' +
+        'or end with whitespace. To make a key from a reference, use its SHA-256 in hex',
     );
   }
   return key;
 }
 
 /**
- * Knows which link each key was last sent with. If a key is sent again with another link, the service may give the old
- * link with the old amount, or an error (docs/service.md 4.1.4 does not state which).
+ * Remembers the last link of each key. If a caller reuses a key for another link, the service may
+ * return the old link with the old amount, or an error (docs/service.md 4.1.4 leaves this open).
  */
 export class SentKeys {
   readonly #links = new Map<string, string>();
 
-  /** Returns whether the key is new. @throws PaylinkError `idempotency_key_reused` */
+  /**
+   * Returns true if the key is new.
+   *
+   * @throws PaylinkError `idempotency_key_reused`
+   */
   async remember(key: string, json: string): Promise<boolean> {
     const fingerprint = await sha256(json);
     const known = this.#links.get(key);
     if (known !== undefined && known !== fingerprint) {
       throw new PaylinkError(
         'idempotency_key_reused',
-        'this idempotencyKey was used for a different link: use a new key whenever a field changes, such as the amount',
+        'this idempotencyKey was used for a different link: use a new key ' +
+          'whenever a field changes, such as the amount',
         { idempotencyKey: key },
       );
     }
-    // Moved to the end, so that the key that was not used for the longest time is forgotten first.
+    // Moves the key to the end, so that the least recently used key is forgotten first.
     this.#links.delete(key);
     this.#links.set(key, fingerprint);
     if (this.#links.size > REMEMBERED) this.#links.delete(this.#links.keys().next().value!);

@@ -3,13 +3,16 @@ import { PaylinkError } from './errors.js';
 import { faultInPath } from './reference.js';
 
 interface AnyLink {
-  /** Your own order reference: one for each order. The payment is read, and credited, by it. */
+  /**
+   * Your own order reference, one per order. Paylink reads and credits the payment by its
+   * reference.
+   */
   readonly reference: string;
   /** The address for the customer after paying. */
   readonly return_url?: string | undefined;
   /** The address for the customer after cancelling. */
   readonly cancel_url?: string | undefined;
-  /** `true` for an order: two payments of one link cannot be told apart. */
+  /** `true` for an order, because two payments of one link are indistinguishable. */
   readonly single_use?: boolean | undefined;
 }
 
@@ -29,15 +32,15 @@ interface FreeAmountLink extends AnyLink {
   readonly amount?: never;
 }
 
-/** The request for a payment link: an amount, or bounds instead. */
+/** A request for a payment link: an amount, or bounds instead. */
 export type PaymentLinkRequest = FixedAmountLink | FreeAmountLink;
 
-/** A link that was checked. */
+/** A validated link. */
 export interface CheckedLink {
   readonly reference: string;
   /** The fixed amount, absent for a free one. */
   readonly amount: number | undefined;
-  /** The JSON to send: the same link gives the same text, in any order of its fields. */
+  /** The JSON to send. Equal links give equal texts, in any order of their fields. */
   readonly json: string;
 }
 
@@ -54,7 +57,11 @@ const FIELDS = [
   'single_use',
 ];
 
-/** Checks a link before anything is sent, and copies it. @throws PaylinkError `invalid_link` that names the field. */
+/**
+ * Validates a link before anything is sent, and copies it.
+ *
+ * @throws PaylinkError `invalid_link` that names the field
+ */
 export function validateLink(link: unknown): CheckedLink {
   if (typeof link !== 'object' || link === null || Array.isArray(link))
     refuse('the link', 'must be an object');
@@ -62,7 +69,7 @@ export function validateLink(link: unknown): CheckedLink {
   const unknown = Object.keys(fields).find(
     (name) => !FIELDS.includes(name) && fields[name] !== undefined,
   );
-  // A misspelt single_use would be a link that can be paid twice.
+  // A misspelt single_use would create a link that a customer can pay twice.
   if (unknown !== undefined)
     refuse(unknown, `is not a field of a payment link. Valid fields: ${FIELDS.join(', ')}`);
 
@@ -90,11 +97,11 @@ function validatePrice(fields: Fields): {
   const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
     if (min !== undefined || max !== undefined)
-      refuse('amount', 'excludes amount_min and amount_max: give one or the other');
+      refuse('amount', 'excludes amount_min and amount_max: pass the amount or the bounds');
     return { amount: validateAmount('amount', amount) };
   }
   if (min === undefined && max === undefined)
-    refuse('amount', 'is missing. Give it, or amount_min, amount_max and description in its place');
+    refuse('amount', 'is missing. Pass it, or pass amount_min, amount_max and description instead');
   const bounds = {
     amount_min: validateAmount('amount_min', min),
     amount_max: validateAmount('amount_max', max),

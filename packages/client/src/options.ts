@@ -1,28 +1,37 @@
 import { check, isProduction, validateBound, validateOptions } from '@paylink/core';
 
 export interface ClientOptions {
-  /** The service's address, up to and without `/v1`. https, or http to this machine or a host of `allowHttp`. */
+  /**
+   * The service's address, up to and without `/v1`. Must use https, or http to this machine or a
+   * host in `allowHttp`.
+   */
   readonly baseUrl: string | undefined;
-  /** The secret API key, `sk_live_<id>.<secret>`. From the server's configuration, never from client code. */
+  /**
+   * The secret API key, `sk_live_<id>.<secret>`. Take it from the server's configuration, never
+   * from client code.
+   */
   readonly apiKey: string | undefined;
   /**
-   * Hosts that `baseUrl` may name with `http:`, such as the emulator in another container. The API key and the answers
-   * travel unencrypted. Does not count in production. Default: none.
+   * Hosts that `baseUrl` may reach over `http:`, such as the emulator in another container. The API
+   * key and the answers then travel unencrypted. Ignored in production. Default: none.
    */
   readonly allowHttp?: readonly string[] | undefined;
-  /** How the key is sent: `Authorization: Bearer`, or `X-Api-Key`. Default `bearer`. */
+  /** The header for the key: `Authorization: Bearer`, or `X-Api-Key`. Default `bearer`. */
   readonly authentication?: 'bearer' | 'x-api-key' | undefined;
-  /** Default: the global `fetch`, as it is at the time of the call. */
+  /** Default: the global `fetch` at the time of the call. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /** Milliseconds for one try, from the request to the end of the reply. Default 10,000. */
   readonly timeout?: number | undefined;
-  /** Tries after the first one: 0 to 3. Default 3. */
+  /** Number of tries after the first one, 0 to 3. Default 3. */
   readonly retries?: number | undefined;
-  /** Milliseconds for a call as a whole, with its tries and the waits between them. Default 20,000, or `timeout` if that is more. */
+  /**
+   * Milliseconds for the whole call, including its tries and the waits between them. Default
+   * 20,000, or `timeout` if that is larger.
+   */
   readonly deadline?: number | undefined;
 }
 
-/** The options after the checks, with the defaults. */
+/** The validated options with defaults. */
 export type Settings = {
   readonly [Name in keyof ClientOptions]-?: NonNullable<ClientOptions[Name]>;
 };
@@ -38,7 +47,11 @@ const OPTIONS = [
   'deadline',
 ];
 
-/** Checks the options and fills in the defaults. @throws ConfigurationError that names the option. */
+/**
+ * Validates the options and fills in the defaults.
+ *
+ * @throws ConfigurationError that names the option
+ */
 export function validateSettings(options: ClientOptions): Settings {
   const own = validateOptions(options, OPTIONS);
   const { authentication = 'bearer', fetch, timeout = 10_000, retries = 3 } = own;
@@ -60,29 +73,29 @@ export function validateSettings(options: ClientOptions): Settings {
   };
 }
 
-/** Reads a text that comes from the environment. Nothing is repaired. */
+/** Reads a text from the environment. Repairs nothing. */
 function validateText(option: 'baseUrl' | 'apiKey', text: unknown): string {
   const isMissing = text === undefined || text === null || text === '';
-  check(!isMissing, option, 'is missing: is its environment variable set?');
+  check(!isMissing, option, 'is missing. Did you set its environment variable?');
   check(typeof text === 'string', option, 'must be a string');
   check(text.trim() !== '', option, 'is blank');
-  const problem = 'must not start or end with whitespace: remove it where it is stored';
+  const problem = 'must not start or end with whitespace: remove it from the stored value';
   check(text.trim() === text, option, problem);
   return text;
 }
 
 /**
- * Checks the form of docs/service.md 5.1: `sk_live_`, an identifier, a dot, a secret. The contract
- * shows live keys only. `sk_<another word>_` is accepted, since a test key may have that form.
+ * Checks the form in docs/service.md 5.1: `sk_live_`, an identifier, a dot, a secret. The contract
+ * shows only live keys. Accepts `sk_<another word>_` too, because test keys may have that form.
  */
 function validateApiKey(value: unknown): string {
   const apiKey = validateText('apiKey', value);
   check(!/^bearer /i.test(apiKey), 'apiKey', 'must be the key alone: the client adds "Bearer"');
-  const form = 'has not the form sk_live_<id>.<secret>';
+  const form = 'must have the form sk_live_<id>.<secret>';
   const isKey = apiKey.startsWith('sk_');
-  check(isKey, 'apiKey', `${form}: is it the webhook secret? The portal has both`);
+  check(isKey, 'apiKey', `${form}. Did you pass the webhook secret?`);
   const isWhole = /^sk_[a-z]+_[\x21-\x2d\x2f-\x7e]+\.[\x21-\x7e]+$/.test(apiKey);
-  check(isWhole, 'apiKey', `${form}: was it copied as a whole?`);
+  check(isWhole, 'apiKey', `${form}. Did you copy the whole key?`);
   return apiKey;
 }
 
@@ -97,7 +110,7 @@ function validateAllowHttp(allowHttp: unknown): readonly string[] {
   return [...allowHttp];
 }
 
-/** Gives the address without slashes at its end. */
+/** Returns the address without slashes at its end. */
 function parseBaseUrl(value: unknown, allowHttp: readonly string[]): string {
   const baseUrl = validateText('baseUrl', value);
   const isUrl = /^https?:\/\//i.test(baseUrl) && URL.canParse(baseUrl);
@@ -108,24 +121,27 @@ function parseBaseUrl(value: unknown, allowHttp: readonly string[]): string {
   check(!/[?#]/.test(baseUrl), 'baseUrl', 'must not have a query or a fragment');
   if (url.protocol === 'http:') {
     const problem =
-      'must be https, because the client sends the API key there. http is for localhost, ' +
-      '127.0.0.0/8 and [::1], and outside production for the hosts of allowHttp';
+      'must be https, because the client sends the API key there. http is allowed for localhost, ' +
+      '127.0.0.0/8 and [::1], and outside production for the hosts in allowHttp';
     check(mayBeHttp(url, allowHttp), 'baseUrl', problem);
     const inProduction =
-      'must be https in production: allowHttp does not count if NODE_ENV is production';
+      'must be https in production: the client ignores allowHttp if NODE_ENV is production';
     check(isLoopback(url) || !isProduction(), 'baseUrl', inProduction);
   }
   const address = url.origin + url.pathname.replace(/\/+$/, '');
-  check(!address.endsWith('/v1'), 'baseUrl', 'must end before /v1, which is added to it');
+  check(!address.endsWith('/v1'), 'baseUrl', 'must end before /v1, because the client adds /v1');
   return address;
 }
 
-/** Whether a URL may be `http:`: its host is this machine, or `allowHttp` names the host. */
+/**
+ * Returns true if a URL may use `http:`: the host is this machine, or `allowHttp` contains the
+ * host.
+ */
 export function mayBeHttp(url: URL, allowHttp: readonly string[]): boolean {
   return isLoopback(url) || allowHttp.includes(url.hostname);
 }
 
-/** `localhost`, 127.0.0.0/8 or ::1. The URL parser has normalised the host. */
+/** Returns true for `localhost`, 127.0.0.0/8 and ::1. The URL parser has normalised the host. */
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -3,8 +3,8 @@ import { PaylinkError, type PaylinkErrorCode, type PaylinkErrorDetails } from '.
 import type { CheckedLink } from './link.js';
 
 /**
- * The status of a payment (docs/service.md 3.1). A status outside of the four reads as `unknown`, which is never a success. The service's own
- * word is `sentStatus`.
+ * The status of a payment (docs/service.md 3.1). A status outside the four becomes `unknown`, which
+ * is never a success. `sentStatus` is the service's own word.
  */
 export type StatusAsRead =
   | { readonly status: 'pending' }
@@ -16,19 +16,22 @@ export type StatusAsRead =
 type PaymentFields = Readonly<{
   reference: string;
   type: 'payment';
-  /** In the smallest unit of the currency. The contract does not show whether a free amount has one before it is chosen. */
+  /**
+   * The amount in the smallest unit of the currency. The contract leaves open whether a free amount
+   * exists before the customer chooses it.
+   */
   amount?: number;
   currency: string;
 }>;
 
-/** A payment as the service gives it (docs/service.md 2.3). */
+/** A payment in the service's answer (docs/service.md 2.3). */
 export type Payment = PaymentFields & StatusAsRead;
 
 /** A created link (docs/service.md 2.2). Its payment is pending. */
 export interface PaymentLink {
   /** The last segment of `url`. */
   readonly token: string;
-  /** Send the customer to this address. */
+  /** The page to send the customer to. */
   readonly url: string;
   /** The amount of a fixed link, in the smallest unit of the currency. */
   readonly amount?: number;
@@ -42,7 +45,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const STATUSES: readonly string[] = ['pending', 'success', 'failed', 'cancelled'];
 
 /**
- * Holds a reply against the contract and against the link that was asked for.
+ * Validates a reply against the contract and against the requested link.
  *
  * @throws PaylinkError `invalid_response`, `response_mismatch` or `link_already_used`
  */
@@ -72,12 +75,16 @@ export function parsePaymentLink(
   });
 }
 
-/** A restored database gives references again: the service then answers with the paid link of another order. */
+/**
+ * A restored database reuses references, and the service then answers with another order's paid
+ * link.
+ */
 function refuseUsedLink(status: string, idempotencyKey: string): never {
   throw new PaylinkError(
     'link_already_used',
-    `the service returned an earlier link, and its payment is ${status}. If you retried the same order, settle it. ` +
-      'If the order is new, its reference or its idempotencyKey belongs to another order: use random references',
+    `the service returned an earlier link, and its payment is ${status}. If you retried ` +
+      'the same order, settle it. If the order is new, its reference or its idempotencyKey ' +
+      'belongs to another order: use random references',
     { status: 201, idempotencyKey },
   );
 }
@@ -87,9 +94,9 @@ export function parsePayment(reply: unknown, asked: string): Payment {
   const answer = new Answer(reply, { status: 200 });
   const reference = answer.text('reference');
   if (reference !== asked) answer.contradicts('reference');
-  // The contract does not show other kinds of records: the success of a refund must not be credited.
+  // The contract shows no other kinds of records. Never credit the success of a refund.
   if (answer.text('type') !== 'payment')
-    answer.fails('is of another `type` than payment', 'response_mismatch');
+    answer.fails('has another `type` than payment', 'response_mismatch');
   const amount = answer.amount();
   return Object.freeze({
     reference,
@@ -100,7 +107,9 @@ export function parsePayment(reply: unknown, asked: string): Payment {
   });
 }
 
-/** Whether the page is https, or page and service may both be http, as with the emulator. */
+/**
+ * Returns true for an https page. If the service uses http, as the emulator does, the page may too.
+ */
 function isSafePage(
   text: string,
   { baseUrl, allowHttp }: Pick<Settings, 'baseUrl' | 'allowHttp'>,
@@ -115,7 +124,7 @@ function isSafePage(
   );
 }
 
-/** Reads the fields of a reply. Its errors quote none of them. */
+/** Reads the fields of a reply. Errors never quote a field. */
 class Answer {
   readonly #fields: Fields;
   readonly #details: PaylinkErrorDetails;
@@ -129,7 +138,8 @@ class Answer {
 
   text(name: string): string {
     const value = this.#fields[name];
-    if (typeof value !== 'string' || value === '') this.fails(`has no \`${name}\` that is a text`);
+    if (typeof value !== 'string' || value === '')
+      this.fails(`must have \`${name}\`, a non-empty string`);
     return value;
   }
 
@@ -149,7 +159,7 @@ class Answer {
   }
 
   contradicts(name: string): never {
-    this.fails(`has a different \`${name}\` than was asked for`, 'response_mismatch');
+    this.fails(`has a different \`${name}\` than the request`, 'response_mismatch');
   }
 
   fails(problem: string, code: PaylinkErrorCode = 'invalid_response'): never {

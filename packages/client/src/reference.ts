@@ -1,8 +1,8 @@
 import { faultOfReference } from '@paylink/core';
 
-/** The fault of a reference that the client puts into a path, or undefined. */
+/** Returns the fault of a reference in a path, or undefined. */
 export function faultInPath(reference: unknown): string | undefined {
-  // A URL drops these as path segments, encoded or not, so another address would be asked.
+  // A URL drops these path segments, encoded or not, and the request would go to another address.
   const isDots = reference === '.' || reference === '..';
-  return isDots ? 'must not be "." or "..", which no path can hold' : faultOfReference(reference);
+  return isDots ? 'must not be "." or "..", because URLs drop them' : faultOfReference(reference);
 }

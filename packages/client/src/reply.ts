@@ -1,14 +1,14 @@
 import { withinBounds } from '@paylink/core';
 
-/** The most bytes of a reply that are read, after decompression. */
+/** Maximum size in bytes of a reply, after decompression. */
 export const REPLY_LIMIT = 1_048_576;
 
 export class ReplyTooLarge extends Error {}
 
 /**
- * Reads a reply's body as far as the limit.
+ * Reads a reply's body up to the limit.
  *
- * @throws ReplyTooLarge, the signal's reason, or the connection's error.
+ * @throws ReplyTooLarge, the signal's reason, or the connection's error
  */
 export async function readReply(response: Response, signal: AbortSignal): Promise<Uint8Array> {
   if (Number(response.headers.get('content-length')) > REPLY_LIMIT) {
@@ -39,7 +39,7 @@ async function readBytes(
   }
 }
 
-/** Cancels a reply that is not read, so that its connection is free again. */
+/** Cancels an unread reply, so that its connection is free again. */
 export function discard(response: Response): void {
   response.body?.cancel().catch(() => undefined);
 }

@@ -1,13 +1,13 @@
-/** One try: a request, and the JSON of its reply or a PaylinkError. */
+/** Makes one try: sends a request, and returns the reply's JSON or throws a PaylinkError. */
 import { withinBounds } from '@paylink/core';
 import type { PaylinkError } from './errors.js';
 import { failuresOf, meaningOf, withoutKey } from './failure.js';
 import type { Settings } from './options.js';
 import { discard, readReply, REPLY_LIMIT, ReplyTooLarge } from './reply.js';
 
-/** A request as it is sent, and on a retry sent again. */
+/** A request. Retries send the same one. */
 export interface Call {
-  /** For messages. It does not name the reference, which can be personal data. */
+  /** For messages. Omits the reference, which can be personal data. */
   readonly endpoint: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -18,7 +18,11 @@ export interface Call {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Sends the call once and gives the parsed body of its success. @throws PaylinkError */
+/**
+ * Sends the call once and returns the parsed body of a success.
+ *
+ * @throws PaylinkError
+ */
 export async function send(settings: Settings, call: Call, signal: AbortSignal): Promise<unknown> {
   const { apiKey, baseUrl, fetch } = settings;
   const { refusal, interruption } = failuresOf(apiKey, call, signal);
@@ -31,7 +35,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   }
   if (isRedirect(response)) {
     discard(response);
-    const problem = 'was answered with a redirect, which is not followed: is baseUrl right?';
+    const problem = 'was answered with a redirect, and the client follows none. Check baseUrl';
     throw refusal(response, 'redirected', problem);
   }
   const { status } = response;
@@ -43,7 +47,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
       const problem = `was answered with more than ${REPLY_LIMIT} bytes`;
       throw refusal(response, 'response_too_large', problem);
     }
-    // Another status says enough without its body, unless the caller has aborted.
+    // Another status is clear without its body, unless the caller aborted.
     if (status === call.success || isAborted(signal)) throw interruption(error);
   }
   if (body === undefined || status !== call.success) {
@@ -51,10 +55,10 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
     throw refusal(response, code, `was answered ${status}${hint}`, body);
   }
   try {
-    // Also a success: a quoting field would be printed with the payment.
+    // Removes the key from a success too, because the merchant may print the payment.
     return withoutKey(JSON.parse(decoder.decode(body)), apiKey);
   } catch {
-    if (isCutOff(response, body)) throw interruption(new Error('it was cut off'));
+    if (isCutOff(response, body)) throw interruption(new Error('the reply was cut off'));
     throw refusal(response, 'invalid_response', 'was answered with a body that is not JSON', body);
   }
 }
@@ -64,8 +68,9 @@ function isAborted({ aborted, reason }: AbortSignal): boolean {
 }
 
 /**
- * Whether a body that is not JSON looks like the beginning of one. Without a Content-Length its end cannot be checked: Node's
- * `fetch` takes a chunked reply that ends early for complete if the connection was to be closed after it.
+ * Returns true if a body that is not JSON starts like JSON. Without a Content-Length the end of a
+ * body is uncertain: if the connection closes, Node's `fetch` accepts a chunked reply that ends
+ * early.
  */
 function isCutOff({ headers }: Response, body: Uint8Array): boolean {
   const isBeginning = body.length === 0 || body[0] === '{'.charCodeAt(0);
@@ -97,7 +102,10 @@ function headersOf(
   };
 }
 
-/** Next.js may cache replies of `fetch` unless `no-store` is set, and a Worker of an old compatibility date throws when it is. */
+/**
+ * Returns true if `fetch` knows the option `cache`. Next.js may cache replies unless the option is
+ * `no-store`, and a Worker with an old compatibility date throws if the option is set.
+ */
 function knowsCacheOption(): boolean {
   try {
     return (
@@ -109,6 +117,6 @@ function knowsCacheOption(): boolean {
 }
 
 function isRedirect({ status, type, redirected }: Response): boolean {
-  // The merchant's own fetch may have followed it, with the API key.
+  // The merchant's own fetch may have followed the redirect with the API key.
   return type === 'opaqueredirect' || redirected || (status > 299 && status < 400);
 }

@@ -1,7 +1,9 @@
 import { pause, withinBounds } from '@paylink/core';
 import { isPaylinkError, noteMayHaveCreated, PaylinkError } from './errors.js';
 
-/** The wait before a retry is drawn from 0 to this, doubled with each try. In milliseconds. */
+/**
+ * Upper bound of the random wait before the first retry, in milliseconds. Doubles with each try.
+ */
 const FIRST_DELAY = 250;
 
 const WORTH_RETRYING = ['network_error', 'timeout', 'rate_limited', 'service_error'];
@@ -9,21 +11,22 @@ const WORTH_RETRYING = ['network_error', 'timeout', 'rate_limited', 'service_err
 export interface Patience {
   readonly timeout: number;
   readonly retries: number;
-  /** Less than the longest timer, so no wait is longer either. */
+  /** Less than the longest timer, which therefore also limits every wait. */
   readonly deadline: number;
   /** The caller's own signal. */
   readonly signal: AbortSignal | undefined;
   /** For the errors, so that the caller can retry with the same key. */
   readonly idempotencyKey: string | undefined;
-  /** Whether a refusal by the service's rate limit is waited for. */
+  /** If true, the call waits and retries after a rate limit. */
   readonly retryLimited: boolean;
 }
 
 /**
- * Tries until one try succeeds or fails for good, or until the tries or the time run out. Waits with full jitter between
- * them, so that clients that failed together do not retry together, and never less than the service asked for.
+ * Tries until a try succeeds or fails for good, or until the tries or the time run out. Waits with
+ * full jitter in between, so that clients that failed together do not retry together, and never
+ * less than the service asks for.
  *
- * @throws PaylinkError of the last try, or `aborted`.
+ * @throws PaylinkError of the last try, or `aborted`
  */
 export async function retry<T>(
   patience: Patience,
@@ -46,7 +49,7 @@ export async function retry<T>(
       return await within(milliseconds, patience, attempt);
     } catch (error) {
       if (!isPaylinkError(error)) throw error;
-      // A later try can be refused because an earlier one has made the link.
+      // The service can refuse a later try because an earlier one created the link.
       mayHaveCreated ||= isAsked && idempotencyKey !== undefined && leavesOpen(error);
       if (mayHaveCreated) noteMayHaveCreated(error);
       const isUnderWay = mayHaveCreated && error.code === 'conflict';
@@ -58,19 +61,22 @@ export async function retry<T>(
   }
 }
 
-/** Whether the service may have made the link: it said nothing, failed, or did not refuse. */
+/**
+ * Returns true if the service may have created the link: it did not answer, failed, or did not
+ * refuse.
+ */
 function leavesOpen({ status = 500 }: PaylinkError): boolean {
   return status < 400 || status > 499;
 }
 
-/** Whether the service asks to wait: with 429, or with a Retry-After. */
+/** Returns true if the service asks to wait, with 429 or with a Retry-After. */
 function isLimited({ code, retryAfter }: PaylinkError): boolean {
   return code === 'rate_limited' || retryAfter !== undefined;
 }
 
 /**
- * Runs one try with a signal that is aborted when the time has passed or the caller aborts. How it
- * then ends is for the try, which may know more: a status whose body did not come.
+ * Runs one try with a signal that aborts at the time limit or when the caller aborts. The try
+ * decides how to end, because it may know more, such as a status whose body did not arrive.
  */
 async function within<T>(
   milliseconds: number,

@@ -15,8 +15,8 @@ async function start(assumed: EmulatorOptions['assumed'] = {}): Promise<void> {
 beforeEach(() => start());
 afterEach(() => emulator.close());
 
-describe('against the emulator', () => {
-  it('takes the pay page of an emulator on a host of allowHttp, and of no other', async () => {
+describe('the client against the emulator', () => {
+  it('accepts the pay page of an emulator only on hosts in allowHttp', async () => {
     const remote = await startEmulator({ port: false, payUrl: 'http://pay.example' });
     const of = (...allowHttp: string[]): PaylinkClient =>
       createClient({
@@ -66,7 +66,7 @@ describe('against the emulator', () => {
   );
 
   it.each(['number', 'omit'] as const)(
-    'creates a link with a free amount and reads what was chosen (%s)',
+    'creates a link with a free amount and reads the chosen amount (%s)',
     async (before) => {
       await emulator.close();
       await start({ amountBeforeChoice: before === 'omit' ? 'omit' : 0 });
@@ -83,7 +83,7 @@ describe('against the emulator', () => {
     },
   );
 
-  it('reads a failed and a cancelled payment as that', async () => {
+  it('reads a failed and a cancelled payment with their status', async () => {
     await client.createPaymentLink({ amount: 1, reference: 'a' });
     await client.createPaymentLink({ amount: 1, reference: 'b' });
     await emulator.fail('a');
@@ -94,7 +94,7 @@ describe('against the emulator', () => {
     ]);
   });
 
-  it('reads for one tenant alone, since it has one API key', async () => {
+  it('reads for a single tenant, because it has one API key', async () => {
     await client.createPaymentLink({ amount: 1, reference: 'order-1' });
     for (const tenant of ['acme', undefined, 'acme']) {
       expect(await client.getPayment('order-1', { tenant })).toMatchObject({ status: 'pending' });
@@ -104,7 +104,7 @@ describe('against the emulator', () => {
     });
   });
 
-  it('names a wrong key, and a reference that was never used', async () => {
+  it('rejects a wrong key and an unknown reference', async () => {
     expect(await failure(client.getPayment('nobody'))).toMatchObject({
       code: 'not_found',
       status: 404,
@@ -116,7 +116,7 @@ describe('against the emulator', () => {
     });
   });
 
-  it('creates one link for one key, whatever the service answers to a repeated key', async () => {
+  it('creates one link per key, for any answer of the service to a repeated key', async () => {
     const link = { amount: 1, reference: 'order-1' };
     const options = { idempotencyKey: 'order-1' };
     const first = await client.createPaymentLink(link, options);
@@ -160,12 +160,12 @@ describe('against the emulator', () => {
   });
 });
 
-describe('the path of a reading', () => {
+describe('the path of a payment request', () => {
   const wellFormed = fc
     .string({ unit: 'grapheme', minLength: 1 })
     .filter((text) => text.trim() !== '' && !text.includes('\0') && text !== '.' && text !== '..');
 
-  it('is the reference again once it is decoded, for every reference', async () => {
+  it('decodes to the same reference, for every reference', async () => {
     let asked = '';
     const fetch = (url: string): Promise<Response> => {
       asked = new URL(url).href;
@@ -195,7 +195,7 @@ describe('the path of a reading', () => {
   });
 
   it.each(['.', '..', '', ' ', 'a\0', '\ud800', 'x\udfffy', 42, null, undefined, ['a']])(
-    'is not asked for %j: a typed error, and nothing is sent',
+    'rejects %j with a typed error and sends nothing',
     async (reference) => {
       const never = (): never => {
         throw new Error('sent');

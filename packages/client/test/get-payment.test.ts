@@ -4,8 +4,8 @@ import { API_KEY, failure } from './raw-server.js';
 
 const baseUrl = 'https://service.example/api';
 
-describe('the options of getPayment', () => {
-  it('leave the wait for a rate limit to the caller by retryLimited: false, and other failures are retried', async () => {
+describe('getPayment', () => {
+  it('leaves the wait for a rate limit to the caller if retryLimited is false, and retries other failures', async () => {
     const statuses = [500, 429, 200];
     const asked: number[] = [];
     const client = createClient({
@@ -26,7 +26,7 @@ describe('the options of getPayment', () => {
     expect(asked).toEqual([500, 429]);
   });
 
-  it('refuse a second tenant: a client has the API key of one merchant', async () => {
+  it('rejects a second tenant, because a client has one merchant’s API key', async () => {
     const sent: string[] = [];
     const fetch = async (url: string): Promise<Response> => {
       sent.push(url);

@@ -19,7 +19,7 @@ beforeEach(() => {
 const create = (link: unknown, options?: object): Promise<unknown> =>
   client.createPaymentLink(link as PaymentLinkRequest, options);
 
-describe('a link that is not fit to be sent', () => {
+describe('createPaymentLink with an invalid link', () => {
   it.each([
     ['an amount with a fraction', { amount: 1.5 }, 'amount'],
     ['an amount that is NaN', { amount: Number.NaN }, 'amount'],
@@ -53,7 +53,7 @@ describe('a link that is not fit to be sent', () => {
       { ...free, amount: undefined, description: ' ' },
       'description',
     ],
-  ])('is refused before sending: %s', async (_, change, field) => {
+  ])('rejects before sending: %s', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({
       name: 'PaylinkError',
@@ -72,7 +72,7 @@ describe('a link that is not fit to be sent', () => {
       { return_url: 'https://shop.example/\ud800' },
       'return_url',
     ],
-  ])('is refused with a typed error: %s', async (_, change, field) => {
+  ])('rejects with a typed error: %s', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({
       code: 'invalid_link',
@@ -104,7 +104,7 @@ describe('a link that is not fit to be sent', () => {
     ],
     ['a single_use that is no boolean', { single_use: 'yes' }, 'single_use'],
     ['a misspelt single_use', { singleUse: true }, 'singleUse'],
-  ])('is refused: %s', async (_, change, field) => {
+  ])('rejects: %s', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({
       code: 'invalid_link',
@@ -113,7 +113,7 @@ describe('a link that is not fit to be sent', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('says of an amount that is a text what it must be, and of one that is too small its bounds', async () => {
+  it('names the type of an amount given as a text, and the bounds of an amount that is too small', async () => {
     const messageOf = async (amount: unknown): Promise<string> =>
       ((await failure(create({ ...fixed, amount }))) as Error).message;
     expect(await messageOf('100')).toBe(
@@ -122,17 +122,14 @@ describe('a link that is not fit to be sent', () => {
     expect(await messageOf(0)).toBe('amount must be a whole number from 1 to 9007199254740991');
   });
 
-  it.each([null, undefined, 'order-1', [], 42])(
-    'is refused: %j in place of a link',
-    async (link) => {
-      const message = expect.stringMatching(/^the link /) as string;
-      expect(await failure(create(link))).toMatchObject({ code: 'invalid_link', message });
-    },
-  );
+  it.each([null, undefined, 'order-1', [], 42])('rejects %j instead of a link', async (link) => {
+    const message = expect.stringMatching(/^the link /) as string;
+    expect(await failure(create(link))).toMatchObject({ code: 'invalid_link', message });
+  });
 });
 
-describe('a link that is sent', () => {
-  it('has the fields of the contract and no others', async () => {
+describe('a creation request', () => {
+  it('has exactly the fields of the contract', async () => {
     const whole = {
       ...fixed,
       description: 'Un panier: 2 × café',
@@ -154,7 +151,7 @@ describe('a link that is sent', () => {
     expect(first!.headers).not.toHaveProperty('x-api-key');
   });
 
-  it('asks for no cache and no redirect, and a reading has no body and no fields of one', async () => {
+  it('disables cache and redirects, and a reading sends neither body nor creation headers', async () => {
     const sent: RequestInit[] = [];
     const fetch = (_url: string, init: RequestInit): Promise<Response> => {
       sent.push(init);
@@ -180,7 +177,7 @@ describe('a link that is sent', () => {
     ]);
   });
 
-  it('has the key as X-Api-Key where that is chosen, and not as Authorization', async () => {
+  it('sends the key as X-Api-Key instead of Authorization if configured', async () => {
     client = createClient({
       baseUrl: `${server.baseUrl}//`,
       apiKey: API_KEY,
@@ -191,7 +188,7 @@ describe('a link that is sent', () => {
     expect(server.requests[0]!.headers).not.toHaveProperty('authorization');
   });
 
-  it('is what it was when the call was made, whatever becomes of the object', async () => {
+  it('does not change if the caller changes the link after the call', async () => {
     const link = { ...fixed };
     const under = create(link);
     link.amount = 1;
@@ -199,19 +196,19 @@ describe('a link that is sent', () => {
     expect(JSON.parse(server.requests[0]!.body)).toMatchObject({ amount: 15_000 });
   });
 
-  it('can have equal bounds, and an unknown field that is undefined', async () => {
+  it('allows equal bounds, and an unknown field that is undefined', async () => {
     await create({ ...free, amount_max: 500, campaign: undefined });
     expect(JSON.parse(server.requests[0]!.body)).toEqual({ ...free, amount_max: 500 });
   });
 
-  it.each([1, Number.MAX_SAFE_INTEGER])('can have the amount %d', async (amount) => {
+  it.each([1, Number.MAX_SAFE_INTEGER])('allows the amount %d', async (amount) => {
     await create({ ...fixed, amount });
     expect(server.requests[0]!.body).toContain(`"amount":${amount}`);
   });
 });
 
 describe('the Idempotency-Key', () => {
-  it('is always sent: the given one, or a UUID that is new for each call', async () => {
+  it('always goes out: the given key, or a new UUID for each call', async () => {
     await create(fixed, { idempotencyKey: 'order-1/attempt 1' });
     await create(fixed);
     await create(fixed);
@@ -232,19 +229,19 @@ describe('the Idempotency-Key', () => {
     ['with a blank at its end, which HTTP drops', 'a '],
     ['a number', 42],
     ['null', null],
-  ])('is refused: %s', async (_, idempotencyKey) => {
+  ])('throws invalid_idempotency_key: %s', async (_, idempotencyKey) => {
     expect(await failure(create(fixed, { idempotencyKey }))).toMatchObject({
       code: 'invalid_idempotency_key',
     });
     expect(server.requests).toEqual([]);
   });
 
-  it('can have 255 characters of printable ASCII', async () => {
+  it('allows 255 characters of printable ASCII', async () => {
     await create(fixed, { idempotencyKey: '~'.repeat(255) });
     expect(server.requests[0]!.headers['idempotency-key']).toBe('~'.repeat(255));
   });
 
-  it('is refused for a second link with another amount, and sent again for the same one', async () => {
+  it('rejects a second link with another amount, and resends the same link', async () => {
     await create(fixed, { idempotencyKey: 'order-1' });
     await create({ reference: 'order-1', amount: 15_000 }, { idempotencyKey: 'order-1' });
     const error = await failure(
@@ -257,7 +254,7 @@ describe('the Idempotency-Key', () => {
     ]);
   });
 
-  it('is free for the corrected link if the service has refused the first one', async () => {
+  it('fits the corrected link after the service refused the first one', async () => {
     const refusing = await startRawServer(
       answer(400, () => ({})),
       answer(500, () => ({})),
@@ -275,7 +272,7 @@ describe('the Idempotency-Key', () => {
     }
   });
 
-  it('is refused for another link at the same moment', async () => {
+  it('rejects another link at the same moment', async () => {
     const links = [1, 2, 3, 4].map((amount) =>
       create({ ...fixed, amount }, { idempotencyKey: 'order-1' }),
     );
@@ -284,7 +281,7 @@ describe('the Idempotency-Key', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is remembered for the 10,000 that were used last', async () => {
+  it('protects the 10,000 most recently used keys', async () => {
     const { SentKeys } = await import('../src/idempotency-key.js');
     const keys = new SentKeys();
     for (let index = 0; index < 10_000; index++) await keys.remember(`key-${index}`, 'a');

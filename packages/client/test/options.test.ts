@@ -26,7 +26,7 @@ describe('createClient', () => {
     'http://127.100.200.250/api',
     'http://localhost:4000/api',
     'http://[::1]:4000/api',
-  ])('takes the address %s', (baseUrl) => {
+  ])('accepts the address %s', (baseUrl) => {
     expect(() => createClient({ ...good, baseUrl })).not.toThrow();
   });
 
@@ -34,7 +34,7 @@ describe('createClient', () => {
     'https://service.example/api',
     'https://service.example/api/',
     'https://service.example/api//',
-  ])('asks below the address %s', async (baseUrl) => {
+  ])('sends requests below the address %s', async (baseUrl) => {
     const fetch = vi.fn(() => Promise.reject(new Error('no network')));
     await failure(createClient({ ...good, baseUrl, fetch, retries: 0 }).getPayment('order-1'));
     expect(fetch).toHaveBeenCalledExactlyOnceWith(
@@ -55,11 +55,11 @@ describe('createClient', () => {
     'ftp://service.example/api',
     'javascript:alert(1)',
     'file:///etc/passwd',
-  ])('refuses %s, where the API key would go over the wire as it is', (baseUrl) => {
+  ])('rejects %s, which would send the API key unencrypted', (baseUrl) => {
     expect(configurationFault(() => createClient({ ...good, baseUrl })).option).toBe('baseUrl');
   });
 
-  it('takes http to a host of allowHttp alone, and not in production', () => {
+  it('allows http only to hosts in allowHttp, and never in production', () => {
     const make = (baseUrl: string, allowHttp?: readonly string[]) => () =>
       createClient({ ...good, baseUrl, allowHttp });
     const emulator = 'http://emulator:4010/api';
@@ -83,7 +83,7 @@ describe('createClient', () => {
     [['http://emulator']],
     [['EMULATOR']],
     [['emulator/']],
-  ])('refuses %j as allowHttp', (allowHttp) => {
+  ])('rejects %j as allowHttp', (allowHttp) => {
     const options = { ...good, allowHttp: allowHttp as string[] };
     expect(configurationFault(() => createClient(options)).option).toBe('allowHttp');
   });
@@ -105,7 +105,7 @@ describe('createClient', () => {
     ['https://service.example/api\n', /start or end with whitespace/],
     ['https://service.example/api/v1', /before \/v1/],
     ['https://service.example/api/v1/', /before \/v1/],
-  ])('refuses the address %j, and says what to change', (baseUrl, message) => {
+  ])('rejects the address %j, and names the fix', (baseUrl, message) => {
     const error = configurationFault(() => createClient({ ...good, baseUrl: baseUrl as string }));
     expect([error.option, error.code]).toEqual(['baseUrl', 'misconfigured']);
     expect(error.message).toMatch(message);
@@ -117,26 +117,26 @@ describe('createClient', () => {
     [null, /missing/],
     ['', /missing/],
     ['  ', /is blank/],
-    ['sk_1_sk_live_id42.secret', /as a whole/],
+    ['sk_1_sk_live_id42.secret', /copy the whole key/],
     [42, /string/],
     [`${API_KEY}\n`, /start or end with whitespace/],
     [` ${API_KEY}`, /start or end with whitespace/],
     [`Bearer ${API_KEY}`, /alone/],
     ['whsec_of_the_portal_0123456789abcdef', /webhook secret/],
-    ['sk_live_id42', /as a whole/],
-    ['sk_live_id42.', /as a whole/],
-    ['sk_live_.secret', /as a whole/],
-    ['sk_live_id42.sec ret', /as a whole/],
-    ['sk_live_id42.sécret', /as a whole/],
-    ['sk_live_id42.secret\r\nX-Other: 1', /as a whole/],
-  ])('refuses the API key %j, and never quotes it', (apiKey, message) => {
+    ['sk_live_id42', /copy the whole key/],
+    ['sk_live_id42.', /copy the whole key/],
+    ['sk_live_.secret', /copy the whole key/],
+    ['sk_live_id42.sec ret', /copy the whole key/],
+    ['sk_live_id42.sécret', /copy the whole key/],
+    ['sk_live_id42.secret\r\nX-Other: 1', /copy the whole key/],
+  ])('rejects the API key %j, and never quotes it', (apiKey, message) => {
     const error = configurationFault(() => createClient({ ...good, apiKey: apiKey as string }));
     expect(error.option).toBe('apiKey');
     expect(error.message).toMatch(message);
     expect(error.message).not.toMatch(/id42|whsec/);
   });
 
-  it('takes a key of another kind than live, of which the contract shows nothing', () => {
+  it('accepts keys of another kind than live, because the contract leaves them open', () => {
     expect(() => createClient({ ...good, apiKey: 'sk_test_id42.secret' })).not.toThrow();
   });
 
@@ -154,13 +154,13 @@ describe('createClient', () => {
     ['deadline', 0],
     ['apikey', API_KEY],
     ['baseURL', 'https://service.example'],
-  ])('refuses the option %s: %j', (option, value) => {
+  ])('rejects the option %s: %j', (option, value) => {
     expect(configurationFault(() => createClient({ ...good, [option]: value })).option).toBe(
       option,
     );
   });
 
-  it('refuses options that are none, also those of a call', async () => {
+  it('rejects invalid options, also the options of a call', async () => {
     expect(configurationFault(() => createClient(undefined as never)).option).toBe('options');
     const client = createClient(good);
     const link = { amount: 1, reference: 'r' };
@@ -186,7 +186,7 @@ describe('createClient', () => {
   });
 });
 
-describe('where the API key would be public', () => {
+describe('an environment that exposes the API key', () => {
   const browser =
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36';
 
@@ -195,7 +195,7 @@ describe('where the API key would be public', () => {
     ['a page without a navigator', { window: {}, document: {} }],
     ['a web worker', { navigator: { userAgent: browser } }],
     ['React Native', { window: {}, navigator: { product: 'ReactNative' } }],
-  ])('refuses to run: %s', (_, surroundings) => {
+  ])('throws in %s', (_, surroundings) => {
     expect(() => {
       refuseBrowser(surroundings);
     }).toThrow(/the API key would be public/);
@@ -208,7 +208,7 @@ describe('where the API key would be public', () => {
     ['a server with a document of its own, as some renderers have', { document: {} }],
     ['Bun', { navigator: { userAgent: 'Bun/1.2.0' } }],
     ['workerd', { navigator: { userAgent: 'Cloudflare-Workers' } }],
-  ])('runs on %s', (_, surroundings) => {
+  ])('allows %s', (_, surroundings) => {
     expect(() => {
       refuseBrowser(surroundings);
     }).not.toThrow();
@@ -216,11 +216,11 @@ describe('where the API key would be public', () => {
 
   it('throws as soon as a browser loads the package', async () => {
     await expect(import('../src/browser.js')).rejects.toThrow(
-      /loaded in a browser.*import it from server code only/,
+      /loaded in a browser.*import this package from server code only/,
     );
   });
 
-  it('refuses to make a client in a page, whatever bundle brought it there', () => {
+  it('throws in createClient on a page, for any bundle', () => {
     Object.assign(globalThis, { window: {}, document: {} });
     try {
       expect(configurationFault(() => createClient(good)).option).toBe('createClient');

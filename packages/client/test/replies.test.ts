@@ -54,7 +54,7 @@ describe('an answer to a creation that is not 201', () => {
     [500, 'service_error'],
     [503, 'service_error'],
     [599, 'service_error'],
-  ])('is a typed error, also where it holds a good link: %d', async (status, code) => {
+  ])('throws a typed error even if the body is a valid link: %d', async (status, code) => {
     await start(
       status === 204
         ? (socket) => socket.end(head(204, { Connection: 'close' }))
@@ -68,7 +68,7 @@ describe('an answer to a creation that is not 201', () => {
     });
   });
 
-  it('has a text that names the endpoint, and neither the reference nor the key', async () => {
+  it('throws a message that names the endpoint, but neither the reference nor the key', async () => {
     await start(answer(400, {}));
     expect(((await create()) as PaylinkError).message).toMatch(
       /^POST \/v1\/payment-links was answered 400/,
@@ -86,11 +86,11 @@ describe('an answer to a creation that is not 201', () => {
     [500, 'service_error'],
     [599, 'service_error'],
     [600, 'unexpected_status'],
-  ])('is named by its class where it has no name of its own: %d', (status, code) => {
+  ])('throws the error code of the status class: %d', (status, code) => {
     expect(meaningOf(status)[0]).toBe(code);
   });
 
-  it('is no redirect below 300', async () => {
+  it('does not count as a redirect below 300', async () => {
     await start(answer(299, link));
     expect(await create()).toMatchObject({ code: 'unexpected_status', status: 299 });
   });
@@ -102,28 +102,25 @@ describe('an answer to a creation that is not 201', () => {
     [undefined, { 'X-Request-Id': 'with a blank' }],
     [undefined, { 'X-Request-Id': 'x'.repeat(129) }],
     ['x'.repeat(128), { 'X-Request-Id': 'x'.repeat(128) }],
-  ])(
-    'has the id %s of a request with the headers %j, and no field without a value',
-    async (id, headers) => {
-      await start(answer(500, {}, headers));
-      const error = (await create()) as PaylinkError;
-      expect(error.requestId).toBe(id);
-      const { requestId, ...fields } = JSON.parse(JSON.stringify(error)) as Record<string, unknown>;
-      expect(requestId).toBe(id);
-      expect(fields).toEqual({ code: 'service_error', status: 500, idempotencyKey: 'key-1' });
-      expect(Object.keys(error).includes('requestId')).toBe(id !== undefined);
-      expect('cause' in error).toBe(false);
-    },
-  );
+  ])('sets the requestId %s for the headers %j, and omits empty fields', async (id, headers) => {
+    await start(answer(500, {}, headers));
+    const error = (await create()) as PaylinkError;
+    expect(error.requestId).toBe(id);
+    const { requestId, ...fields } = JSON.parse(JSON.stringify(error)) as Record<string, unknown>;
+    expect(requestId).toBe(id);
+    expect(fields).toEqual({ code: 'service_error', status: 500, idempotencyKey: 'key-1' });
+    expect(Object.keys(error).includes('requestId')).toBe(id !== undefined);
+    expect('cause' in error).toBe(false);
+  });
 
-  it('has what the service said as its body, and what it calls the request', async () => {
+  it('exposes the service’s body and request id', async () => {
     await start(answer(422, { error: { code: 'other_payload' } }, { 'X-Request-Id': 'req-7' }));
     const error = (await create()) as PaylinkError;
     expect(error.body).toEqual({ error: { code: 'other_payload' } });
     expect(error.requestId).toBe('req-7');
   });
 
-  it('has a body that is no JSON as text, and none where it is too large, cut off or never comes', async () => {
+  it('keeps a body that is not JSON as text, and omits a body that is too large, cut off or missing', async () => {
     await start(answer(400, '<h1>Bad</h1>'));
     expect(((await create()) as PaylinkError).body).toBe('<h1>Bad</h1>');
     await server.close();
@@ -144,35 +141,29 @@ describe('an answer to a creation that is not 201', () => {
 });
 
 describe('an answer to a reading', () => {
-  it.each([201, 206, 404, 410, 500])(
-    'is a success with 200 only, and not with %d',
-    async (status) => {
-      await start(answer(status, payment));
-      expect(await get()).toMatchObject({ status });
-    },
-  );
+  it.each([201, 206, 404, 410, 500])('succeeds only with 200, and not with %d', async (status) => {
+    await start(answer(status, payment));
+    expect(await get()).toMatchObject({ status });
+  });
 });
 
 describe('a redirect', () => {
-  it.each([300, 301, 302, 303, 307, 308, 399])(
-    'is an error and is not followed: %d',
-    async (status) => {
-      const elsewhere = await startRawServer(created);
-      try {
-        await start(answer(status, '', { Location: `${elsewhere.baseUrl}/v1/payment-links` }), {
-          retries: 3,
-        });
-        expect(await create()).toMatchObject({ code: 'redirected', status });
-        expect(await get()).toMatchObject({ code: 'redirected', status });
-        expect(server.requests).toHaveLength(2);
-        expect(elsewhere.requests).toEqual([]);
-      } finally {
-        await elsewhere.close();
-      }
-    },
-  );
+  it.each([300, 301, 302, 303, 307, 308, 399])('throws and is not followed: %d', async (status) => {
+    const elsewhere = await startRawServer(created);
+    try {
+      await start(answer(status, '', { Location: `${elsewhere.baseUrl}/v1/payment-links` }), {
+        retries: 3,
+      });
+      expect(await create()).toMatchObject({ code: 'redirected', status });
+      expect(await get()).toMatchObject({ code: 'redirected', status });
+      expect(server.requests).toHaveLength(2);
+      expect(elsewhere.requests).toEqual([]);
+    } finally {
+      await elsewhere.close();
+    }
+  });
 
-  it('is an error where a fetch has followed it all the same, or shows no more than that it was one', async () => {
+  it('throws if a custom fetch followed it, or hides its target', async () => {
     await start(hang);
     for (const odd of [{ redirected: true }, { type: 'opaqueredirect', status: 0 }]) {
       const response = Object.defineProperties(
@@ -199,7 +190,7 @@ describe('a bad reply', () => {
     ['an array', '[]'],
     ['null', 'null'],
     ['a text', '"order-1"'],
-  ])('is a typed error: %s', async (_, body) => {
+  ])('throws a typed error: %s', async (_, body) => {
     await start((socket, request) =>
       answer(request.line.startsWith('GET') ? 200 : 201, body)(socket, request),
     );
@@ -211,7 +202,7 @@ describe('a bad reply', () => {
     });
   });
 
-  it('is a typed error: bytes that are not UTF-8', async () => {
+  it('throws a typed error: bytes that are not UTF-8', async () => {
     await start((socket, request) => {
       // A payment that is whole but for one byte of a field that is not read.
       const body = Buffer.from(JSON.stringify({ ...payment(request), note: '~' }));
@@ -223,7 +214,7 @@ describe('a bad reply', () => {
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
   });
 
-  it('is read up to 1 MiB and no further, with a Content-Length, without one, and compressed', async () => {
+  it('stops at 1 MiB, with a Content-Length, without one, and compressed', async () => {
     const large = JSON.stringify({ filler: 'x'.repeat(10_000_000) });
     const packed = gzipSync(large);
     for (const behaviour of [
@@ -247,7 +238,7 @@ describe('a bad reply', () => {
     }
   });
 
-  it('may have 1 MiB to the byte, with a Content-Length and without one', async () => {
+  it('passes with exactly 1 MiB, with a Content-Length and without one', async () => {
     const whole = JSON.stringify(payment({ line: 'GET /order-1 HTTP/1.1', headers: {}, body: '' }));
     const most = whole + ' '.repeat(1_048_576 - whole.length);
     const unannounced =
@@ -267,7 +258,7 @@ describe('a bad reply', () => {
     await start(hang);
   });
 
-  it('lets go of a reply that announces too much, and of a redirect, without reading them', async () => {
+  it('releases a reply that announces too much, and a redirect, without reading them', async () => {
     for (const [code, bytes] of [
       ['response_too_large', head(200, { 'Content-Length': '2000000' })],
       ['redirected', head(302, { 'Content-Length': '2000000', Location: '/elsewhere' })],
@@ -282,7 +273,7 @@ describe('a bad reply', () => {
     await start(hang);
   });
 
-  it('lets go of a reply without an end as soon as it is too large', async () => {
+  it('releases an endless reply as soon as it is too large', async () => {
     let written = 0;
     let close: () => void;
     const closed = new Promise<void>((resolve) => (close = resolve));
@@ -300,7 +291,7 @@ describe('a bad reply', () => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  it('is a typed error where it is cut off', async () => {
+  it('throws a typed error if the connection cuts it off', async () => {
     await start((socket) => socket.end(`${head(200, { 'Content-Length': '500' })}{"reference":`));
     expect(await get()).toMatchObject({ code: 'network_error' });
   });
@@ -312,12 +303,12 @@ describe('a bad reply', () => {
       'within its body',
       (socket) => void socket.write(`${head(200, { 'Content-Length': '500' })}{"reference":`),
     ],
-  ])('is given up after the timeout where it hangs %s', async (_, behaviour) => {
+  ])('times out if it hangs %s', async (_, behaviour) => {
     await start(behaviour, { timeout: 300 });
     expect(await get()).toMatchObject({ code: 'timeout' });
   });
 
-  it('tells the key that a link was to be created under where it hangs', async () => {
+  it('tells the idempotency key of the creation if it hangs', async () => {
     await start(hang, { timeout: 300 });
     expect(await create()).toMatchObject({ code: 'timeout', idempotencyKey: 'key-1' });
   });
@@ -326,12 +317,12 @@ describe('a bad reply', () => {
     ['a connection that is reset', drop],
     ['a connection that is closed', (socket) => socket.end()],
     ['bytes that are not HTTP', (socket) => socket.end('SSH-2.0-OpenSSH\r\n\r\n')],
-  ])('is a network_error: %s', async (_, behaviour) => {
+  ])('throws network_error: %s', async (_, behaviour) => {
     await start(behaviour);
     expect(await create()).toMatchObject({ code: 'network_error', idempotencyKey: 'key-1' });
   });
 
-  it('is a network_error with the reasons of a fetch of the merchant’s own, as far as they are texts', async () => {
+  it('throws network_error with the reasons of a custom fetch, if they are texts', async () => {
     await start(hang);
     const chain = (...messages: unknown[]): object | undefined =>
       messages.length === 0
@@ -364,11 +355,11 @@ describe('a bad reply', () => {
         code,
         code !== undefined,
       ]);
-      expect(whole).toBe(`GET /v1/payments/{reference} got no whole reply: ${message}`);
+      expect(whole).toBe(`GET /v1/payments/{reference} got no complete reply: ${message}`);
     }
   });
 
-  it('is a network_error with its reason where nothing listens', async () => {
+  it('throws network_error with a reason if the port is closed', async () => {
     await start(hang);
     await server.close();
     const error = (await get()) as PaylinkError;
@@ -377,7 +368,7 @@ describe('a bad reply', () => {
   });
 });
 
-describe('a reply against what was asked', () => {
+describe('a reply that does not match the request', () => {
   const changed =
     (change: object) =>
     (request: RawRequest): object => ({
@@ -396,7 +387,7 @@ describe('a reply against what was asked', () => {
     ['a URL that is a path', { url: '/link/t' }],
     ['a URL of this machine that is no page', { url: 'ftp://127.0.0.1/link/t' }],
     ['a URL that only looks like this machine', { url: 'http://127.0.0.1.evil.example/link/t' }],
-  ])('is an error of a link: %s', async (_, change) => {
+  ])('rejects a link: %s', async (_, change) => {
     await start(answer(201, changed(change)));
     expect(await create()).toMatchObject({
       code: 'response_mismatch',
@@ -405,7 +396,7 @@ describe('a reply against what was asked', () => {
     });
   });
 
-  it.each(['reference', 'amount'])('is told by the name of what differs: %s', async (name) => {
+  it.each(['reference', 'amount'])('names the differing field: %s', async (name) => {
     await start((socket, request) =>
       answer(
         request.line.startsWith('GET') ? 200 : 201,
@@ -418,7 +409,7 @@ describe('a reply against what was asked', () => {
       expect(await get()).toMatchObject({ code: 'response_mismatch', message });
   });
 
-  it('may have an amount where the customer chooses it', async () => {
+  it('accepts an amount if the customer chooses it', async () => {
     await start(answer(201, changed({ amount: 700 })));
     const free = {
       amount_min: 500,
@@ -429,7 +420,7 @@ describe('a reply against what was asked', () => {
     await expect(client.createPaymentLink(free)).resolves.toMatchObject({ amount: 700 });
   });
 
-  it('takes a page on this machine from a service on this machine, and from no other', async () => {
+  it('accepts a page on this machine only from a service on this machine', async () => {
     await start(answer(201, changed({ url: 'http://127.0.0.1:4000/link/t' })));
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({
       url: 'http://127.0.0.1:4000/link/t',
@@ -445,7 +436,7 @@ describe('a reply against what was asked', () => {
   it.each([
     ['another reference', { reference: 'order-2' }],
     ['a record of another kind', { type: 'refund' }],
-  ])('is an error of a payment: %s', async (_, change) => {
+  ])('rejects a payment: %s', async (_, change) => {
     await start(answer(200, changed(change)));
     expect(await get()).toMatchObject({ code: 'response_mismatch', status: 200 });
   });
@@ -464,7 +455,7 @@ describe('a reply against what was asked', () => {
     { status: undefined },
     { status: ['success'] },
     { currency: '' },
-  ])('is an error of a payment with %j', async (change) => {
+  ])('rejects a payment with %j', async (change) => {
     await start(answer(200, changed(change)));
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
   });
@@ -476,7 +467,7 @@ describe('a reply against what was asked', () => {
     { currency: '' },
     { status: 0 },
     { amount: '15000' },
-  ])('is an error of a link with %j', async (change) => {
+  ])('rejects a link with %j', async (change) => {
     await start(answer(201, changed(change)));
     expect(await create()).toMatchObject({ code: 'invalid_response', status: 201 });
   });
@@ -498,7 +489,7 @@ describe('a reply against what was asked', () => {
   );
 
   it.each(['success', 'failed', 'cancelled'])(
-    'refuses a created link whose payment is %s: it belongs to an earlier order',
+    'rejects a created link whose payment is %s, because it belongs to an earlier order',
     async (status) => {
       await start(answer(201, changed({ status })));
       const error = await failure(client.createPaymentLink(fixed, { idempotencyKey: 'order-1' }));
@@ -513,7 +504,7 @@ describe('a reply against what was asked', () => {
   );
 
   it.each(['pending', 'success', 'failed', 'cancelled'])(
-    'reads the status %s as it is, and hands on known fields only',
+    'returns the status %s unchanged, with known fields only',
     async (status) => {
       await start(answer(200, changed({ status, more: 1 })));
       const fields = {
@@ -538,7 +529,7 @@ describe('a reply against what was asked', () => {
   });
 
   it.each(['[]', 'null', '"order-1"', '7'])(
-    'is said to be no object where it is %s',
+    'reports the reply %s as not an object',
     async (body) => {
       await start(answer(200, body));
       expect(((await get()) as PaylinkError).message).toContain('is not a JSON object');

@@ -60,7 +60,7 @@ describe('a retry', () => {
     ['429', answer(429, {})],
     ['500', answer(500, {})],
     ['503 that is cut off', (socket) => socket.end(`${head(503, { 'Content-Length': '500' })}{`)],
-  ])('has the same Idempotency-Key and the same bytes after %s', async (_, fault) => {
+  ])('sends the same Idempotency-Key and the same bytes after %s', async (_, fault) => {
     await start([fault, fault, created], { timeout: 500 });
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ reference: 'order-1' });
     expect(server.requests).toHaveLength(3);
@@ -73,13 +73,13 @@ describe('a retry', () => {
     expect(sent).toEqual([sent[0], sent[0], sent[0]]);
   });
 
-  it('is made for a reading too', async () => {
+  it('follows a failed reading too', async () => {
     await start([drop, answer(502, 'bad gateway'), read]);
     await expect(client.getPayment('order-1')).resolves.toMatchObject({ status: 'success' });
   });
 
   it.each([200, 400, 401, 403, 404, 409, 422, 301])(
-    'is not made after %d, which a retry would only repeat',
+    'does not follow %d, which a retry would only repeat',
     async (status) => {
       await start([answer(status, {}), created]);
       expect(await failure(client.createPaymentLink(fixed))).toMatchObject({ status });
@@ -90,7 +90,7 @@ describe('a retry', () => {
   it.each<[string, Behaviour]>([
     ['with its length', answer(201, '{"token":')],
     ['that is a page', (socket) => socket.end(`${head(201, { Connection: 'close' })}<html>`)],
-  ])('is not made after a reply %s that is not JSON', async (_, behaviour) => {
+  ])('does not follow a reply %s that is not JSON', async (_, behaviour) => {
     await start([behaviour, created]);
     expect(await failure(client.createPaymentLink(fixed))).toMatchObject({
       code: 'invalid_response',
@@ -98,7 +98,7 @@ describe('a retry', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is made three times at most, and as often as was asked for', async () => {
+  it('happens three times at most, or as often as configured', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     await start([answer(503, { attempt: 'last' })]);
     const error = (await failure(client.getPayment('order-1'))) as PaylinkError;
@@ -111,7 +111,7 @@ describe('a retry', () => {
 });
 
 describe('a creation whose first try got no answer', () => {
-  it('is tried again where the service says that it is still under way', async () => {
+  it('retries if the service reports that the creation is still running', async () => {
     await start([hang, answer(409, {}), created], { timeout: 2_000 });
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ reference: 'order-1' });
     expect(server.requests).toHaveLength(3);
@@ -120,7 +120,7 @@ describe('a creation whose first try got no answer', () => {
   it.each<[string, Behaviour]>([
     ['refused for an hour', answer(429, {}, { 'Retry-After': '3600' })],
     ['refused because of what the first has made', answer(422, {})],
-  ])('says that the link may exist where its last try was %s', async (_, refusal) => {
+  ])('reports that the link may exist if its last try was %s', async (_, refusal) => {
     await start([hang, refusal], { timeout: 2_000 });
     const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
     expect(error).toMatchObject({
@@ -130,7 +130,7 @@ describe('a creation whose first try got no answer', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('says so too where the caller aborts before the next try', async () => {
+  it('reports that the link may exist if the caller aborts before the next try', async () => {
     const caller = new AbortController();
     await start([answer(503, {}, { 'Retry-After': '5' })]);
     const failing = failure(client.createPaymentLink(fixed, { signal: caller.signal }));
@@ -152,13 +152,13 @@ describe('an error of a creation', () => {
     ['the last status of a refusal', answer(499, {}), undefined],
     ['a conflict', answer(409, {}), undefined],
     ['a refusal by the rate limit', answer(429, {}), undefined],
-  ])('says after %s whether the link may exist', async (_, behaviour, mayHaveCreated) => {
+  ])('reports after %s whether the link may exist', async (_, behaviour, mayHaveCreated) => {
     await start([behaviour], { retries: 0 });
     const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
     expect(error.mayHaveCreated).toBe(mayHaveCreated);
   });
 
-  it('does not say it where the service refused, and the caller aborts before the next try', async () => {
+  it('does not report a possible link if the service refused and the caller aborts before the next try', async () => {
     vi.spyOn(Math, 'random');
     const caller = new AbortController();
     await start([answer(429, {}, { 'Retry-After': '5' })]);
@@ -171,7 +171,7 @@ describe('an error of a creation', () => {
     expect([error.code, error.mayHaveCreated]).toEqual(['aborted', undefined]);
   });
 
-  it('says it of no reading', async () => {
+  it('never reports a possible link for a reading', async () => {
     await start([drop], { retries: 0 });
     expect(await failure(client.getPayment('order-1'))).not.toHaveProperty('mayHaveCreated');
   });
@@ -208,7 +208,7 @@ describe('the wait before a retry', () => {
     return tries;
   }
 
-  it('is drawn from 0 to a bound that doubles: full jitter', async () => {
+  it('uses full jitter, from 0 to a bound that doubles', async () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('service_error', 'x');
     expect(await triesOf(error, { random: 0 })).toEqual([0, 0, 0, 0]);
@@ -218,7 +218,7 @@ describe('the wait before a retry', () => {
     expect(await triesOf(error, { random: 1 })).toEqual([0, 250, 750, 1750]);
   });
 
-  it('is never less than the service asked for', async () => {
+  it('lasts at least as long as the service asks for', async () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
     expect(await triesOf(error, { random: 0 })).toEqual([0, 3_000, 6_000, 9_000]);
@@ -226,7 +226,7 @@ describe('the wait before a retry', () => {
     expect(await triesOf(error, { random: 1 })).toEqual([0, 3_250, 6_750, 10_750]);
   });
 
-  it('is not begun where it would pass the deadline', async () => {
+  it('does not start if it would pass the deadline', async () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
     expect(await triesOf(error, { random: 0, deadline: 6_500 })).toEqual([0, 3_000, 6_000]);
@@ -234,7 +234,7 @@ describe('the wait before a retry', () => {
     expect(await triesOf(error, { random: 0, deadline: 6_000 })).toEqual([0, 3_000]);
   });
 
-  it('is what Retry-After says on the wire', async () => {
+  it('follows Retry-After on the wire', async () => {
     await start([answer(429, {}, { 'Retry-After': '1' }), read]);
     const started = performance.now();
     await client.getPayment('order-1');
@@ -242,7 +242,7 @@ describe('the wait before a retry', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('is not begun for a Retry-After of an hour: the caller gets the error at once, with the delay', async () => {
+  it('does not start for a Retry-After of an hour: the caller gets the error at once, with the delay', async () => {
     await start([answer(429, {}, { 'Retry-After': '3600' }), read]);
     expect(await failure(client.getPayment('order-1'))).toMatchObject({
       code: 'rate_limited',
@@ -251,7 +251,7 @@ describe('the wait before a retry', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('reads Retry-After as seconds or as a date, and nothing else', () => {
+  it('parses Retry-After as seconds or as a date, and nothing else', () => {
     server = { close: () => Promise.resolve() } as RawServer;
     vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
     expect(parseRetryAfter(null)).toBeUndefined();
@@ -275,7 +275,7 @@ describe('the wait before a retry', () => {
 });
 
 describe('the deadline', () => {
-  it('ends the whole call, whatever tries are left', async () => {
+  it('ends the whole call, even if tries are left', async () => {
     await start([hang], { timeout: 400, deadline: 600 });
     const started = performance.now();
     expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
@@ -283,7 +283,7 @@ describe('the deadline', () => {
     expect(server.requests.length).toBeLessThan(3);
   });
 
-  it('leaves the last try what is left of it', async () => {
+  it('leaves the last try only the remaining time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     vi.spyOn(Math, 'random').mockReturnValue(0);
     server = { close: () => Promise.resolve() } as RawServer;
@@ -304,7 +304,7 @@ describe('the deadline', () => {
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  it('is 20 seconds, or the time for one try where that is longer', async () => {
+  it('defaults to 20 seconds, or to the time for one try if that is longer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     vi.spyOn(Math, 'random').mockReturnValue(0);
     server = { close: () => Promise.resolve() } as RawServer;
@@ -327,7 +327,7 @@ describe('the deadline', () => {
 });
 
 describe('an abortion by the caller', () => {
-  it('is a typed error before anything is sent', async () => {
+  it('throws a typed error before anything is sent', async () => {
     await start([created]);
     const reason = new Error('enough');
     const options = { signal: AbortSignal.abort(reason) };
@@ -388,7 +388,7 @@ describe('an abortion by the caller', () => {
     await closed;
   });
 
-  it('while it waits leaves no timer behind that would keep the process alive', async () => {
+  it('leaves no timer behind that would keep the process alive', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     server = { close: () => Promise.resolve() } as RawServer;
     const controller = new AbortController();

@@ -52,7 +52,7 @@ async function start(behaviour: Behaviour, options: Partial<ClientOptions> = {})
 
 describe('the API key', () => {
   it.each(['bearer', 'x-api-key'] as const)(
-    'is in no view of a client (%s)',
+    'never shows in a client (%s)',
     async (authentication) => {
       const client = await start(hang, { authentication });
       expect(shown(client)).not.toContain(SECRET);
@@ -79,7 +79,7 @@ describe('the API key', () => {
     ['a bad reply', answer(200, `key ${API_KEY}`)],
     ['a reset connection', drop],
     ['a timeout', hang],
-  ])('is in no view of the error of %s', async (_, behaviour) => {
+  ])('never shows in the error of %s', async (_, behaviour) => {
     const client = await start(behaviour);
     for (const error of [
       await failure(client.getPayment('r')),
@@ -95,7 +95,7 @@ describe('the API key', () => {
     ['the whole key', API_KEY],
     ['its secret half alone', SECRET],
     ['both in one text', `${SECRET} of ${API_KEY}`],
-  ])('is in no field of a payment or a link whose reply quotes %s', async (_, quoted) => {
+  ])('never shows in a field of a payment or a link whose reply quotes %s', async (_, quoted) => {
     const fields = { reference: 'r', type: 'payment', amount: 1, currency: quoted };
     const client = await start((socket, request) => {
       const url = `https://pay.example/link/${encodeURIComponent(quoted)}`;
@@ -142,7 +142,7 @@ describe('the API key', () => {
     ]);
   });
 
-  it('is in no view of the error of a fetch that hangs the request on what it throws', async () => {
+  it('never shows in the error of a fetch that attaches its request to the error', async () => {
     const fetch = (_url: string, init: RequestInit): Promise<Response> => {
       const failed = Object.assign(
         new Error(`cannot send ${JSON.stringify(init.headers)}`, { cause: init }),
@@ -163,8 +163,8 @@ describe('the API key', () => {
   });
 });
 
-describe('what the service said', () => {
-  it('is the error’s body, and in no view of it', async () => {
+describe('the body of the service’s answer', () => {
+  it('stays in the error’s `body`, and out of every view of the error', async () => {
     const client = await start(answer(400, { reason: BODY }));
     const error = await failure(client.getPayment('r'));
     expect((error as PaylinkError).body).toEqual({ reason: BODY });
@@ -178,7 +178,7 @@ describe('what the service said', () => {
     expect(views.join('\n')).not.toContain(BODY);
   });
 
-  it('is in no view where a part of it is not as it should be', async () => {
+  it('never shows if a part of it is invalid', async () => {
     const client = await start(
       answer(200, { reference: BODY, type: BODY, currency: BODY, amount: BODY, status: BODY }),
     );
@@ -189,7 +189,7 @@ describe('what the service said', () => {
 });
 
 describe('isPaylinkError', () => {
-  it('knows one of another copy of this package, and nothing else', async () => {
+  it('recognises errors of another copy of this package, and nothing else', async () => {
     server = await startRawServer(hang);
     vi.resetModules();
     const other = await import('../src/errors.js');

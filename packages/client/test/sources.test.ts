@@ -15,7 +15,7 @@ it('depends on core alone', () => {
 });
 
 it.each(sources)(
-  'runs on every runtime, since it imports nothing but its own files and core: %s',
+  'runs on every runtime, because it imports only its own files and core: %s',
   (_, text) => {
     const imports = Array.from(text.matchAll(/(?:from|import\() *'([^']+)'/g), ([, path]) => path!);
     expect(imports.filter((path) => !/^(\.\/[a-z-]+\.js|@paylink\/core)$/.test(path))).toEqual([]);
@@ -23,7 +23,7 @@ it.each(sources)(
   },
 );
 
-it('is replaced by a file that throws in browsers and apps only', () => {
+it('replaces its entry with a file that throws in browsers and apps only', () => {
   const { import: esm } = (
     manifest['exports'] as Record<string, Record<string, Record<string, string>>>
   )['.']!;

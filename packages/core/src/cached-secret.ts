@@ -10,15 +10,18 @@ import { withinBounds } from './time-limit.js';
 
 export interface CachedSecretOptions<Host> {
   /**
-   * Names the merchant, for example by the id in the path. Requests of one key share an answer: two
-   * merchants must never have the same key, and a sender must not be able to vary it without end.
+   * Returns the merchant's cache key, for example the id in the path. Requests with one key share
+   * an answer: give no two merchants the same key, and do not let a sender invent keys without end.
    */
   readonly key: (context: Host) => string;
-  /** Milliseconds that an answer is shared. A secret changed in the portal stays in use for as long. */
+  /**
+   * Milliseconds for which requests share an answer. A secret replaced in the portal stays in use
+   * that long.
+   */
   readonly ttl: number;
 }
 
-/** The cache drops its oldest answer beyond so many keys. */
+/** Beyond this number of keys, the cache drops its oldest answer. */
 const LIMIT = 1_000;
 const LOAD_TIMEOUT = 5_000;
 
@@ -28,8 +31,9 @@ interface Answer {
 }
 
 /**
- * Makes a `secret` function that shares an answer of `load` between requests of one key, and calls
- * `load` once for all that wait. Failures, unusable secrets and answers over 5 seconds are not kept.
+ * Makes a `secret` function that caches the answer of `load` per key and calls `load` once for all
+ * requests that wait. Does not cache failures, invalid secrets and answers that take over 5
+ * seconds.
  *
  * @throws ConfigurationError that names the option
  */
@@ -46,7 +50,7 @@ export function cachedSecret<Host>(
   async function ask(context: Host): Promise<TenantSecret> {
     const loading = (async () => load(context))();
     const answer = await withinBounds(loading, { milliseconds: LOAD_TIMEOUT });
-    // Here as well as in the receiver, so that an unusable secret is not kept.
+    // The receiver checks too, but the cache must not keep an invalid secret.
     importSecrets(validateTenantSecret(answer).secret);
     return answer;
   }
@@ -58,7 +62,8 @@ export function cachedSecret<Host>(
     if (known !== undefined && performance.now() < known.until) return known.secret;
 
     const asked = performance.now();
-    // A pending answer also expires: a Worker that cancels a request settles neither it nor a timer.
+    // A pending answer also expires, because a cancelled request in a Worker never settles its
+    // promise.
     const answer: Answer = { secret: ask(context), until: asked + Math.min(ttl, LOAD_TIMEOUT) };
     answers.delete(name);
     answers.set(name, answer);

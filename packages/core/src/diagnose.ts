@@ -14,14 +14,15 @@ const LIMITS = {
 };
 
 /**
- * Says why a signature does not match, or that it does: it undoes the usual changes to bodies, signatures and secrets until
- * the signature is right. For development and support, since it does far more work than a verifier: a second or two at most, in
- * slices of about 10 ms with the event loop running between them. Nothing that it finds is ever accepted by a verifier.
+ * Finds out why a signature does not match. Undoes the usual changes to bodies, signatures and
+ * secrets until the signature matches. For development and support: takes up to two seconds, in
+ * slices of about 10 ms that let the event loop run. Verifiers never accept a variant that this
+ * function found.
  *
- * A body of more than 65,536 bytes, or nested more than 64 deep, is not written again in other ways. If
- * nothing else is found, the cause is then `body_too_complex`.
+ * Does not reserialise bodies of more than 65,536 bytes or 64 levels of nesting. If no other cause
+ * matches, the cause is then `body_too_complex`.
  *
- * Never throws for any input, and its result holds no secret, signature or body.
+ * Never throws. The result never contains a secret, a signature or a body.
  */
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   const rest = (): Promise<void> => pause(0, { keepsProcess: true });

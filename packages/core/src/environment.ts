@@ -1,4 +1,7 @@
-/** Whether this is production. A runtime without `process` counts as production: protections stay on. */
+/**
+ * Returns true in production. A runtime without `process` counts as production, so protections stay
+ * on.
+ */
 export function isProduction(): boolean {
   try {
     // Bundlers replace exactly this expression.

@@ -1,31 +1,34 @@
 import { statusOf, type WebhookErrorCode } from './reply.js';
 
-// Symbol.for, because an application can hold two copies of this package (ESM and CJS, two versions).
+// Symbol.for, because an application can contain two copies of this package (ESM and CJS, two
+// versions).
 const BRAND = Symbol.for('@paylink/core:WebhookError');
 
-/** Faults that every adapter finds while it reads a body, in the same words on each host. */
+/**
+ * Faults that every adapter finds while it reads a body. The messages are the same on each host.
+ */
 const SENTENCES: ReadonlyMap<string, string> = new Map([
   ['body_too_large', 'the body is larger than bodyLimit'],
   ['body_timeout', 'the body took longer than bodyTimeout'],
-  ['incomplete_body', 'the sender went away before the body was complete'],
+  ['incomplete_body', 'the sender disconnected before the body was complete'],
 ]);
 
 export interface WebhookErrorOptions {
   /** 400 to 599. Default: the status of a Paylink code, else 500. */
   readonly status?: number | undefined;
-  /** For the merchant's log, never sent. Default: a sentence for the codes of a body, else the code. */
+  /** For the merchant's log, never sent. Default: a sentence for body codes, else the code. */
   readonly message?: string | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * Says why a delivery was refused. Branch on `code`, which is stable. The message is for people.
+ * The reason for refusing a delivery. Branch on `code`, which is stable. The message is for people.
  *
- * A handler may throw a WebhookError with its own code and status, and the sender gets both:
- * `throw new WebhookError('unknown_order', { status: 503 })`.
+ * Your handler may throw a WebhookError to choose the reply's code and status: `throw new
+ * WebhookError('unknown_order', { status: 503 })`.
  *
- * @throws ConfigurationError if the code is not 1 to 64 of `a-z`, `0-9` and `_`, or the status is not
- * 400 to 599: an error that answered 2xx would acknowledge a notification that was not handled.
+ * @throws ConfigurationError if the code is not 1 to 64 of `a-z`, `0-9` and `_`, or the status is
+ *   not 400 to 599. An error with status 2xx would acknowledge an unhandled notification.
  */
 export class WebhookError<Code extends string = WebhookErrorCode | (string & {})> extends Error {
   readonly code: Code;
@@ -45,8 +48,8 @@ WebhookError.prototype.name = 'WebhookError';
 Object.defineProperty(WebhookError.prototype, BRAND, { value: true });
 
 /**
- * Whether `error` is a WebhookError, also of another copy of this package, for which `instanceof` is
- * false. An error whose code or status was changed to an invalid value is not a WebhookError.
+ * Returns true for a WebhookError, also from another copy of this package, for which `instanceof`
+ * is false. Returns false if other code changed the error's code or status to an invalid value.
  */
 export function isWebhookError(error: unknown): error is WebhookError {
   try {
@@ -70,12 +73,14 @@ function isFailure(status: unknown): boolean {
   return Number.isInteger(status) && (status as number) > 399 && (status as number) < 600;
 }
 
-/** Makes an error with a code of ours. */
+/** Makes an error with one of Paylink's codes. */
 export function fault(code: WebhookErrorCode, message: string, cause?: unknown): WebhookError {
   return new WebhookError(code, { message, cause });
 }
 
-/** A mistake in the configuration, thrown at startup. Names the option, never the value. */
+/**
+ * A mistake in the configuration, thrown at startup. The message names the option, never the value.
+ */
 export class ConfigurationError extends TypeError {
   readonly code = 'misconfigured';
   readonly option: string;
@@ -87,7 +92,7 @@ export class ConfigurationError extends TypeError {
 }
 ConfigurationError.prototype.name = 'ConfigurationError';
 
-/** @throws ConfigurationError unless the condition holds. */
+/** @throws ConfigurationError unless the condition holds */
 export function check(condition: boolean, option: string, problem: string): asserts condition {
   if (!condition) throw new ConfigurationError(option, problem);
 }

@@ -1,26 +1,34 @@
-/** From proven bytes to a typed event. Nothing in this file runs before the signature matched. */
+/**
+ * Turns proven bytes into a typed event. Nothing in this file runs before the signature matched.
+ */
 import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
 import { toText } from './bytes.js';
 import { faultOfReference } from './reference.js';
 import { withinBounds } from './time-limit.js';
 
-/** The parsed body. Other fields are `unknown`: never credit an amount from it (docs/service.md 6). */
+/**
+ * The parsed body. Other fields are `unknown`: never credit an amount from them (docs/service.md
+ * 6).
+ */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
-/** The fields of every event. */
+/** Fields of every event. */
 export interface WebhookEventBase {
-  /** The merchant's own reference of the payment, as it was sent: an opaque string. */
+  /** The merchant's own payment reference, an opaque string. */
   readonly reference: string;
-  /** The bytes that were signed. */
+  /** The signed bytes. */
   readonly rawBody: Uint8Array;
-  /** Which of the configured secrets matched; above 0, a sender still uses an old one. */
+  /** Index of the configured secret that matched. Above 0, the sender still uses an old secret. */
   readonly secretIndex: number;
-  /** The merchant that the `secret` function named. Absent if there is one merchant. */
+  /** The merchant, as returned by the `secret` function. Absent with one merchant. */
   readonly tenant?: string | undefined;
 }
 
-/** An event of a configured kind. `type` comes from the event header, which the signature does not cover. */
+/**
+ * An event of a configured kind. `type` comes from the event header. The signature does not cover
+ * this header.
+ */
 export interface KnownEvent<
   Type extends string = string,
   Payload = WebhookPayload,
@@ -29,15 +37,15 @@ export interface KnownEvent<
   readonly payload: Payload;
 }
 
-/** A signed event of a kind that is not configured. */
+/** A signed event of an unknown kind. */
 export interface UnrecognizedEvent extends WebhookEventBase {
   readonly type: 'unrecognized';
-  /** The kind as it was sent: 1 to 128 of `a-z`, `0-9`, `.`, `_` and `-`. */
+  /** The kind in the event header: 1 to 128 of `a-z`, `0-9`, `.`, `_` and `-`. */
   readonly kind: string;
   readonly payload: WebhookPayload;
 }
 
-/** The kinds that a set of schemas configures: `payment.succeeded` is always there. */
+/** Names of the configured kinds, always including `payment.succeeded`. */
 export type EventKind<Events extends EventSchemas> = (keyof Events & string) | 'payment.succeeded';
 
 /** The payload of a kind: the output of its schema, or the parsed body. */
@@ -50,11 +58,11 @@ export type ConfiguredEvent<Events extends EventSchemas> = {
   [Kind in EventKind<Events>]: KnownEvent<Kind, PayloadOf<Events, Kind>>;
 }[EventKind<Events>];
 
-/** Any event that verification can give. */
+/** Any event that a verifier can return. */
 export type WebhookEvent<Events extends EventSchemas = NoEvents> =
   ConfiguredEvent<Events> | UnrecognizedEvent;
 
-/** Checks `events` at set-up and gives the schema of each configured kind. */
+/** Checks `events` at startup. Returns the schema of each configured kind. */
 export function validateEvents(
   events: EventSchemas = {},
 ): ReadonlyMap<string, StandardSchema | undefined> {
@@ -80,13 +88,16 @@ export function validateEvents(
   return kinds;
 }
 
-/** The kind in the event header. The signature does not cover it: it may cause less, never more. */
+/**
+ * Returns the kind in the event header. The signature does not cover the header, so a kind may
+ * cause less than `payment.succeeded`, never more.
+ */
 export function parseKind(header: unknown): string {
   if (isEventKind(header)) return header;
   throw fault('invalid_event', 'the event header is absent, repeated or not an event kind');
 }
 
-/** Whether the value is the name of an event kind: 1 to 128 of `a-z`, `0-9`, `.`, `_` and `-`. */
+/** Returns true for a valid event kind: 1 to 128 of `a-z`, `0-9`, `.`, `_` and `-`. */
 export function isEventKind(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z0-9._-]{1,128}$/.test(value);
 }
@@ -94,7 +105,7 @@ export function isEventKind(value: unknown): value is string {
 /**
  * Decodes, parses and checks the body, strictly in that order.
  *
- * @throws WebhookError `invalid_payload`. Its message never quotes the body, as a SyntaxError's would.
+ * @throws WebhookError `invalid_payload`. The message never quotes the body, unlike a SyntaxError.
  */
 export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   const text = toText(rawBody);
@@ -103,7 +114,7 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw invalid('is not a JSON object');
   const fault = faultOfReference(payload['reference']);
-  if (fault !== undefined) throw invalid(`needs a \`reference\`: it ${fault}`);
+  if (fault !== undefined) throw invalid(`is invalid: \`reference\` ${fault}`);
   return Object.freeze(payload) as WebhookPayload;
 }
 
@@ -117,14 +128,14 @@ function parseJson(text: string): Record<string, unknown> | null {
 }
 
 /**
- * Whether a key can be `__proto__` or have one below it named `prototype`: both spell "proto", unless one of their characters
- * (all of them in U+005F to U+007A) is written as an escape.
+ * Returns true if a key may be `__proto__` or `prototype`. Both contain "proto", unless the text
+ * escapes one of the characters, which are all in U+005F to U+007A.
  */
 function mayNamePrototype(text: string): boolean {
   return text.includes('proto') || (text.includes('\\u00') && /\\u00[5-7]/.test(text));
 }
 
-/** Leaves out the keys by which a later merge or `Object.assign` would change a prototype. */
+/** Drops the keys with which a later merge or `Object.assign` would change a prototype. */
 function leaveOutPrototypes(key: string, value: unknown): unknown {
   const isPrototype =
     key === '__proto__' ||
@@ -133,9 +144,9 @@ function leaveOutPrototypes(key: string, value: unknown): unknown {
 }
 
 /**
- * Compares the signed `status` with the unsigned header, which says success.
+ * Compares the signed `status` with the unsigned header, which claims success.
  *
- * @throws WebhookError `payment_pending`, `event_contradicted`
+ * @throws WebhookError `payment_pending` or `event_contradicted`
  */
 export function refuseContradiction(kind: string, { status }: WebhookPayload): void {
   if (kind !== 'payment.succeeded') return;
@@ -144,10 +155,14 @@ export function refuseContradiction(kind: string, { status }: WebhookPayload): v
   if (status === 'failed' || status === 'cancelled') throw fault('event_contradicted', problem);
 }
 
-// Room for a schema that asks a database. A schema that hangs must not hold the request.
+// Leaves time for a schema that queries a database. A hanging schema must not hold the request.
 const SCHEMA_TIMEOUT = 5_000;
 
-/** Returns the output of the kind's schema. @throws WebhookError `invalid_payload`, `handler_timeout` */
+/**
+ * Returns the output of the kind's schema.
+ *
+ * @throws WebhookError `invalid_payload` or `handler_timeout`
+ */
 export async function validate(
   schema: StandardSchema,
   kind: string,
@@ -158,7 +173,7 @@ export async function validate(
     milliseconds: SCHEMA_TIMEOUT,
     reason: () => fault('handler_timeout', `the schema of ${kind} took over ${SCHEMA_TIMEOUT} ms`),
   });
-  // The issues can quote the body, so the message leaves them out.
+  // Issues can quote the body, so the message omits them.
   if (result.issues !== undefined) throw invalid('does not match the schema of its kind');
   return result.value;
 }

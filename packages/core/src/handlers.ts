@@ -10,24 +10,27 @@ import { failureOf } from './result.js';
 import type { EventSchemas, StandardSchema } from './schema.js';
 import { withTimeLimit, type TimeLimit } from './time-limit.js';
 
-/** The context of a handler: the request's side of its host, and `signal`. */
+/** The context of a handler: the host's request, and `signal`. */
 export type HandlerContext<Host> = Host & {
-  /** Aborted after `handlerTimeout`: stop all work that is still running. */
+  /** Aborts after `handlerTimeout`. Stop all work that is still running. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Handles an event. Success is a return, failure is a throw: a handler cannot respond. See `failureOf`
- * for returned values that mean failure.
+ * Handles an event. Returning means success and throwing means failure: a handler cannot respond.
+ * `failureOf` lists the returned values that count as failures.
  */
 export type Handler<Event, Context> = (event: Event, context: Context) => unknown;
 
-/** The event that the handler of a kind gets. */
+/** The event passed to the handler of a kind. */
 type EventOf<Events extends EventSchemas, Kind extends string> = Kind extends 'unrecognized'
   ? UnrecognizedEvent
   : KnownEvent<Kind, PayloadOf<Events, Kind>>;
 
-/** A handler per kind. Without `unrecognized`, signed events of other kinds are acknowledged. */
+/**
+ * A handler per kind. Without `unrecognized`, the receiver acknowledges signed events of other
+ * kinds.
+ */
 export type HandlerMap<Events extends EventSchemas, Context> = {
   readonly 'payment.succeeded': Handler<EventOf<Events, 'payment.succeeded'>, Context>;
 } & {
@@ -37,14 +40,17 @@ export type HandlerMap<Events extends EventSchemas, Context> = {
   >;
 };
 
-/** How a delivery ended that was not refused. */
+/** The outcome of an accepted delivery. */
 export interface Handled {
   readonly outcome: 'handled' | 'duplicate' | 'ignored';
 }
 
-/** Takes every event of a configured kind, and says how it ended. `createPayments` returns one. */
+/**
+ * Takes every event of a configured kind and returns the outcome. `createPayments` returns an event
+ * receiver.
+ */
 export interface EventReceiver {
-  /** An own property: configures these kinds beside those of the option `events`. */
+  /** Kinds to configure in addition to the option `events`. Must be an own property. */
   readonly kinds?: readonly string[] | undefined;
   receive(event: WebhookEvent, context: { readonly signal: AbortSignal }): Promise<Handled>;
 }
@@ -55,16 +61,20 @@ export type Handlers<Events extends EventSchemas, Host> =
   | Handler<ConfiguredEvent<Settled<Events>>, HandlerContext<Host>>
   | EventReceiver;
 
-/** As `NoInfer`, which an editor would show in the type of each handler. */
+/** Like `NoInfer`, but editors do not show the name in the type of each handler. */
 type Settled<T> = [T][T extends unknown ? 0 : never];
 
-/** The handlers, checked once. */
+/** The validated handlers. */
 export interface HandlerSet {
-  /** Whether an event receiver decides what a signed status means that contradicts the header. */
+  /** True if an event receiver judges events whose signed status contradicts the header. */
   readonly decidesStatus: boolean;
-  /** The configured kinds, with those of an event receiver. */
+  /** The configured kinds, including the kinds of an event receiver. */
   readonly kinds: Kinds;
-  /** Runs the handler of an event. @throws the handler's error, or WebhookError `handler_timeout`. */
+  /**
+   * Runs the handler of an event.
+   *
+   * @throws the handler's error, or WebhookError `handler_timeout`
+   */
   readonly run: (event: WebhookEvent, host: object) => Promise<Handled['outcome']>;
 }
 
@@ -72,7 +82,7 @@ type AnyHandler = Handler<WebhookEvent, object>;
 
 type Kinds = ReadonlyMap<string, StandardSchema | undefined>;
 
-/** @throws ConfigurationError that names the handler and the fault. */
+/** @throws ConfigurationError that names the handler and the fault */
 export function validateHandlers(
   handlers: unknown,
   configured: Kinds,
@@ -121,8 +131,8 @@ function outcomeOf(returned: unknown): Handled['outcome'] {
   if (outcome === undefined) return 'handled';
   const known = OUTCOMES.find((each) => each === outcome);
   if (known !== undefined) return known;
-  // It may mean that nothing was done, as the `in_progress` of a store.
-  throw fault('handler_failed', `receive() must give an outcome of ${OUTCOMES.join(', ')}`);
+  // An unknown outcome may mean that nothing was done, such as a store's `in_progress`.
+  throw fault('handler_failed', `receive() must return an outcome: ${OUTCOMES.join(', ')}`);
 }
 
 function receivingHandler(receiver: EventReceiver) {
@@ -131,7 +141,10 @@ function receivingHandler(receiver: EventReceiver) {
   return (type: string) => (type === 'unrecognized' ? undefined : handler);
 }
 
-/** Whether it has a method `receive`, own or of its class, but not of a polluted Object.prototype. */
+/**
+ * Returns true if the value or its class has a method `receive`. Ignores a polluted
+ * Object.prototype.
+ */
 function isEventReceiver(handlers: unknown): handlers is EventReceiver {
   if (typeof handlers !== 'object' || handlers === null) return false;
   if (Object.hasOwn(handlers, 'payment.succeeded')) return false;
@@ -148,7 +161,7 @@ function handlerFinder(handlers: unknown, kinds: Kinds): (type: string) => AnyHa
   }
   const isMap = typeof handlers === 'object' && handlers !== null;
   check(isMap, 'handlers', 'must be a map from event kind to function, a function, or payments');
-  // A Map, so that an inherited name (`constructor`, `__proto__`) is never a handler.
+  // A Map never returns an inherited name (`constructor`, `__proto__`) as a handler.
   const map = new Map(Object.entries(handlers) as [string, AnyHandler][]);
   for (const [kind, handler] of map) {
     const option = `handlers['${kind}']`;
@@ -161,7 +174,7 @@ function handlerFinder(handlers: unknown, kinds: Kinds): (type: string) => AnyHa
   return (type) => map.get(type);
 }
 
-/** The configured kind that begins alike, and all configured kinds. */
+/** Returns a hint with the configured kind that begins alike, and all configured kinds. */
 function hintFor(kind: string, kinds: readonly string[]): string {
   const start = kind.slice(0, Math.ceil(kind.length * 0.7));
   const alike = kinds.find((known) => known.startsWith(start));

@@ -1,7 +1,9 @@
-/** A browser must never load this package: everybody could read the webhook secret there. */
-export * from './hmac.web.js'; // the names that a bundler links, although the next line throws
+/**
+ * A browser must never load this package, because everybody could read the webhook secret there.
+ */
+export * from './hmac.web.js'; // bundlers link these names, although the next line throws
 
 throw new Error(
-  '@paylink/core was loaded in a browser. The webhook secret belongs on a server: import this package ' +
-    'from server code only. In a test under jsdom, set the test environment of the file to node.',
+  '@paylink/core was loaded in a browser. The webhook secret belongs on a server: ' +
+    'import this package from server code only. In a test under jsdom, set the test environment of the file to node.',
 );

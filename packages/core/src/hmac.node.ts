@@ -1,9 +1,9 @@
 /**
- * HMAC-SHA256 (RFC 2104) on Node's crypto, with the same exports as hmac.web.ts. The `#hmac` import
- * in package.json chooses between the two.
+ * HMAC-SHA256 (RFC 2104) on Node's crypto. Exports the same names as hmac.web.ts. The `#hmac`
+ * import in package.json chooses one of the two.
  *
- * Up to SMALL bytes, two one-shot calls of `crypto.hash` over prepared pads take 0.56 of the time of
- * `createHmac`. Tests compare both ways with the published vectors.
+ * Up to SMALL bytes, two one-shot calls of `crypto.hash` over prepared pads take 0.56 of the time
+ * of `createHmac`. Tests compare both ways with the published vectors.
  */
 import crypto from 'node:crypto';
 
@@ -11,15 +11,15 @@ const BLOCK = 64;
 const DIGEST = 32;
 const SMALL = 4_096;
 
-// Node 20.12 introduced it. Other runtimes with node:crypto may lack it.
+// Node has `crypto.hash` since 20.12. Other runtimes with node:crypto may lack it.
 const hash = (crypto as Partial<typeof crypto>).hash;
 
 export class HmacKey {
-  // Private fields and a KeyObject: `inspect` and `JSON.stringify` show neither.
+  // `inspect` and `JSON.stringify` show neither private fields nor a KeyObject's value.
   readonly #key: crypto.KeyObject;
-  /** The inner pad, with room for a message behind it. */
+  /** The inner pad, with room for a message after the pad. */
   readonly #inner = Buffer.alloc(BLOCK + SMALL);
-  /** The outer pad, with room for the inner digest behind it. */
+  /** The outer pad, with room for the inner digest after the pad. */
   readonly #outer = Buffer.alloc(BLOCK + DIGEST);
 
   constructor(secret: Uint8Array) {
@@ -49,8 +49,8 @@ export async function sign(key: HmacKey, body: Uint8Array): Promise<string> {
 }
 
 /**
- * Returns the index of the first key whose MAC of `body` is `signature`, or -1. Computes every key and
- * never returns early. `signature` must be 64 lower-case hex digits.
+ * Returns the index of the first key whose MAC of `body` is `signature`, or -1. Computes the MAC of
+ * every key and never returns early. `signature` must be 64 lower-case hex digits.
  */
 export async function findMatch(
   keys: readonly HmacKey[],
@@ -60,7 +60,7 @@ export async function findMatch(
   const received = Buffer.from(signature, 'hex');
   let match = -1;
   for (let index = keys.length - 1; index >= 0; index--) {
-    // Without a branch, because a branch would take its own time for the key that matches.
+    // A branch would take its own time for the matching key.
     const isMatch = Number(crypto.timingSafeEqual(keys[index]!.digest(body), received));
     match += (index - match) * isMatch;
   }

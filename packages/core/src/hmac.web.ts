@@ -1,6 +1,6 @@
 /**
- * HMAC-SHA256 (RFC 2104) on WebCrypto, for runtimes without node:crypto, with the same exports as
- * hmac.node.ts. It never calls `subtle.verify`: some releases of Node compare with memcmp there
+ * HMAC-SHA256 (RFC 2104) on WebCrypto, for runtimes without node:crypto. Exports the same names as
+ * hmac.node.ts. Never calls `subtle.verify`, because some Node releases compare with memcmp there
  * (CVE-2026-21713).
  */
 const DIGEST = 32;
@@ -15,8 +15,9 @@ export class HmacKey {
   }
 
   async digest(body: Uint8Array): Promise<Uint8Array> {
-    // A Worker forbids asynchronous work outside of a request and waiting for the promise of another
-    // request: the first use imports the key, and the key is kept instead of its promise.
+    // A Worker forbids asynchronous work outside a request, and awaiting the promise of another
+    // request. So the first use imports the key, and the field holds the key instead of its
+    // promise.
     this.#imported ??= await crypto.subtle.importKey('raw', this.#secret, ALGORITHM, false, [
       'sign',
     ]);
@@ -30,7 +31,7 @@ export async function sign(key: HmacKey, body: Uint8Array): Promise<string> {
   return hex;
 }
 
-/** As in hmac.node.ts. */
+/** Does the same as `findMatch` of hmac.node.ts. */
 export async function findMatch(
   keys: readonly HmacKey[],
   body: Uint8Array,
@@ -40,13 +41,13 @@ export async function findMatch(
   const digests = await Promise.all(keys.map((key) => key.digest(body)));
   let match = -1;
   for (let index = digests.length - 1; index >= 0; index--) {
-    // Without a branch, because a branch would take its own time for the key that matches.
+    // A branch would take its own time for the matching key.
     match += (index - match) * Number(equal(digests[index]!, received));
   }
   return match;
 }
 
-/** Compares 32 bytes in constant time: it reads every byte, whatever the bytes before it were. */
+/** Compares 32 bytes in constant time: always reads every byte. */
 function equal(a: Uint8Array, b: Uint8Array): boolean {
   let difference = 0;
   for (let index = 0; index < DIGEST; index++) difference |= a[index]! ^ b[index]!;

@@ -1,10 +1,10 @@
-/** Makes every error that a handler throws safe for the host's own error handling. */
+/** Makes every error of a handler safe for the host's own error handler. */
 import { isWebhookError } from './errors.js';
 
 /**
- * Fields by which an error words a host's reply: of Express, Koa, Fastify, Nest, h3 and http-errors
- * (status to expose), Boom, superagent and axios (output, response), Hono (getResponse, res), Elysia
- * (toResponse) and Next.js (digest).
+ * Error fields that shape a host's reply. Express, Koa, Fastify, Nest, h3 and http-errors: status
+ * to expose. Boom, superagent, axios: output, response. Hono: getResponse, res. Elysia: toResponse.
+ * Next.js: digest.
  */
 const REPLY_FIELDS = new Set([
   ...['status', 'statusCode', 'statusText', 'statusMessage', 'headers', 'expose', 'body', 'reply'],
@@ -13,9 +13,9 @@ const REPLY_FIELDS = new Set([
 
 const ENGINE_GETTERS = new Set(['stack', '__proto__']);
 
-/** Stands for an error that a host must not see. `cause` is the thrown error, if it can be read. */
+/** Replaces an error that a host must not see. `cause` is the thrown error, if it is readable. */
 export class HandlerError extends Error {
-  // Stated, because some hosts read the cause for fields that an error lacks.
+  // Explicit, because some hosts read fields of the cause that the error lacks.
   readonly status = 500;
   readonly statusCode = 500;
   readonly expose = false;
@@ -23,14 +23,14 @@ export class HandlerError extends Error {
 HandlerError.prototype.name = 'HandlerError';
 
 /**
- * Returns an error that makes a host answer 500 with no header, body or message of its own. An error
- * that cannot word a reply is returned as it is. Every other thrown value is wrapped: a status of 200,
- * as errors of HTTP clients carry, would acknowledge a failed credit.
+ * Returns an error for which a host answers 500 without headers, body or message of its own.
+ * Returns an error that cannot shape a reply unchanged, and wraps every other thrown value. An HTTP
+ * client's error can carry status 200, which would acknowledge a failed credit.
  */
 export function hostError(thrown: unknown): Error {
   try {
-    // A Proxy has another tag than the Error behind it. Its traps, and getters, could answer
-    // differently later, so nobody may read them again.
+    // A Proxy has a different tag than the Error behind it. Proxy traps and getters could answer
+    // differently later, so this function never reads them again.
     if (!isError(thrown)) return standInFor(thrown);
     if (isWebhookError(thrown) && hasOwnReply(thrown)) return thrown;
     const fields = fieldsOf(thrown);
@@ -49,7 +49,7 @@ export function hostError(thrown: unknown): Error {
   }
 }
 
-/** Reads the thrown value once, and has its message and its stack. */
+/** Makes the replacement. Reads the thrown value once, and copies its message and stack. */
 function standInFor(thrown: unknown, options?: ErrorOptions): HandlerError {
   const error = new HandlerError(`the handler threw ${describe(thrown)}`, options);
   const { stack } = Object(thrown) as Error;
@@ -57,14 +57,16 @@ function standInFor(thrown: unknown, options?: ErrorOptions): HandlerError {
   return error;
 }
 
-/** Whether the value is an Error, also of another realm. By its tag, which no Proxy has. */
+/**
+ * Returns true for an Error, also from another realm. Checks the tag, which a Proxy does not have.
+ */
 export function isError(value: unknown): value is Error {
   const { isError: isGenuine } = Error as { isError?: (value: unknown) => boolean };
   if (typeof isGenuine === 'function' && !isGenuine(value)) return false;
   return Object.prototype.toString.call(value) === '[object Error]';
 }
 
-/** Whether code and status are values, which no getter can change. */
+/** Returns true if code and status are plain values, which no getter can change. */
 function hasOwnReply(error: object): boolean {
   return ['code', 'status'].every(
     (name) => Object.getOwnPropertyDescriptor(error, name)?.value !== undefined,
@@ -76,7 +78,7 @@ interface Field {
   readonly isGetter: boolean;
 }
 
-/** The fields of an error, inherited ones too, without a call of any getter. */
+/** Returns the fields of an error, including inherited fields, without calling a getter. */
 function fieldsOf(error: object | null): Field[] {
   if (error === null) return [];
   const own: Record<string, PropertyDescriptor> = Object.getOwnPropertyDescriptors(error);
@@ -87,10 +89,10 @@ function fieldsOf(error: object | null): Field[] {
   return fields.concat(fieldsOf(Object.getPrototypeOf(error) as object | null));
 }
 
-/** The thrown value in one line. */
+/** Describes the thrown value in one line. */
 function describe(thrown: unknown): string {
   const isObject = typeof thrown === 'object' && thrown !== null;
   if (isObject && !(thrown instanceof Error)) return 'an object that is not an Error';
-  // The caller catches the error of a toString that throws.
+  // The caller catches an error of `toString`.
   return String(thrown).replace(/\s+/g, ' ');
 }

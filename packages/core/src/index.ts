@@ -1,4 +1,4 @@
-// First: it imports #hmac, which in a browser or jsdom names itself before a global is missing.
+// Must be first: imports #hmac, which throws a clear error in a browser or jsdom.
 export { sign, verifySignature } from './signature.js';
 export { cachedSecret, type CachedSecretOptions } from './cached-secret.js';
 export type { BodyLimits, Delivery, WebhookHeaders } from './delivery.js';

@@ -3,11 +3,11 @@ import { statusOf } from './reply.js';
 
 declare const PAYLINK_ERRORS_PAGE: string | undefined;
 
-/** A release is built with the page's address; see tsup.config.base.ts. */
+/** The build replaces this name with the page's address; see tsup.config.base.ts. */
 const ERRORS_PAGE =
   typeof PAYLINK_ERRORS_PAGE === 'string' ? PAYLINK_ERRORS_PAGE : 'docs/errors.md';
 
-/** Facts of a log line, for loggers that write objects. */
+/** Facts of a log line, for structured loggers. */
 export interface LogFields {
   readonly code: string;
   readonly status?: number | undefined;
@@ -15,15 +15,17 @@ export interface LogFields {
   readonly kind?: string | undefined;
 }
 
-/** Gets warnings and failures for the merchant. Never a secret, a signature, a key or a body. */
+/**
+ * Gets warnings and failures for the merchant. Never gets a secret, a signature, a key or a body.
+ */
 export interface Logger {
   warn(message: string, fields?: LogFields): unknown;
   error(message: string, fields?: LogFields): unknown;
 }
 
 /**
- * Checks a logger, and makes it one that never throws: a log line may not change a reply. Without a
- * logger, `console` gets the message alone.
+ * Checks a logger, and wraps it so that logging never throws: a log line must not change a reply.
+ * Without a logger, `console` gets only the message.
  *
  * @throws ConfigurationError
  */
@@ -42,17 +44,17 @@ export function createLogger(logger?: Logger): Logger {
   };
 }
 
-/** Calls `log` and drops its error, thrown or rejected. */
+/** Calls `log` and ignores its error, thrown or rejected. */
 export function logQuietly(log: () => unknown): void {
   const logging = async (): Promise<unknown> => log();
   logging().catch(() => undefined);
 }
 
 /**
- * The log line of a refusal: status, code, the problem, and the address of the code's explanation. A
- * code that the merchant made up has no such address.
+ * Formats the log line of a refusal: status, code, problem, and the address of the code's
+ * explanation. A code of the merchant's own has no such address.
  *
- * @param message never with a secret, a signature, a key or a body in it
+ * @param message must not contain a secret, a signature, a key or a body
  */
 export function logLine(status: number, code: string, message: string): string {
   const line = `[paylink] ${status} ${code}: ${message.replace(/\.$/, '')}`;

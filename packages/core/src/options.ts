@@ -13,24 +13,24 @@ export interface HeaderNames {
 
 export interface VerifierOptions<Events extends EventSchemas, Host> {
   /**
-   * The webhook secret of the merchant portal, a list of up to 8 during a rotation (the current secret
-   * first), or a function that returns `{ secret, tenant }`.
+   * The webhook secret from the merchant portal, a list of up to 8 secrets during a rotation (the
+   * current secret first), or a function that returns `{ secret, tenant }`.
    */
   readonly secret: SecretOption<Host>;
-  /** More event kinds, each with a Standard Schema. Their names rest on the unsigned event header. */
+  /** More event kinds, each with a Standard Schema. The unsigned event header names the kind. */
   readonly events?: Events | NoKinds | undefined;
-  /** Other names of the two headers. Default: `X-Service-Signature` and `X-Service-Event`. */
+  /** Names of the two headers. Default: `X-Service-Signature` and `X-Service-Event`. */
   readonly headers?: HeaderNames | undefined;
-  /** Gets `(message, fields)`. Default: `console`, with the message alone. */
+  /** Gets `(message, fields)`. Default: `console`, which gets only the message. */
   readonly logger?: Logger | undefined;
 }
 
 interface ReadingOptions<Events extends EventSchemas, Host> extends VerifierOptions<Events, Host> {
-  /** The most bytes of a body. Default: 65,536. */
+  /** Maximum body size in bytes. Default: 65,536. */
   readonly bodyLimit?: number | undefined;
-  /** Milliseconds for a whole body to arrive. Default: 10,000. */
+  /** Milliseconds for the whole body to arrive. Default: 10,000. */
   readonly bodyTimeout?: number | undefined;
-  /** Gets the outcome of every delivery, once. An error that it throws changes nothing. */
+  /** Gets the outcome of every delivery, once. Errors of the hook have no effect. */
   readonly observe?: ObserveHook | undefined;
 }
 
@@ -38,20 +38,23 @@ export interface ReceiverOptions<Events extends EventSchemas, Host> extends Read
   Events,
   Host
 > {
-  /** Milliseconds for the handler. Then `signal` aborts and the reply is 503. Default: 25,000. */
+  /** Milliseconds for the handler. `signal` then aborts, and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
 }
 
-/** The options of a gate: it verifies, and the merchant's own code answers. */
+/** The options of a gate: the gate verifies, and the merchant's own code answers. */
 export interface GateOptions<Events extends EventSchemas, Host> extends ReadingOptions<
   Events,
   Host
 > {
-  /** `'pass'` hands on signed events of other kinds too. By default they are acknowledged. */
+  /**
+   * `'pass'` also passes signed events of other kinds to your code. By default, the gate
+   * acknowledges them.
+   */
   readonly unrecognized?: 'pass' | undefined;
 }
 
-/** All options, checked once and with their defaults. */
+/** All options, validated and with defaults. */
 export interface Settings {
   readonly keyring: Keyring;
   readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
@@ -74,7 +77,7 @@ const KNOWN = {
   gate: [...READING, 'unrecognized'],
 };
 
-/** Options that people put in the wrong place, and the right place of each. */
+/** Options that people often misplace, with the right place of each. */
 const MISPLACED = new Map([
   ['handlers', 'is the second argument: paymentWebhook({ secret }, handlers)'],
   ['confirm', 'is the option `client` of createPayments (@paylink/payments)'],
@@ -82,7 +85,11 @@ const MISPLACED = new Map([
   ['tenant', 'comes from the `secret` function: return { secret, tenant }'],
 ]);
 
-/** Checks the options once. @throws ConfigurationError that names the option and the fault. */
+/**
+ * Validates the options once.
+ *
+ * @throws ConfigurationError that names the option and the fault
+ */
 export function validateSettings(options: unknown, use: keyof typeof KNOWN): Settings {
   const own = validateOptions(options as AnyOptions, KNOWN[use], 'options', MISPLACED);
   const { bodyLimit = 65_536, bodyTimeout = 10_000, handlerTimeout = 25_000 } = own;

@@ -1,15 +1,15 @@
 import { ConfigurationError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 
-// Symbol.for, so that a reader from another copy of this package finds the event. A body parser writes
-// strings as keys, and no text that it parses becomes a symbol.
+// Symbol.for, so that another copy of this package finds the event. A body parser writes only
+// string keys, so no body can forge the event.
 const EVENT = Symbol.for('paylink.event');
 
 interface Holder {
   [EVENT]?: WebhookEvent;
 }
 
-/** Keeps the event that a gate proved on the host's request or context. */
+/** Stores the event that a gate proved on the host's request or context. */
 export function keepEvent(holder: object, event: WebhookEvent): void {
   (holder as Holder)[EVENT] = event;
 }
@@ -17,7 +17,7 @@ export function keepEvent(holder: object, event: WebhookEvent): void {
 /**
  * Returns the event that a gate proved for this request.
  *
- * @throws ConfigurationError if no gate is in front: it fails closed.
+ * @throws ConfigurationError if the route has no gate
  */
 export function webhookEvent(holder: object): WebhookEvent {
   const { [EVENT]: event } = holder as Holder;

@@ -1,4 +1,4 @@
-/** The way of a delivery: proof, handler, reply. Adapters stand on it. */
+/** Receives a delivery: proof, handler, reply. Every adapter builds on this file. */
 import type { Delivery } from './delivery.js';
 import { createExplainer } from './diagnosis/explain.js';
 import { isWebhookError } from './errors.js';
@@ -14,18 +14,18 @@ import { verifyDelivery, type Proof } from './verify.js';
 /** Verifies deliveries and runs the merchant's handler. */
 export interface Receiver<Host> {
   /**
-   * Takes one delivery all the way and resolves with the reply to write. `host` is merged into the
-   * handler's context.
+   * Verifies one delivery, runs the handler and resolves with the reply to write. Adds the fields
+   * of `host` to the handler's context.
    *
-   * @throws the handler's error, made safe for the host's own error handling. A WebhookError becomes
-   * the reply instead.
+   * @throws the handler's error, made safe for the host's own error handler. A WebhookError becomes
+   *   the reply instead.
    */
   receive(delivery: Delivery, host: Host): Promise<Reply>;
 }
 
-/** Verifies deliveries and hands them on. */
+/** Verifies deliveries for other code to handle. */
 export interface Gate<Host> {
-  /** Resolves with the event to hand on, or with the reply to write instead. */
+  /** Resolves with the proven event, or with the reply to write instead. */
   admit(delivery: Delivery, host: Host): Promise<Admission>;
 }
 
@@ -34,9 +34,9 @@ export type Admission =
   | { readonly reply: Reply; readonly event?: never };
 
 /**
- * Makes the receiver of an adapter, or a gate if it is called without handlers.
+ * Makes the receiver of an adapter, or a gate if called without handlers.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function createReceiver<
   const Events extends EventSchemas = NoEvents,
@@ -48,7 +48,8 @@ export function createReceiver<
 >(options: GateOptions<Events, Host>): Gate<Host>;
 export function createReceiver(
   options: unknown,
-  // A rest parameter: handlers given as undefined are a mistake, and no handlers are a gate.
+  // A rest parameter distinguishes handlers given as undefined (a mistake) from no handlers (a
+  // gate).
   ...handlers: unknown[]
 ): Receiver<object> | Gate<object> {
   return handlers.length === 0 ? createGate(options) : createFullReceiver(options, handlers[0]);
@@ -112,7 +113,11 @@ function verify(
   });
 }
 
-/** The reply to a WebhookError. @throws every other error, made safe for the host. */
+/**
+ * Returns the reply to a WebhookError.
+ *
+ * @throws every other error, made safe for the host
+ */
 function refuse(thrown: unknown, report: DeliveryReport): Reply {
   const error = hostError(thrown);
   report.fail(error, report.event !== undefined);

@@ -1,14 +1,14 @@
-/** The reply to the sender, and the one table of statuses. The contract shows none. */
+/** The reply to the sender, and the only table of statuses. The contract defines no statuses. */
 
-/** A reply as an adapter writes it. */
+/** A reply for an adapter to write. */
 export interface Reply {
   readonly status: number;
-  /** Lower-case names. */
+  /** Header names are lower-case. */
   readonly headers: Record<string, string>;
   readonly body: string;
 }
 
-/** The codes that Paylink replies with. docs/errors.md has a heading for each. */
+/** Paylink's codes. docs/errors.md explains each code. */
 export type WebhookErrorCode = keyof typeof STATUSES;
 
 const STATUSES = {
@@ -33,32 +33,37 @@ const STATUSES = {
   handler_timeout: 503,
 } as const;
 
-/** Headers that a status needs: RFC 9110 sections 11.6.1, 15.5.6 and 10.2.3. */
+/** Headers that a status requires: RFC 9110 sections 11.6.1, 15.5.6 and 10.2.3. */
 const HEADERS = new Map<number, Readonly<Record<string, string>>>([
   [401, { 'www-authenticate': 'Signature' }],
   [405, { allow: 'POST' }],
   [503, { 'retry-after': '5' }],
 ]);
 
-/** The status of a code of ours, or undefined for a code that a merchant's handler made up. */
+/** Returns the status of a Paylink code, or undefined for a code of the merchant's own. */
 export function statusOf(code: string): number | undefined {
   return Object.hasOwn(STATUSES, code) ? STATUSES[code as WebhookErrorCode] : undefined;
 }
 
-/** The acknowledgement: the effect is durable, or the receiver ignores this notification knowingly. */
+/**
+ * Returns the acknowledgement: the effect is durable, or the receiver ignores this kind on purpose.
+ */
 export function acknowledge(): Reply {
   const headers = { 'content-type': 'application/json' };
   return { status: 200, headers, body: '{"received":true}' };
 }
 
-/** The reply to an error: its code and nothing else, so that a stranger learns nothing. */
+/**
+ * Returns the reply to an error. The body contains only the code, so that a stranger learns
+ * nothing.
+ */
 export function errorReply(error: { readonly code: string; readonly status: number }): Reply {
   const { code, status } = error;
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     ...HEADERS.get(status),
   };
-  // An order may need a minute to appear. A WHERE that matches nothing still does so in five seconds.
+  // An order may need a minute to appear. A wrong WHERE clause would fail again in five seconds.
   if (code === 'not_credited') headers['retry-after'] = '60';
   return { status, headers, body: JSON.stringify({ error: code }) };
 }

@@ -1,23 +1,23 @@
-/** The report of each delivery: to the `observe` hook always, to the log if something needs a fix. */
+/** Reports each delivery: always to the `observe` hook, and to the log if something needs a fix. */
 import { ConfigurationError, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { logLine, logQuietly, type Logger } from './logger.js';
 
-/** How one delivery ended. Every field but `reference` is from a fixed set or a number, for metrics. */
+/** The outcome of one delivery. Fit for metrics: every field but `reference` has few values. */
 export interface DeliveryOutcome {
   /**
-   * `handled`: the handler is done, or the gate handed the event on. `duplicate`: it was done before.
-   * `ignored`: signed, but of another kind. `rejected`: refused because of its content. `failed`:
-   * refused because of a fault on this side, so worth a retry.
+   * `handled`: the handler succeeded, or the gate passed the event on. `duplicate`: an earlier
+   * delivery was handled. `ignored`: signed, but of another kind. `rejected`: refused because of
+   * the delivery's content. `failed`: refused because of a fault on this side, so a retry may help.
    */
   readonly outcome: 'handled' | 'duplicate' | 'ignored' | 'rejected' | 'failed';
-  /** The error's code. */
+  /** The code of the error. */
   readonly code?: string;
-  /** A configured kind, or `unrecognized`. Only after the signature matched. */
+  /** A configured kind, or `unrecognized`. Set only after the signature matched. */
   readonly type?: string;
-  /** Only after the signature matched. */
+  /** Set only after the signature matched. */
   readonly reference?: string;
-  /** Only after the signature matched. Above 0, the sender still uses an old secret. */
+  /** Set only after the signature matched. Above 0, the sender still uses an old secret. */
   readonly secretIndex?: number;
   readonly bodyBytes: number;
   readonly durationMs: number;
@@ -25,13 +25,13 @@ export interface DeliveryOutcome {
 
 export type ObserveHook = (outcome: DeliveryOutcome) => unknown;
 
-/** Gathers the facts of one delivery on its way. */
+/** Collects the facts of one delivery. */
 export interface DeliveryReport {
   bodyBytes: number;
   /** Set once the signature matched. */
   event: WebhookEvent | undefined;
   end(outcome: 'handled' | 'duplicate' | 'ignored'): void;
-  /** @param error safe to read, as `hostError` makes it */
+  /** @param error an error that `hostError` made safe to read */
   fail(error: Error, byHandler: boolean): void;
 }
 
@@ -57,7 +57,7 @@ export function createReporter(observe: ObserveHook | undefined, logger: Logger)
           const message = `${named(event)}${textOf(error, code)}`;
           const fields = { code, status, reference: event?.reference, kind: kindOf(event) };
           const line = logLine(status, code, message);
-          // A stranger can cause refusals without end. A handler only runs for a known sender.
+          // A stranger can cause endless refusals, but the handler only runs for a known sender.
           if (byHandler) logger.error(line, fields);
           else refusals(line, fields);
         },
@@ -81,7 +81,7 @@ export function createReporter(observe: ObserveHook | undefined, logger: Logger)
 
 const MINUTE = 60_000;
 
-/** Logs the first refusal of each code at once, and then at most one line a minute with the count. */
+/** Logs the first refusal of each code at once, then at most one line per minute with the count. */
 function createRefusalLog(
   logger: Logger,
 ): (line: string, fields: { code: string; status: number }) => void {
@@ -100,7 +100,9 @@ function createRefusalLog(
   };
 }
 
-/** The reference is the merchant's own, and can hold line breaks. */
+/**
+ * Names the event in a log line. The reference is the merchant's own and can contain line breaks.
+ */
 function named(event: WebhookEvent | undefined): string {
   return event === undefined ? '' : `${JSON.stringify(event.reference.slice(0, 200))}: `;
 }
@@ -109,7 +111,10 @@ function kindOf(event: WebhookEvent | undefined): string | undefined {
   return event?.type === 'unrecognized' ? event.kind : event?.type;
 }
 
-/** The message and the cause in one line. A handler's error can hold values that cannot be read. */
+/**
+ * Returns the message and the cause in one line. Some values in a handler's error may be
+ * unreadable.
+ */
 function textOf(error: Error, code: string): string {
   try {
     return `${error.message}${causeOf(error, code)}`.replace(/\s+/g, ' ');
@@ -120,7 +125,7 @@ function textOf(error: Error, code: string): string {
 
 function causeOf({ cause }: Error | WebhookError, code: string): string {
   if (!(cause instanceof Error)) return '';
-  // An error of the `secret` function can quote the secret. Our own messages never do.
+  // An error of the `secret` function can quote the secret. Paylink's messages never quote secrets.
   const isQuiet = code === 'secret_unavailable' && !(cause instanceof ConfigurationError);
   return isQuiet ? ` (${cause.name})` : ` (${cause.name}: ${cause.message})`;
 }

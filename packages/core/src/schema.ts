@@ -1,4 +1,7 @@
-/** The part of Standard Schema 1 (standardschema.dev) that is needed: zod, valibot, arktype have it. */
+/**
+ * The part of Standard Schema 1 (standardschema.dev) that Paylink uses. zod, valibot and arktype
+ * implement it.
+ */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly version: 1;
@@ -12,15 +15,15 @@ type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly { readonly path?: readonly unknown[] | undefined }[] };
 
-/** More event kinds, each with the schema of its payload. */
+/** More event kinds, each with its payload's schema. */
 export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 
-/** More event kinds, each with its payload or a schema. Payloads are inferred from schemas. */
+/** More event kinds, each with its payload or a schema. TypeScript infers payloads from schemas. */
 export type EventTypes = Readonly<Record<string, unknown>>;
 
 /**
- * The schemas of these kinds. For a kind with a payload, any schema with that output. An adapter that
- * takes these infers payloads, so an editor shows payloads and not the types of a schema library.
+ * The schemas of these kinds. A kind with a payload accepts any schema with that output. Adapters
+ * infer payloads, so that an editor shows payloads instead of a schema library's types.
  */
 export type SchemasOf<Events extends EventTypes> = {
   // Without `NoInfer`, TypeScript would infer the schema beside its payload.
@@ -34,9 +37,9 @@ export type SchemaOutput<Schema extends StandardSchema> = NonNullable<
   Schema['~standard']['types']
 >['output'];
 
-/** The `{}` of conditional kinds: `flag ? { 'payment.refunded': schema } : {}`. */
+/** The `{}` of optional kinds: `flag ? { 'payment.refunded': schema } : {}`. */
 export type NoKinds = Readonly<Record<string, never>>;
 
-/** No kinds but `payment.succeeded`. */
+/** Only `payment.succeeded`. */
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- its keys join the configured kinds, so it must have none
 export type NoEvents = Record<never, never>;

@@ -6,31 +6,31 @@ import type { Logger } from './logger.js';
 import { validateOptions } from './validate-options.js';
 import { withinBounds } from './time-limit.js';
 
-/** The webhook secret of the merchant portal. A string stands for its UTF-8 bytes. */
+/** The webhook secret from the merchant portal. A string stands for its UTF-8 bytes. */
 export type Secret = string | Uint8Array;
 
 /**
- * One secret, or up to 8 during a rotation, the current secret first. `undefined` is allowed here, so
- * that you can pass `process.env.WEBHOOK_SECRET`, and throws at startup.
+ * One secret, or up to 8 during a rotation, the current secret first. The type allows `undefined`,
+ * so that you can pass `process.env.WEBHOOK_SECRET`. A missing secret throws at startup.
  */
 export type SecretList = Secret | readonly (Secret | undefined)[] | undefined;
 
-/** The secret of one delivery and its merchant: `tenant: false` if there is only one merchant. */
+/** The secret of one delivery and its merchant. `tenant: false` if there is only one merchant. */
 export interface TenantSecret {
   readonly secret: SecretList;
   readonly tenant: string | false;
 }
 
 /**
- * Returns the secret of one delivery and the merchant it belongs to, so that the two cannot differ. If
- * the function fails, takes over 5 seconds or returns no usable secret, the reply is 503
- * `secret_unavailable`.
+ * Returns the secret of one delivery together with its merchant, so that the two always belong
+ * together. If the function fails, takes over 5 seconds or returns an invalid secret, the reply is
+ * 503 `secret_unavailable`.
  */
 export type SecretProvider<Host = unknown> = (host: Host) => TenantSecret | Promise<TenantSecret>;
 
 export type SecretOption<Host = unknown> = SecretList | SecretProvider<Host>;
 
-/** The keys that one delivery is verified with. */
+/** The keys for verifying one delivery. */
 export interface Keys {
   readonly keys: readonly HmacKey[];
   readonly tenant: string | undefined;
@@ -42,7 +42,7 @@ export type Keyring = (host: unknown) => Promise<Keys>;
 
 const PROVIDER_TIMEOUT = 5_000;
 
-/** Checks and copies the secret at startup, or the function's answer for each delivery. */
+/** Validates and copies the secret at startup, or the function's answer for each delivery. */
 export function createKeyring(option: SecretOption<never>, logger: Logger): Keyring {
   let hasWarned = false;
   const warn = (message: string): void => {
@@ -70,77 +70,87 @@ export function createKeyring(option: SecretOption<never>, logger: Logger): Keyr
   };
 }
 
-/** @throws ConfigurationError unless the answer is `{ secret, tenant }`. */
+/** @throws ConfigurationError unless the answer is `{ secret, tenant }` */
 export function validateTenantSecret(answer: TenantSecret): TenantSecret {
   const isObject = typeof answer === 'object' && answer !== null;
   const isPair = isObject && !Array.isArray(answer) && !isBytes(answer);
   check(
     isPair,
     'secret',
-    'must return { secret, tenant }: `tenant: false` if there is one merchant',
+    'must return { secret, tenant }, with `tenant: false` for a single merchant',
   );
   const own = validateOptions(answer, ['secret', 'tenant'], 'secret');
   const isTenant = own.tenant === false || (typeof own.tenant === 'string' && own.tenant !== '');
-  check(isTenant, 'tenant', 'must be a non-empty string, or false if there is one merchant');
+  check(isTenant, 'tenant', 'must be a non-empty string, or false for a single merchant');
   return own;
 }
 
-/** Copies the secrets into keys. @throws ConfigurationError that names the fault, never the value. */
+/**
+ * Copies the secrets into keys.
+ *
+ * @throws ConfigurationError that names the fault, never the value
+ */
 export function importSecrets(
   list: SecretList,
   warn?: (message: string) => void,
 ): readonly HmacKey[] {
   if (!Array.isArray(list)) return [importSecret(list, 'secret', warn)];
-  check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8');
+  check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8 secrets');
   return list.map((secret: unknown, index) => importSecret(secret, `secret[${index}]`, warn));
 }
 
 function importSecret(secret: unknown, option: string, warn?: (message: string) => void): HmacKey {
   const bytes = isBytes(secret) ? secret : new TextEncoder().encode(requireText(secret, option));
   check(bytes.length > 0, option, 'is empty: any sender could sign');
-  // Of bytes too, as in Buffer.from(String(process.env.WEBHOOK_SECRET)). Random bytes are not UTF-8.
+  // Bytes can be a text too, as in Buffer.from(String(process.env.WEBHOOK_SECRET)). Random bytes
+  // are not UTF-8.
   const text = toText(bytes);
   if (text !== undefined) checkText(text, option);
   if (isProduction()) {
     const problem = 'is the public secret of @paylink/testing: any reader could sign';
     check(!FIXTURES.some((fixture) => fixture === text), option, problem);
-    if (bytes.length < 16) warn?.(`[paylink] ${option} has under 16 bytes: it could be guessed`);
+    if (bytes.length < 16)
+      warn?.(`[paylink] ${option} has fewer than 16 bytes: attackers could guess it`);
   }
   return new HmacKey(bytes);
 }
 
-/** The default of @paylink/testing and the secret of its documentation: everybody can sign with them. */
+/**
+ * The default secret of @paylink/testing and the secret in its documentation. Everybody can sign
+ * with them.
+ */
 export const FIXTURES: readonly string[] = [
   'paylink-testing-secret-not-for-production',
   'the-secret-of-your-tests',
 ];
 
-/** Prefixes that other services and tools put in front of a secret. */
+/** Prefixes that other services and tools add to a secret. */
 const PREFIX = /^(whsec_|whsk_|v1,|base64:|hex:)/i;
 
-/** The text of a variable that was never set, or that stands for a value to come. */
+/** Texts of a variable that was never set, and placeholders. */
 const UNSET =
   /^(undefined|null|nan|\[object \w+\]|(change|replace)[-_ ]?(me|this)|placeholder|todo)$/i;
 
 const PLACEHOLDERS: readonly RegExp[] = [
   UNSET,
-  // Documentation: your-webhook-secret, YOUR_SECRET_HERE, webhook_secret, a-secret-of-your-own.
+  // From documentation: your-webhook-secret, YOUR_SECRET_HERE, webhook_secret,
+  // a-secret-of-your-own.
   /^(?=.*[-_ ])((your|my|our|the|an?)[-_ ])?((paylink|payments?|webhooks?|signing)[-_ ])*(secret|key)([-_ ](key|here|value|goes here|of[-_ ]your[-_ ]own))*$/i,
   // <secret>, ${SECRET}, $SECRET, {{ secret }}, process.env.SECRET
   /^(<.*>|\$\{.*\}|\$[a-z_]+|\{\{.*\}\}|process\.env\..*)$/is,
   /^x{3,}$/i,
 ];
 
-/** Whether a text stands for a secret that was never set. */
+/** Returns true for a text that replaces a secret, such as "undefined" or "your-secret". */
 export const isPlaceholder = (text: string): boolean =>
   PLACEHOLDERS.some((form) => form.test(text));
 
-/** The dots or stars of a secret that a page shows in part. */
+/** The dots or stars of a secret that a page masks. */
 export const MASK = /[•…]|\.{3}|\*{3}/;
 
 function requireText(secret: unknown, option: string): string {
   const isGiven = secret !== undefined && secret !== null;
-  check(isGiven, option, 'is missing: is WEBHOOK_SECRET set?');
+  check(isGiven, option, 'is missing. Did you set WEBHOOK_SECRET?');
   check(typeof secret === 'string', option, 'must be a string or a Uint8Array');
   check(secret === '' || secret.trim() !== '', option, 'is blank');
   const whitespace = 'must not start or end with whitespace: remove it from the stored secret';
@@ -149,12 +159,19 @@ function requireText(secret: unknown, option: string): string {
   return secret;
 }
 
-/** Refuses texts that were never a webhook secret. Repairs nothing: the portal's value is the key. */
+/**
+ * Rejects texts that were never a webhook secret. Never repairs a text: the portal's value is the
+ * key.
+ */
 function checkText(secret: string, option: string): void {
   const bare = secret.replace(PREFIX, '');
-  check(bare !== '', option, 'is only the prefix of a secret: copy all of it from the portal');
+  check(
+    bare !== '',
+    option,
+    'is only the prefix of a secret: copy the whole secret from the portal',
+  );
   check(!MASK.test(bare), option, 'is masked: copy the whole secret from the merchant portal');
-  const placeholder = 'is a placeholder: how is it read from the environment?';
+  const placeholder = 'is a placeholder. Check how your code reads the environment variable';
   check(!isPlaceholder(bare), option, placeholder);
   const apiKey = 'is an API key (sk_live_…): the portal shows another value for webhooks';
   check(!/^sk_(live|test)_/.test(secret), option, apiKey);

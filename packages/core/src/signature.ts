@@ -7,7 +7,7 @@ import { importSecrets, type Secret, type SecretList } from './secret.js';
  * Signs a body as the service does: the lower-case hexadecimal HMAC-SHA256 of the bytes (RFC 2104,
  * docs/service.md 6). A string stands for its UTF-8 bytes.
  *
- * @throws ConfigurationError if the secret is missing or invalid.
+ * @throws ConfigurationError if the secret is missing or invalid
  */
 export async function sign(rawBody: Uint8Array | string, secret: Secret): Promise<string> {
   const bytes = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
@@ -16,12 +16,12 @@ export async function sign(rawBody: Uint8Array | string, secret: Secret): Promis
 }
 
 /**
- * Resolves if `signature` is the lower-case hex HMAC-SHA256 of exactly these bytes under the secret, or
- * under one of a list of secrets. Everything else throws, so there is no boolean to misread. Compares
- * in constant time.
+ * Resolves if `signature` is the lower-case hex HMAC-SHA256 of exactly these bytes under the
+ * secret, or under one secret of a list. Throws otherwise, so that no caller can ignore a boolean.
+ * Compares in constant time.
  *
- * @throws WebhookError `invalid_signature`, or `body_consumed` if `rawBody` is not bytes.
- * @throws ConfigurationError if the secret is missing or invalid.
+ * @throws WebhookError `invalid_signature`, or `body_consumed` if `rawBody` is not bytes
+ * @throws ConfigurationError if the secret is missing or invalid
  */
 export async function verifySignature(
   rawBody: Uint8Array,
@@ -33,15 +33,17 @@ export async function verifySignature(
   if (match < 0) throw mismatch();
 }
 
-/** @throws WebhookError `invalid_signature` unless the value is 64 lower-case hex digits. */
+/** @throws WebhookError `invalid_signature` unless the value is 64 lower-case hex digits */
 export function requireSignature(value: unknown): string {
-  // The length first, so that a long header costs nothing.
+  // Checks the length first, so that a long header costs nothing.
   if (typeof value === 'string' && value.length === 64 && /^[0-9a-f]+$/.test(value)) return value;
   const problem = 'the signature header is absent, repeated or not 64 lower-case hex digits';
   throw fault('invalid_signature', problem);
 }
 
-/** @throws WebhookError `body_consumed`: a parser has read the body, and the bytes are lost. */
+/**
+ * @throws WebhookError `body_consumed` if a parser read the body, because the bytes are then lost
+ */
 export function requireBytes(rawBody: unknown): Uint8Array {
   if (isBytes(rawBody)) return rawBody;
   const problem = 'the raw body must be a Uint8Array of the received bytes, not a parsed value';
@@ -49,6 +51,7 @@ export function requireBytes(rawBody: unknown): Uint8Array {
 }
 
 export function mismatch(): Error {
-  const problem = 'the signature does not match: another secret, or a body that changed on its way';
+  const problem =
+    'the signature does not match: the secret is wrong, or the body changed in transit';
   return fault('invalid_signature', problem);
 }

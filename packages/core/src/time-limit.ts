@@ -1,29 +1,29 @@
 import { check } from './errors.js';
 import { LONGEST_TIMER } from './validate-options.js';
 
-/** How long to wait for a promise that may never settle. */
+/** Limits for waiting on a promise that may never settle. */
 export interface Bounds {
-  /** The most milliseconds to wait. Default: no limit. */
+  /** Maximum wait in milliseconds. Default: no limit. */
   readonly milliseconds?: number | undefined;
-  /** Each of them ends the wait when it aborts, or at once if it is already aborted. */
+  /** Each signal ends the wait on abort, or at once if already aborted. */
   readonly signals?: readonly (AbortSignal | undefined)[] | undefined;
   /**
-   * Makes the rejection. Gets the signal that aborted, or undefined if the time has passed. Default:
-   * the signal's reason, or an Error that names the time.
+   * Makes the rejection. Gets the aborted signal, or undefined after the time limit. Default: the
+   * signal's reason, or an Error that names the time.
    */
   readonly reason?: ((aborted: AbortSignal | undefined) => unknown) | undefined;
 }
 
 /**
- * Settles as `running` does, or rejects at a bound. Ignores a later result or rejection of `running`.
- * The wait ends, the work does not: the work must listen to a signal itself.
+ * Settles like `running`, or rejects at a limit. Ignores a later result or rejection of `running`.
+ * Ends the wait but not the work: the work must listen to a signal itself.
  */
 export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promise<T> {
   const { milliseconds, signals = [], reason } = { __proto__: null, ...bounds } as Bounds;
   return new Promise<T>((resolve, reject) => {
     const timer = milliseconds === undefined ? undefined : setTimeout(giveUp, milliseconds);
     for (const signal of signals) signal?.addEventListener('abort', giveUp);
-    // A signal that is already aborted sends no event.
+    // An already aborted signal fires no event.
     if (signals.some((signal) => signal?.aborted)) giveUp();
     running.then(
       (value) => {
@@ -49,7 +49,7 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
   });
 }
 
-/** Waits, 24 days at most. Rejects at a bound. */
+/** Waits for up to 24 days. Rejects at a limit. */
 export async function pause(milliseconds: number, bounds: Bounds = {}): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {
@@ -58,7 +58,7 @@ export async function pause(milliseconds: number, bounds: Bounds = {}): Promise<
   await withinBounds(over, bounds).finally(() => clearTimeout(timer));
 }
 
-/** @throws ConfigurationError unless `signal` is absent or an AbortSignal */
+/** @throws ConfigurationError unless `signal` is undefined or an AbortSignal */
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
   const { addEventListener, aborted } = Object(signal) as Partial<AbortSignal>;
   const isSignal = typeof addEventListener === 'function' && typeof aborted === 'boolean';
@@ -67,13 +67,13 @@ export function checkSignal(signal: unknown): asserts signal is AbortSignal | un
 
 /** The time limit of a run. */
 export interface TimeLimit {
-  /** Aborted when the time is over. */
+  /** Aborts after the time limit. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs `work` under a time limit. Past it, aborts the signal with the error of `expired` first, so that
- * the work can end its transaction, and then rejects with that error.
+ * Runs `work` under a time limit. At the limit, aborts the signal with the error of `expired`, so
+ * that the work can end its transaction, and then rejects with that error.
  */
 export function withTimeLimit<T>(
   milliseconds: number,
@@ -98,7 +98,10 @@ export function withTimeLimit<T>(
   });
 }
 
-/** Makes the signal at its first read: most handlers read none, and it costs 8 % of a request. */
+/**
+ * Creates the signal at its first read, because most handlers never read it. Creating it costs 8 %
+ * of a request.
+ */
 class LazySignal implements TimeLimit {
   #controller: AbortController | undefined;
   #error: Error | undefined;

@@ -1,13 +1,13 @@
 import { check } from './errors.js';
 
 /**
- * Copies the own properties of `options` into an object without a prototype: a polluted
- * `Object.prototype` sets no option.
+ * Copies the own properties of `options` into an object without a prototype, so that a polluted
+ * `Object.prototype` cannot set an option.
  *
- * @param name how messages call the options
- * @param misplaced options that people put here, and the right place of each
- * @throws ConfigurationError for an option that is not in `known`: a misspelt option would silently
- * switch a protection off.
+ * @param name the name of the options in messages
+ * @param misplaced options that people often put here, with the right place of each
+ * @throws ConfigurationError for an unknown option, because a misspelt option would silently switch
+ *   a protection off
  */
 export function validateOptions<Options extends object>(
   options: Options,
@@ -25,12 +25,12 @@ export function validateOptions<Options extends object>(
   return own;
 }
 
-/** The longest time that a timer can wait. A longer time would fire at once. */
+/** The longest delay of a timer in milliseconds. A longer delay would fire at once. */
 export const LONGEST_TIMER = 2_147_483_647;
 
 /**
- * Checks a bound: a whole number from `least` to `most`. Default of `most`: the longest timer in
- * milliseconds, about 24 days.
+ * Checks that a limit is a whole number from `least` to `most`. Default of `most`: the longest
+ * timer in milliseconds, about 24 days.
  *
  * @throws ConfigurationError
  */

@@ -7,15 +7,15 @@ import { verifyBody } from './verify.js';
 
 export interface Verifier<Events extends EventSchemas, Host> {
   /**
-   * Proves that the service sent these bytes, and resolves with their event. It never resolves with a
-   * boolean: a caller that ignores the result cannot mistake it for success.
+   * Proves that the service sent these bytes, and resolves with their event. Never resolves with a
+   * boolean, so that a caller cannot mistake an ignored result for success.
    *
    * @param rawBody the bytes exactly as received
    * @param headers Node's `req.headers`, or a Fetch `Headers`
-   * @param host passed to `secret` if that is a function
+   * @param host the argument of `secret`, if `secret` is a function
    * @throws WebhookError `invalid_signature`, `invalid_event`, `invalid_payload`,
-   * `event_contradicted`, `payment_pending`, `secret_unavailable`, or `body_consumed` if `rawBody` is
-   * not bytes
+   *   `event_contradicted`, `payment_pending`, `secret_unavailable`, or `body_consumed` if
+   *   `rawBody` is not bytes
    */
   verify(rawBody: Uint8Array, headers: WebhookHeaders, host?: Host): Promise<WebhookEvent<Events>>;
 }
@@ -23,7 +23,7 @@ export interface Verifier<Events extends EventSchemas, Host> {
 /**
  * Makes a verifier, for a host without an adapter.
  *
- * @throws ConfigurationError that names the option, for example for a missing secret.
+ * @throws ConfigurationError that names the option, for example for a missing secret
  */
 export function createVerifier<const Events extends EventSchemas = NoEvents, Host = unknown>(
   options: VerifierOptions<Events, Host>,

@@ -1,6 +1,6 @@
 /**
- * The proof, in the order of the steps: headers, raw body, signature, and only then the event header,
- * UTF-8, JSON and the schema.
+ * The proof in its order: headers, raw body and signature first, then event header, UTF-8, JSON and
+ * schema.
  */
 import { findMatch } from '#hmac';
 import type { Delivery } from './delivery.js';
@@ -16,18 +16,18 @@ import type { Settings } from './options.js';
 import { mismatch, requireBytes, requireSignature } from './signature.js';
 import type { Explain } from './diagnosis/explain.js';
 
-/** The settings of a verifier, and the additions of a receiver. */
+/** The settings of a verifier, and of the receiver around it. */
 export interface Proof {
   readonly settings: Settings;
-  /** Whether the handler decides what a contradicting `status` means, as `payments` does. */
+  /** True if the handler judges a contradicting `status`, as `payments` does. */
   readonly allowsContradiction: boolean;
-  /** Says in the log why a signature does not match. Absent in production and in a bare verifier. */
+  /** Logs why a signature does not match. Absent in production and in a bare verifier. */
   readonly explain?: Explain | undefined;
 }
 
 /**
- * Takes a delivery as far as its event. Refuses every fault of the headers before the first byte of the
- * body is read.
+ * Verifies a delivery and returns its event. Rejects every fault of the headers before reading the
+ * first byte of the body.
  *
  * @param onBody gets the number of bytes
  * @throws WebhookError
@@ -47,7 +47,7 @@ export async function verifyDelivery(
   const sent = delivery.header(headers.signature);
   const signature = requireShape(sent, explain);
   if (!/^(\s*|identity)$/i.test(delivery.header('content-encoding') ?? '')) {
-    const problem = 'the body is compressed, so its bytes are not the bytes that were signed';
+    const problem = 'the body is compressed, so its bytes differ from the signed bytes';
     throw fault('unsupported_encoding', problem);
   }
 
@@ -57,7 +57,11 @@ export async function verifyDelivery(
   return verifyBody(proof, rawBody, signature, delivery.header(headers.event), host);
 }
 
-/** Verifies raw bytes, then makes the event. @throws WebhookError */
+/**
+ * Verifies raw bytes, then makes the event.
+ *
+ * @throws WebhookError
+ */
 export async function verifyBody(
   proof: Proof,
   received: Uint8Array,
@@ -66,7 +70,7 @@ export async function verifyBody(
   host: unknown,
 ): Promise<WebhookEvent> {
   const { settings, explain } = proof;
-  // A copy, so that no other code can change the bytes between the signature and the parser.
+  // Copies the bytes, so that no other code can change them between the signature and the parser.
   const rawBody = new Uint8Array(received);
   const { keys, tenant, secret } = await settings.keyring(host);
   const secretIndex = await findMatch(keys, rawBody, signature);
@@ -75,17 +79,17 @@ export async function verifyBody(
     throw mismatch();
   }
 
-  // From here on the sender is known.
+  // The signature matched, so the sender is known from here on.
   const kind = parseKind(kindHeader);
   const payload = parsePayload(rawBody);
   if (!proof.allowsContradiction) refuseContradiction(kind, payload);
   const { reference } = payload;
-  // `tenant` always, so that a polluted Object.prototype cannot name one.
+  // Always sets `tenant`, so that a polluted Object.prototype cannot.
   const facts = { reference, rawBody, secretIndex, tenant };
   if (!settings.kinds.has(kind)) return { type: 'unrecognized', kind, payload, ...facts };
   const schema = settings.kinds.get(kind);
   const output = schema === undefined ? payload : await validate(schema, kind, payload);
-  // The map of schemas gives each kind its payload: at compile time the types say the same.
+  // The map of schemas pairs each kind with its payload, and the types say the same.
   return { type: kind, payload: output, ...facts } as WebhookEvent;
 }
 

@@ -49,7 +49,7 @@ describe('cachedSecret', () => {
     expect(load.mock.calls).toEqual([[{ id: 'acme' }], [{ id: 'bolt' }]]);
   });
 
-  it('asks again when the time has passed, and not before', async () => {
+  it('asks again after the time, and not before', async () => {
     const { load, secret } = caching(() => acme, 1_000);
     await secret(at);
     vi.advanceTimersByTime(999);
@@ -72,7 +72,7 @@ describe('cachedSecret', () => {
     ['gives no tenant', () => ({ secret: acme.secret })],
     ['gives an empty list', () => ({ secret: [], tenant: 'acme' })],
     ['gives a placeholder', () => ({ secret: 'changeme', tenant: 'acme' })],
-  ])('keeps no answer if the function %s', async (_what, fail) => {
+  ])('does not keep the answer if the function %s', async (_what, fail) => {
     const { load, secret } = caching(fail);
     for (const answer of [secret(at), secret(at)]) await expect(answer).rejects.toThrow();
     expect(load).toHaveBeenCalledOnce();
@@ -133,7 +133,7 @@ describe('cachedSecret', () => {
   });
 
   it.each([undefined, '', 7, {}])(
-    'refuses the key %j, which all merchants would share',
+    'rejects the key %j, which all merchants would share',
     async (name) => {
       const load = vi.fn(() => acme);
       const secret = cachedSecret(load, { key: () => name as string, ttl: 1_000 });

@@ -32,7 +32,7 @@ export function createLog() {
   const lines = (): string[] =>
     [...warn.mock.calls, ...error.mock.calls]
       .map(([message]) => message)
-      .filter((message) => !message.includes('why the signature does not match'));
+      .filter((message) => !message.includes('[paylink] the signature of the delivery'));
   return { warn, error, lines };
 }
 

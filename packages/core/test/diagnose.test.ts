@@ -154,8 +154,8 @@ const secrets: readonly Case[] = [
 ];
 
 describe('diagnose', () => {
-  it('says that a right signature matches', async () => {
-    const message = 'The signature is that of these bytes.';
+  it('reports that a valid signature matches', async () => {
+    const message = 'The signature matches these bytes.';
     expect(await diagnosing({})).toStrictEqual({ matches: true, message, causes: [] });
     const list = ['another-secret', SECRET];
     expect(await diagnosing({ secret: list })).toMatchObject({ matches: true, secretIndex: 1 });
@@ -172,7 +172,7 @@ describe('diagnose', () => {
     });
   });
 
-  it('finds several faults that must be fixed together', async () => {
+  it('finds several faults to fix together', async () => {
     const { causes } = await diagnosing({
       rawBody: `${BODY}\n`,
       signature: `sha256=${RIGHT.toUpperCase()}`,
@@ -225,7 +225,7 @@ describe('diagnose', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('takes no longer for 60,000 equal characters', async () => {
+  it('needs no extra time for 60,000 equal characters', async () => {
     for (const [character, other] of [
       [' ', 'x'],
       ['0', ' '],

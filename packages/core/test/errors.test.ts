@@ -41,7 +41,7 @@ describe('WebhookError', () => {
   it.each([
     ['body_too_large', 'the body is larger than bodyLimit'],
     ['body_timeout', 'the body took longer than bodyTimeout'],
-    ['incomplete_body', 'the sender went away before the body was complete'],
+    ['incomplete_body', 'the sender disconnected before the body was complete'],
   ])('has a sentence for %s, which every adapter finds', (code, message) => {
     expect(new WebhookError(code).message).toBe(message);
   });

@@ -42,7 +42,7 @@ describe('a signed body that is not an event', () => {
       const error: unknown = await verify({ rawBody }).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'invalid_payload' });
       const problem =
-        /^the signed body (is not UTF-8|is not JSON|is not a JSON object|needs a `reference`: .+)$/;
+        /^the signed body (is not UTF-8|is not JSON|is not a JSON object|is invalid: `reference` .+)$/;
       expect((error as Error).message).toMatch(problem);
       expect((error as Error).cause).toBeUndefined();
     },

@@ -48,7 +48,7 @@ describe('a handler', () => {
     const handler = () => ({ statusCode: 503 });
     const receiving = createReceiver({ secret, logger }, handler).receive(deliver(), {});
     await expect(receiving).rejects.toThrow(
-      'the handler returned { statusCode: 503 }. To fail, throw',
+      'the handler returned { statusCode: 503 }. Throw an error to fail',
     );
   });
 
@@ -167,7 +167,7 @@ describe('an event receiver, such as payments', () => {
     [{ outcome: 'duplicate' }, 'duplicate'],
     [{ outcome: 'ignored' }, 'ignored'],
     [undefined, 'handled'],
-  ])('that returns %j is acknowledged and observed as %s', async (returned, outcome) => {
+  ])('acknowledges its result %j, observed as %s', async (returned, outcome) => {
     const observe = vi.fn();
     const payments = { receive: () => Promise.resolve(returned as Handled) };
     expect(

@@ -85,7 +85,7 @@ describe('a key of WebCrypto', () => {
   });
 });
 
-it('throws in a browser, and says what to do', async () => {
+it('throws in a browser, and names the fix', async () => {
   const message = /loaded in a browser.*import this package from server code only.*jsdom/;
   await expect(import('../src/hmac.browser.js')).rejects.toThrow(message);
 });

@@ -74,7 +74,7 @@ describe('a thrown error', () => {
     new WebhookError('a'),
     new AggregateError([]),
     Object.assign(new Error('b'), { code: 'EPIPE', query: 'UPDATE' }),
-  ])('rethrows the same object if it cannot word a reply: %s', (error) => {
+  ])('rethrows the same object if it cannot shape a reply: %s', (error) => {
     expect(hostError(error)).toBe(error);
   });
 
@@ -167,7 +167,7 @@ describe('a thrown error', () => {
       'a message that cannot be text',
       Object.assign(new Error('x'), { message: { toString: cannotRead } }),
     ],
-  ])('ends in a failure, whatever the log makes of %s (invariant 9)', async (_what, thrown) => {
+  ])('still ends in a failure if the log cannot read %s (invariant 9)', async (_what, thrown) => {
     const logger = createLog();
     const receiver = createReceiver({ secret, logger }, () => Promise.reject(thrown));
     const outcome = await receiver.receive(deliver(), {}).catch((error: unknown) => error);

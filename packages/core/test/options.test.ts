@@ -55,7 +55,7 @@ describe('options', () => {
     expect(() => createReceiver(misplaced as Options)).toThrow(`${option} ${hint}`);
   });
 
-  it('are listed if one is misspelt, by what the call takes', () => {
+  it('names every valid option if one is misspelt', () => {
     const misspelt = { secret, sekret: 'x' } as Options;
     const verifier = 'sekret is an unknown option. Valid options: secret, events, headers, logger';
     const reading = `${verifier}, bodyLimit, bodyTimeout, observe`;
@@ -91,7 +91,7 @@ describe('options', () => {
     }
   });
 
-  it('have their defaults if they are undefined, as in a spread', async () => {
+  it('fall back to their defaults if they are undefined, as in a spread', async () => {
     const names = ['events', 'headers', 'logger', 'bodyLimit', 'bodyTimeout', 'observe', 'retries'];
     const unset = Object.fromEntries(names.map((name) => [name, undefined]));
     const receiver = createReceiver({ secret, handlerTimeout: undefined, ...unset }, noop);

@@ -56,7 +56,7 @@ describe('the log of a failed delivery', () => {
       Object.assign(new Error('no'), { status: 200 }),
       'the handler threw Error: no (Error: no)',
     ],
-  ])('says handler_failed for %s', async (_what, thrown, message) => {
+  ])('contains handler_failed for %s', async (_what, thrown, message) => {
     const log = await failing(throwing(thrown));
     const line = `[paylink] 500 handler_failed: "order-42": ${message}. See docs/errors.md#handler_failed`;
     expect(log.lines()).toEqual([line]);
@@ -73,7 +73,7 @@ describe('the log of a failed delivery', () => {
     );
   });
 
-  it('quotes the name alone of an error of the secret function, which can quote the secret', async () => {
+  it('quotes only the name of an error of the secret function, because the error can quote the secret', async () => {
     const log = createLog();
     const provide = () => Promise.reject(new RangeError(`vault refused ${secret}`));
     await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
@@ -83,7 +83,7 @@ describe('the log of a failed delivery', () => {
     ]);
   });
 
-  it('quotes our own problem with the answer of the secret function', async () => {
+  it('quotes Paylink’s own message about an invalid answer of the secret function', async () => {
     const log = createLog();
     const provide = () => ({ secret: 'changeme', tenant: false as const });
     await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
@@ -93,7 +93,7 @@ describe('the log of a failed delivery', () => {
 
 describe('the log of refused deliveries', () => {
   it.each(['production', 'development'])(
-    'has a line at once, then one a minute for each code, with a count, in %s',
+    'starts with a line at once, then one per minute and code with a count, in %s',
     async (environment) => {
       vi.stubEnv('NODE_ENV', environment);
       vi.useFakeTimers({ toFake: ['performance'] });
@@ -132,7 +132,7 @@ describe('the log of refused deliveries', () => {
     expect(log.lines()[0]).toContain('500 body_consumed: the raw body must be a Uint8Array');
   });
 
-  it('has no signature, secret or body in it', async () => {
+  it('contains no signature, secret or body', async () => {
     const log = createLog();
     const receiver = createReceiver({ secret, logger: log }, noop);
     const { header } = deliver();
@@ -194,12 +194,12 @@ describe('observe', () => {
       new WebhookError('invalid_payload'),
       'invalid_payload',
     ],
-  ])('says failed if the handler threw %s', async (_what, thrown, code) => {
+  ])('reports failed if the handler threw %s', async (_what, thrown, code) => {
     const [outcome] = await observing([deliver()], throwing(thrown));
     expect(outcome).toMatchObject({ outcome: 'failed', code, type: 'payment.succeeded' });
   });
 
-  it('says how long the delivery took', async () => {
+  it('reports the duration of the delivery', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const [outcome] = await observing([deliver()], () => vi.advanceTimersByTime(7) && undefined);
     expect(outcome).toMatchObject({ durationMs: 7 });
@@ -214,7 +214,7 @@ describe('observe', () => {
     expect(reply).toMatchObject({ status: 200 });
   });
 
-  it('gets what a gate handed on, acknowledged and refused', async () => {
+  it('gets the accepted, acknowledged and refused deliveries of a gate', async () => {
     const outcomes: string[] = [];
     const observe = ({ outcome }: DeliveryOutcome) => outcomes.push(outcome);
     const gate = createReceiver({ secret, logger: createLog(), observe });

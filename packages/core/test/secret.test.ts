@@ -45,7 +45,7 @@ const masked = [
 ];
 // prettier-ignore
 const faults: readonly Fault[] = [
-  ['undefined', undefined, 'is missing: is WEBHOOK_SECRET set?'],
+  ['undefined', undefined, 'is missing. Did you set WEBHOOK_SECRET?'],
   ['null', null, 'is missing'],
   ['a number', 42, 'must be a string or a Uint8Array'],
   ['an object', { secret }, 'must be a string or a Uint8Array'],
@@ -58,11 +58,11 @@ const faults: readonly Fault[] = [
   ['a line break at the end', `${secret}\n`, 'must not start or end with whitespace'],
   ['a byte order mark in front', `\ufeff${secret}`, 'must not start or end with whitespace'],
   ...['undefined', 'null', '[object Object]', 'CHANGEME', Buffer.from('undefined')].map(
-    (value): Fault => [inspect(value), value, 'is a placeholder: how is it read'],
+    (value): Fault => [inspect(value), value, 'is a placeholder. Check how your code reads'],
   ),
   ['an API key', 'sk_live_abc.def', 'is an API key'],
-  ['a list of nine', Array.from({ length: 9 }, () => secret), 'must be a list of 1 to 8'],
-  ['an empty list', [], 'must be a list of 1 to 8'],
+  ['a list of nine', Array.from({ length: 9 }, () => secret), 'must be a list of 1 to 8 secrets'],
+  ['an empty list', [], 'must be a list of 1 to 8 secrets'],
   ['a list with an empty entry', [secret, ''], '[1] is empty'],
   ['a list with a missing entry', [secret, undefined], '[1] is missing'],
   ...['whsec_', 'whsk_', 'v1,', 'base64:', 'hex:', 'WHSEC_'].map(
@@ -120,7 +120,9 @@ describe('a valid secret', () => {
     expect(log.lines()).toEqual([]);
     vi.stubEnv('NODE_ENV', 'production');
     createVerifier({ secret: ['sixteen-bytes-ok', 'short', 'other'], logger: log });
-    expect(log.lines()).toEqual(['[paylink] secret[1] has under 16 bytes: it could be guessed']);
+    expect(log.lines()).toEqual([
+      '[paylink] secret[1] has fewer than 16 bytes: attackers could guess it',
+    ]);
     // Without a logger, nothing warns.
     await expect(
       verifySignature(body, await sign(body, 'short'), 'short'),
@@ -255,7 +257,7 @@ describe('a secret function', () => {
     ['returns a number as tenant', () => ({ secret, tenant: 7 }), 'tenant must be'],
     ['returns no secret', () => ({ tenant }), 'secret is missing'],
     ['returns an empty secret', () => ({ secret: '', tenant }), 'secret is empty'],
-    ['returns an empty list', () => ({ secret: [], tenant }), 'secret must be a list of 1 to 8'],
+    ['returns an empty list', () => ({ secret: [], tenant }), 'secret must be a list of 1 to 8 secrets'],
     ['returns a placeholder', () => ({ secret: 'undefined', tenant }), 'secret is a placeholder'],
     ['returns a misspelt name', () => ({ secret, tenant, tenent: 1 }), 'tenent is an unknown option'],
   ])('that %s is 503, and never no secret', async (_what, provide, problem) => {
@@ -264,7 +266,7 @@ describe('a secret function', () => {
     expect((error as Error).cause).toMatchObject({ message: expect.stringContaining(problem) as string });
   });
 
-  it('that hangs is 503 after 5 seconds', async () => {
+  it('answers 503 after 5 seconds if it hangs', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const settled = vi.fn();
     const verified = verify(() => new Promise<never>(() => undefined)).finally(settled);
@@ -275,7 +277,7 @@ describe('a secret function', () => {
     await refused;
   });
 
-  it('with a short secret warns once, whatever a stranger sends', async () => {
+  it('warns once about a short secret, for any number of requests', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     const logger = createLog();
     const provide = () => ({ secret: ['short', 'other'], tenant });
@@ -283,6 +285,8 @@ describe('a secret function', () => {
     for (let request = 0; request < 200; request++)
       await receiver.receive(deliver({ extra: forged }), {});
     const warnings = logger.lines().filter((line) => line.includes('16 bytes'));
-    expect(warnings).toEqual(['[paylink] secret[0] has under 16 bytes: it could be guessed']);
+    expect(warnings).toEqual([
+      '[paylink] secret[0] has fewer than 16 bytes: attackers could guess it',
+    ]);
   });
 });

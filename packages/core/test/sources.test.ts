@@ -27,7 +27,7 @@ describe('the sources of core', () => {
 });
 
 describe('the expressions that a stranger’s text is held against', () => {
-  it('take no time to speak of for 16 kB of anything', async () => {
+  it('take negligible time for 16 kB of any character', async () => {
     // Elsewhere a signature that does not match is explained, which takes its time.
     vi.stubEnv('NODE_ENV', 'production');
     const { createReceiver } = await import('../src/index.js');

@@ -7,12 +7,12 @@ import type { Request } from 'express';
 
 export { webhookEvent } from '@paylink/core';
 
-/** The request's side of Express that a handler gets. */
+/** The Express request, as handlers get it. */
 export interface ExpressHost {
   readonly req: Request;
 }
 
-/** Fits every version of Express: its parameters are the classes that they all build on. */
+/** Fits every version of Express: the parameters are the Node classes that all versions extend. */
 export type ExpressMiddleware = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -25,11 +25,11 @@ const BODY_CONSUMED_HINT =
   'express.json({ verify: (req, res, buf) => { req.rawBody = buf; } })';
 
 /**
- * Makes middleware that verifies a notification before any of your code runs. With handlers, it runs
- * them and replies, and their errors go to `next`. Without handlers, it is a gate in front of the next
- * handler.
+ * Makes middleware that verifies a notification before any of your code runs. With handlers, the
+ * middleware runs them, replies, and passes their errors to `next`. Without handlers, it is a gate
+ * in front of the next handler.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   options: ReceiverOptions<SchemasOf<Events>, ExpressHost>,
@@ -72,7 +72,8 @@ function gating(options: GateOptions<NoEvents, ExpressHost>): ExpressMiddleware 
       next(error);
       return;
     }
-    // body-parser of Express 4 would wait for bytes that the gate has read, and has no public mark.
+    // The body-parser of Express 4 would wait for bytes that the gate has read, and has no public
+    // flag.
     (req as { _body?: boolean })._body = true;
     next();
   };

@@ -5,7 +5,7 @@ import type { NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyRequest, RouteShorthandOptions } from 'fastify';
 
-/** The request's side of Fastify that a handler gets. */
+/** The Fastify request, as handlers get it. */
 export interface FastifyHost {
   readonly request: FastifyRequest;
 }
@@ -14,7 +14,7 @@ export interface FastifyWebhookOptions<Events extends EventSchemas> extends Rece
   Events,
   FastifyHost
 > {
-  /** The route's path, under the prefix of the instance that the plugin is registered in. */
+  /** The route's path, below the prefix of the instance that registers the plugin. */
   readonly url: string;
   /** Options of the route: hooks, config, logLevel, constraints … */
   readonly routeOptions?: Omit<RouteShorthandOptions, 'schema' | 'handler'> | undefined;
@@ -24,28 +24,30 @@ const REGISTER = "app.register(paymentWebhook({ url: '/webhooks/payments', secre
 const HINT = 'No preParsing or onRequest hook may read request.raw, unless it passes the bytes on.';
 
 /**
- * Returns an encapsulated plugin: call it and register the result. Its route verifies a notification
- * before any of your code runs. Sibling routes keep their parsers, and Fastify gets a handler's error.
+ * Returns an encapsulated plugin: call `paymentWebhook` and register the result. The route verifies
+ * a notification before any of your code runs. Sibling routes keep their parsers, and Fastify gets
+ * a handler's error.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   all: FastifyWebhookOptions<SchemasOf<Events>>,
   handlers: Handlers<SchemasOf<Events>, FastifyHost>,
 ): FastifyPluginCallback {
-  // For app.register(paymentWebhook, …), which calls it with the instance and takes a rejection only.
+  // Catches app.register(paymentWebhook, …), which passes the instance and only reports rejections.
   if ('register' in Object(all)) return Promise.reject(misuse('returns a plugin')) as never;
-  // Without a prototype, so that a polluted one sets no option.
+  // Removes the prototype, so that a polluted one cannot set an option.
   const { url, routeOptions, ...options } = { __proto__: null, ...all } as typeof all;
   if (typeof url !== 'string') throw new ConfigurationError('url', `is missing: ${REGISTER}`);
   const receiverWith = (logger: Logger, bodyLimit = options.bodyLimit) =>
     createReceiver<SchemasOf<Events>, FastifyHost>({ ...options, logger, bodyLimit }, handlers);
-  // A mistake throws here, and not when Fastify loads its plugins. Without a log, which comes later.
+  // Throws for a mistake here instead of when Fastify loads its plugins. Warnings wait for the real
+  // logger.
   receiverWith({ ...createLogger(options.logger), warn: () => undefined });
 
   return (instance, _options, done) => {
     if (typeof instance.addContentTypeParser !== 'function') throw misuse('is a plugin');
-    // The smaller limit is the one that somebody set: Fastify's own default is 1 MiB.
+    // Fastify's default is 1 MiB, so a smaller limit is one that somebody set.
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);
     const receiver = receiverWith(options.logger ?? loggerOf(instance.log), bodyLimit);
@@ -53,22 +55,22 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
     type Kept = FastifyRequest & { [stream]?: Readable };
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser('*', (request, payload, parsed) => {
-      // Paused, so that no byte flows past the handler to another `data` listener while hooks run.
+      // Pauses the stream, so that no other `data` listener gets bytes while hooks run.
       (request as Kept)[stream] = payload.pause();
       parsed(null, undefined);
     });
-    // Fastify answers 415 to types that it cannot parse, and takes HTTP/2 without a type for empty.
+    // Fastify answers 415 to types that it cannot parse, and treats HTTP/2 without a type as empty.
     instance.addHook('onRequest', ({ raw }, _reply, next) => {
       raw.headers['content-type'] = 'application/octet-stream';
       next();
     });
     instance.post(url, { ...routeOptions }, async (request, reply) => {
-      // Bytes that fastify-raw-body or a hook kept.
+      // Uses the bytes that fastify-raw-body or a hook kept.
       const { rawBody } = request as { readonly rawBody?: unknown };
       if (Buffer.isBuffer(rawBody)) Object.assign(request.raw, { rawBody });
       const delivery = deliveryOf(request.raw, HINT, (request as Kept)[stream]);
       const answer = await receiver.receive(delivery, { request }).catch((error: unknown) => {
-        // Fastify's default error handler, and no other, sends the message of an error.
+        // Only Fastify's default error handler sends the message of an error.
         const isDefault = instance.errorHandler.name === 'defaultErrorHandler';
         if (!isDefault || routeOptions?.errorHandler !== undefined) throw error;
         throw new Error('the webhook handler failed', { cause: error });

@@ -87,7 +87,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(credited).toEqual(['order-42']);
   });
 
-  it('leaves sibling routes their parsers, whichever was registered first', async () => {
+  it('leaves sibling routes their parsers, in any order of registration', async () => {
     const app = create();
     app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => {
       done(null, body);
@@ -144,7 +144,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ['of the route, over that of the application', { bodyLimit: 50 }, 300, {}, 300],
     ['not set', {}, undefined, {}, 65_536],
   ])(
-    'takes the smaller limit where Fastify’s own is %s',
+    'applies the smaller limit if Fastify’s own is %s',
     async (_which, options, ofRoute, ours, limit) => {
       const app = create(options);
       const routeOptions = ofRoute === undefined ? {} : { bodyLimit: ofRoute };
@@ -180,7 +180,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
-  it('stands under the prefix of what it is registered in', async () => {
+  it('is mounted under the prefix of its parent plugin', async () => {
     const app = create();
     await app.register(
       async (child) => {
@@ -196,7 +196,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ['Node', PassThrough],
     ['readable-stream 3', older.PassThrough],
   ])(
-    'reads what a global preParsing hook hands on, as a stream of %s, under the same limits',
+    'reads the output of a global preParsing hook, as a stream of %s, under the same limits',
     async (_of, Stream) => {
       const app = create();
       app.addHook('preParsing', (_request, _reply, payload, done) => {
@@ -227,7 +227,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     bytes: Buffer.from('{"reference":"order-43"}'),
   };
   it.each(Object.entries(bodies))(
-    'reads what was sent, and not what a hook has set as request.body (%s)',
+    'reads the received bytes, and not the request.body of a hook (%s)',
     async (_name, body) => {
       const credited: string[] = [];
       for (const hook of ['preValidation', 'preHandler']) {
@@ -247,7 +247,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
-  it('says what to change if a hook has read the request', async () => {
+  it('names the fix if a hook has read the request', async () => {
     const app = create();
     const logger = { error: vi.fn<(line: string) => void>(), warn: vi.fn() };
     app.addHook('onRequest', async ({ raw }) => {
@@ -266,7 +266,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('hands what the handler throws to Fastify, and answers a WebhookError itself', async () => {
+  it('passes the handler’s error to Fastify, and answers a WebhookError itself', async () => {
     const seen: unknown[] = [];
     const mine = new Error('mine');
     const app = create();
@@ -372,7 +372,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(seen).toEqual(['onRequest', 200, 'onRequest', 401]);
   });
 
-  it('says which line to write if it is used in another way than by register', async () => {
+  it('names the line to write if it is not used with register', async () => {
     const line = "app.register(paymentWebhook({ url: '/webhooks/payments', secret }, handlers))";
     const use = paymentWebhook as unknown as (...values: unknown[]) => never;
     expect(() => use({ secret }, nothing)).toThrow(`url is missing`);
@@ -391,7 +391,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ]);
   });
 
-  it('throws when it is made, and not when Fastify loads it', () => {
+  it('throws when called, and not when Fastify loads it', () => {
     expect(() => paymentWebhook({ url, secret: undefined }, nothing)).toThrow(/^secret is missing/);
     expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow(
       /^handlers must be a map/,
@@ -455,7 +455,7 @@ describe('paymentWebhook beside @fastify/compress', () => {
 
 describe('paymentWebhook on Fastify over HTTP/2', () => {
   it.each([false, true])(
-    'answers over one connection what is genuine and what is forged; a hook in front: %s',
+    'answers genuine and forged deliveries over one connection; a hook in front: %s',
     async (hook) => {
       const app = fastify({ http2: true });
       if (hook)
@@ -500,6 +500,6 @@ it('warns of a short secret once in production, by the instance’s logger', asy
   vi.unstubAllEnvs();
   expect(warn).not.toHaveBeenCalled();
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-    '[paylink] secret has under 16 bytes: it could be guessed',
+    '[paylink] secret has fewer than 16 bytes: attackers could guess it',
   ]);
 });

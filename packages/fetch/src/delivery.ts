@@ -2,11 +2,13 @@ import type { Delivery } from '@paylink/core';
 import { letGo } from './let-go.js';
 import { readBody, type FetchRequest } from './read-body.js';
 
-/** A delivery that is answered by a Response. */
+/** A delivery whose reply is a Response. */
 export interface FetchDelivery extends Delivery {
-  /** Whether a Response may close the connection, which only HTTP/1.1 hosts allow. Default: false. */
+  /**
+   * True if a Response may close the connection. Only HTTP/1.1 hosts allow this. Default: false.
+   */
   readonly closes?: boolean | undefined;
-  /** Called before the reply: stops the sender's upload, once the reply had time to go out. */
+  /** Called before the reply. Stops the sender's upload after the reply had time to arrive. */
   cancel?(): void;
 }
 
@@ -29,7 +31,7 @@ export function deliveryOf(request: FetchRequest, host?: unknown): FetchDelivery
   };
 }
 
-/** Bun's server speaks HTTP/1.1, and Bun passes it beside the request. */
+/** Detects Bun's server, which speaks HTTP/1.1 and which Bun passes beside the request. */
 function isBunServer(host: unknown): boolean {
   const { requestIP } = Object(host) as { readonly requestIP?: unknown };
   return 'Bun' in globalThis && typeof requestIP === 'function';

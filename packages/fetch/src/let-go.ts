@@ -1,20 +1,21 @@
-/** Drops the rest of a body that nobody wants. */
+/** Drops the rest of an unread body. */
 
 /** A reader of a request's body. */
 export interface BodyReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  /** The body of a host's own request may lack it. */
+  /** Missing on the body of some hosts' own requests. */
   cancel?(): Promise<unknown>;
 }
 
-/** Milliseconds that a sender has to read the reply. */
+/** Milliseconds for a sender to read the reply. */
 const LINGER = 1_000;
-/** Pieces that are dropped before other work has its turn. */
+/** Pieces to drop before other work gets its turn. */
 const PIECES = 16;
 
 /**
- * Drops the pieces of the next second (RFC 9112 section 9.6) and then cancels the body. Hosts that stand
- * on node:http, such as SvelteKit, destroy the connection on a cancel, and a waiting reply is lost.
+ * Drops the pieces of the next second (RFC 9112 section 9.6) and then cancels the body. Hosts on
+ * node:http, such as SvelteKit, destroy the connection on a cancel, and the sender would lose the
+ * reply.
  */
 export function letGo(reader: BodyReader): void {
   let isOver = false;
@@ -32,12 +33,12 @@ export function letGo(reader: BodyReader): void {
     }
     if (!isOver) later(0, dropOn);
   };
-  // A body that cannot be read any more has ended.
+  // If reading fails, the body has ended.
   const dropOn = (): void => void drop().catch(() => clearTimeout(end));
   later(0, dropOn);
 }
 
-/** Does not keep the process alive. On some runtimes a timer is a number. */
+/** Sets a timer that does not keep the process alive. On some runtimes a timer is a number. */
 function later(milliseconds: number, work: () => void): ReturnType<typeof setTimeout> {
   const timer = setTimeout(work, milliseconds);
   (timer as { unref?: () => void }).unref?.();

@@ -4,7 +4,10 @@ import { deliveryOf } from './delivery.js';
 import type { FetchRequest } from './read-body.js';
 import { toResponse } from './to-response.js';
 
-/** The context of a handler: the request, and everything that the host's call adds (`env`, `params` …). */
+/**
+ * The context of a handler: the request, and all fields that the host's call adds (`env`, `params`
+ * …).
+ */
 export type FetchHost<Extra = unknown> = { readonly request: Request } & Extra;
 
 /** Takes a request and the rest of the handlers' context. Rejects with the handler's error. */
@@ -14,9 +17,9 @@ export type FetchHandler<Extra = unknown> = (
 ) => Promise<Response>;
 
 /**
- * Makes a handler for any host of the Fetch API: Bun, Deno, Workers, SvelteKit, Nitro and others.
+ * Makes a handler for any Fetch API host: Bun, Deno, Workers, SvelteKit, Nitro and others.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents, Extra = unknown>(
   options: ReceiverOptions<SchemasOf<Events>, FetchHost<Extra>>,

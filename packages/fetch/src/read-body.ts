@@ -1,7 +1,10 @@
 import { WebhookError, withinBounds, type BodyLimits } from '@paylink/core';
 import { letGo, type BodyReader } from './let-go.js';
 
-/** The used part of a Request. Some hosts, such as Azure Functions, have a request of their own. */
+/**
+ * The part of a Request that Paylink uses. Some hosts, such as Azure Functions, have their own
+ * request class.
+ */
 export interface FetchRequest {
   readonly method: string;
   readonly headers: { get(name: string): string | null };
@@ -19,11 +22,14 @@ interface BodyStream {
 
 const BLOCK = 4_096;
 
-/** On a request that a webhook has read. Symbol.for, because there can be two copies of this module. */
+/**
+ * Marks a request that a webhook has read. Symbol.for, because an application can contain two
+ * copies of this module.
+ */
 const READ = Symbol.for('paylink.claimed');
 
 /**
- * Reads the raw body once, piece by piece: `arrayBuffer()` and `text()` have no limit.
+ * Reads the raw body once, piece by piece, because `arrayBuffer()` and `text()` have no limit.
  *
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`
  */
@@ -32,7 +38,7 @@ export async function readBody(request: FetchRequest, limits: BodyLimits): Promi
   if (bodyUsed === true || body?.locked === true) throw consumed(request[READ] === true);
   const declared = request.headers.get('content-length');
   const rawBody = body === null ? new Uint8Array() : await readWithin(request, body, limits);
-  // A host may end the body of a sender that left as if it were whole.
+  // If the sender leaves, some hosts end the body as if it were complete.
   const isShort = declared === null || rawBody.length !== Number(declared);
   if (isShort && request.signal?.aborted) throw incomplete(request.signal.reason);
   return rawBody;
@@ -43,9 +49,9 @@ async function readWithin(
   body: BodyStream | undefined,
   { bodyLimit, bodyTimeout }: BodyLimits,
 ): Promise<Uint8Array> {
-  // A host's request may be frozen.
+  // Reflect.set does not throw if the host's request is frozen.
   Reflect.set(request, READ, true);
-  // A host without streams has the whole body before it calls.
+  // A host without streams already has the whole body.
   const reader = typeof body?.getReader === 'function' ? body.getReader() : undefined;
   const reading = reader === undefined ? whole(request, bodyLimit) : collect(reader, bodyLimit);
   try {
@@ -63,7 +69,10 @@ async function whole(request: FetchRequest, bodyLimit: number): Promise<Uint8Arr
   return body;
 }
 
-/** Copies the pieces together: a thousand slow senders of small pieces stay within their bytes. */
+/**
+ * Copies the pieces into one buffer, so that a thousand slow senders of small pieces take no extra
+ * memory.
+ */
 async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Array> {
   let collected = new Uint8Array();
   let length = 0;
@@ -72,7 +81,7 @@ async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Arra
     if (done || value === undefined) return collected.subarray(0, length);
     if (length + value.length > bodyLimit) throw new WebhookError('body_too_large');
     if (length + value.length > collected.length) {
-      // Grows by the received bytes, never by the declared length.
+      // Grows with the received bytes, never to the declared length.
       const grown = new Uint8Array(Math.max(BLOCK, 2 * (length + value.length)));
       grown.set(collected.subarray(0, length));
       collected = grown;
@@ -89,7 +98,7 @@ function incomplete(cause: unknown): WebhookError {
 function consumed(isByWebhook: boolean): WebhookError {
   const message = isByWebhook
     ? 'another paymentWebhook read the body first'
-    : 'something read the body first, so the signed bytes are gone. Pass the request itself to the ' +
-      'webhook, before request.json(), text() or formData(). Middleware may read request.clone()';
+    : 'other code read the body first, so the signed bytes are gone. Pass the request itself to ' +
+      'the webhook, before request.json(), text() or formData(). Middleware may read request.clone()';
   return new WebhookError('body_consumed', { message });
 }

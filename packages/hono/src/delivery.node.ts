@@ -8,7 +8,7 @@ const BODY_CONSUMED_HINT =
   'Put the webhook above middleware that reads the body by c.req.json(), text(), parseBody() or a ' +
   'validator. Middleware may read c.req.raw.clone().';
 
-/** Reads from Node's message on Hono's server for Node, which would otherwise build a Request. */
+/** Reads from Node's message on Hono's Node server, which would otherwise build a Request. */
 export function deliveryOf(c: Context): FetchDelivery {
   const incoming = incomingOf(c);
   if (incoming === undefined) return deliveryOfRequest(c.req.raw);
@@ -16,10 +16,10 @@ export function deliveryOf(c: Context): FetchDelivery {
   return {
     method: delivery.method,
     header: (name) => delivery.header(name),
-    // After a refusal, Hono's server reads the rest for a moment and then closes the connection.
+    // After a refusal, Hono's server reads on for a moment and then closes the connection.
     closes: incoming.httpVersionMajor < 2,
     async body(limits) {
-      // Middleware that clones or limits the body reads the message and leaves a whole Request.
+      // Middleware that clones or limits the body reads the message and leaves an unread Request.
       const isLeft = incoming.readableDidRead && !c.req.raw.bodyUsed;
       const left = isLeft ? await deliveryOfRequest(c.req.raw).body(limits) : undefined;
       return left !== undefined && left.length > 0 ? left : delivery.body(limits);
@@ -27,7 +27,7 @@ export function deliveryOf(c: Context): FetchDelivery {
   };
 }
 
-/** Node has none. */
+/** Returns undefined, because Node has no execution context. */
 export function executionContextOf(c: Context): ReturnType<typeof executionContextOfWeb> {
   return incomingOf(c) === undefined ? executionContextOfWeb(c) : undefined;
 }

@@ -1,12 +1,12 @@
 import { deliveryOf as deliveryOfRequest, type FetchDelivery } from '@paylink/fetch';
 import type { Context, ExecutionContext } from 'hono';
 
-/** Reads from the Request: Workers, Bun and Deno have nothing else. */
+/** Reads from the Request, because Workers, Bun and Deno have no other message. */
 export function deliveryOf({ req, env }: Context): FetchDelivery {
   return deliveryOfRequest(req.raw, env);
 }
 
-/** Workers have one. On other hosts Hono's getter throws. */
+/** Returns the execution context of a Worker. On other hosts Hono's getter throws. */
 export function executionContextOf(c: Context): ExecutionContext | undefined {
   try {
     return c.executionCtx;

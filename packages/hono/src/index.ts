@@ -7,7 +7,7 @@ import type { Context, Env, ExecutionContext, Handler, MiddlewareHandler } from 
 
 export { webhookEvent } from '@paylink/core';
 
-/** The request's side of Hono that a handler gets. `executionCtx` is there on Workers. */
+/** The Hono request, as handlers get it. `executionCtx` exists on Workers. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Hono's own types
 export interface HonoHost<E extends Env = any> {
   readonly req: Context<E>['req'];
@@ -17,11 +17,11 @@ export interface HonoHost<E extends Env = any> {
 }
 
 /**
- * Makes a handler that verifies a notification before any of your code runs. With handlers, it runs them
- * and replies, and `app.onError` gets their errors. Without handlers, it is a gate in front of the next
- * handler.
+ * Makes a handler that verifies a notification before any of your code runs. With handlers, it runs
+ * them and replies, and `app.onError` gets their errors. Without handlers, it is a gate in front of
+ * the next handler.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Hono's own middleware has it, so that it fits every app
 export function paymentWebhook<const Events extends EventTypes = NoEvents, E extends Env = any>(
@@ -57,9 +57,10 @@ function gating(options: GateOptions<NoEvents, HonoHost>): MiddlewareHandler {
     if (reply !== undefined) return toResponse(delivery, reply);
     keepEvent(c, event);
     await next();
-    // Hono answers with the status of an error: the 200 of an HTTP client's error would acknowledge.
+    // Hono answers with the status of an error, and status 200 of an HTTP client's error would
+    // acknowledge.
     if (c.error !== undefined && c.res.status < 400) {
-      c.res = undefined; // or Hono would copy the headers of that response
+      c.res = undefined; // otherwise Hono copies the headers of that response
       c.res = toResponse(delivery, errorReply(new WebhookError('handler_failed')));
     }
     return undefined;

@@ -5,11 +5,11 @@ import type { ReceiverOptions, SchemasOf, WebhookEvent } from '@paylink/core';
 import { createGate, deliveryOf, writeReply } from '@paylink/node';
 import type { Context, DefaultState, Middleware } from 'koa';
 
-/** The request's side of Koa that a handler gets. */
+/** The Koa request, as handlers get it. */
 export interface KoaHost {
   readonly req: IncomingMessage;
   readonly state: DefaultState;
-  /** The parameters of the path, if a router matched it. */
+  /** The path's parameters, if a router matched the path. */
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -18,11 +18,11 @@ const BODY_CONSUMED_HINT =
   'app.use(bodyParser()), or exclude its path from the parser.';
 
 /**
- * Makes Koa middleware that verifies a notification before any of your code runs. With handlers, it runs
- * them and replies, and Koa gets their errors. Without handlers, it is a gate in front of the next
- * middleware.
+ * Makes Koa middleware that verifies a notification before any of your code runs. With handlers,
+ * the middleware runs them and replies, and Koa gets their errors. Without handlers, it is a gate
+ * in front of the next middleware.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   options: ReceiverOptions<SchemasOf<Events>, KoaHost>,
@@ -69,13 +69,17 @@ function hostOf(ctx: Context): KoaHost {
   return { req: ctx.req, state: ctx.state, params };
 }
 
-/** By Node's response, because Koa cannot close a connection in good order. */
+/** Replies through Node's response, because Koa cannot close a connection in an orderly way. */
 function respond(ctx: Context, reply: Reply): Promise<void> {
   ctx.respond = false;
   return writeReply(ctx.req, ctx.res, reply);
 }
 
-/** Returns the event that a gate proved. @throws ConfigurationError if no gate is in front. */
+/**
+ * Returns the event that a gate proved.
+ *
+ * @throws ConfigurationError if the route has no gate
+ */
 export function webhookEvent(ctx: Pick<Context, 'req'>): WebhookEvent {
   return eventOf(ctx.req);
 }

@@ -10,7 +10,7 @@ export type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Pro
  * Makes a Lambda handler that verifies a notification before any of your code runs. If your handler
  * throws, or the event is not an HTTP request, the invocation is rejected.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   options: ReceiverOptions<SchemasOf<Events>, LambdaHost>,
@@ -24,10 +24,13 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 }
 
 const BODY_CONSUMED =
-  'something parsed event.body before this function, so the signed bytes are gone. Remove ' +
+  'other code parsed event.body before this function, so the signed bytes are gone. Remove ' +
   'httpJsonBodyParser and similar middleware from this function';
 
-/** SQS, SNS and EventBridge take every result for success, and would delete the message. */
+/**
+ * Rejects other events: SQS, SNS and EventBridge count every result as success and would delete the
+ * message.
+ */
 function requireHttp(event: LambdaEvent | undefined): void {
   const { headers, multiValueHeaders, requestContext } = Object(event) as LambdaEvent;
   if (headers ?? multiValueHeaders ?? requestContext?.http) return;
@@ -52,7 +55,9 @@ function deliveryOf(event: LambdaEvent): Delivery {
   };
 }
 
-/** If both forms are given, the single form has only the last line of a repeated header. */
+/**
+ * Reads the list form first, because the single form has only the last line of a repeated header.
+ */
 function headerOf({ multiValueHeaders, headers }: LambdaEvent, name: string): string | undefined {
   const multiple = Object.entries(multiValueHeaders ?? {});
   const entries = multiple.length > 0 ? multiple : Object.entries(headers ?? {});
@@ -62,7 +67,7 @@ function headerOf({ multiValueHeaders, headers }: LambdaEvent, name: string): st
   return lines.length === 0 ? undefined : lines.join(', ');
 }
 
-/** A load balancer that sent headers with lists ignores single headers in the result. */
+/** Makes the result. A load balancer that sent header lists ignores single headers. */
 function resultOf(event: LambdaEvent, { status, headers, body }: Reply): LambdaResult {
   const result = { statusCode: status, body, isBase64Encoded: false };
   if (event.headers || !event.multiValueHeaders) return { ...result, headers };

@@ -1,7 +1,13 @@
-/** A request as API Gateway, a function URL or a load balancer gives it. The types of `@types/aws-lambda` fit into these. */
+/**
+ * An HTTP event of API Gateway, a function URL or a load balancer. Accepts the types of
+ * `@types/aws-lambda`.
+ */
 export interface LambdaEvent {
   readonly httpMethod?: string | undefined;
-  /** The request's path: of API Gateway's first format and of load balancers `path`, of the second format `rawPath`. */
+  /**
+   * The request's path. API Gateway's first format and load balancers have `path`, the second
+   * format has `rawPath`.
+   */
   readonly path?: string | undefined;
   readonly rawPath?: string | undefined;
   readonly requestContext?:
@@ -32,7 +38,7 @@ export interface LambdaHost {
 export interface LambdaResult {
   statusCode: number;
   headers?: Record<string, string>;
-  /** In place of `headers`, to a load balancer that sent its own in this form: it would ignore the other one. */
+  /** Replaces `headers` for a load balancer that sent header lists and would ignore `headers`. */
   multiValueHeaders?: Record<string, string[]>;
   body: string;
   isBase64Encoded: boolean;

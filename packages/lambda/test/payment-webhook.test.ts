@@ -121,7 +121,7 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('answers 405 to a GET, and says what is allowed', async () => {
+  it('answers 405 to a GET, and names the allowed method', async () => {
     const { receive } = receiving();
     const result = await receive({
       method: 'GET',

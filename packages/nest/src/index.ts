@@ -16,7 +16,7 @@ export interface NestHost {
 
 export type NestWebhookOptions = GateOptions<EventSchemas, NestHost>;
 
-/** Node's request, which both platforms build on, with the bytes that Nest keeps. */
+/** Node's request, which both platforms extend, with the bytes that Nest keeps. */
 type PlatformRequest = IncomingMessage & { rawBody?: unknown; readonly raw?: PlatformRequest };
 type PlatformResponse = ServerResponse & { readonly raw?: ServerResponse; hijack?(): void };
 
@@ -25,8 +25,9 @@ const BODY_CONSUMED_HINT =
   "createNestApplication({ rawBody: true }). Replace app.use(json()) by app.useBodyParser('json')";
 
 /**
- * Verifies a notification before the controller's method runs, and answers refusals and signed events of
- * other kinds. The guard alone cannot see the method's result or error: see `PaymentWebhook`.
+ * Verifies a notification before the controller's method runs, and answers refusals and signed
+ * events of other kinds. The guard alone cannot see the method's result or error: see
+ * `PaymentWebhook`.
  */
 export class PaymentWebhookGuard implements CanActivate {
   readonly #admit: NodeGate<NestHost>;
@@ -42,7 +43,7 @@ export class PaymentWebhookGuard implements CanActivate {
     const response = context.switchToHttp().getResponse<PlatformResponse>();
     response.hijack?.();
     await writeReply(req, response.raw ?? response, reply);
-    // If this settled, Nest would write a second reply.
+    // If this promise settled, Nest would write a second reply.
     return new Promise(() => undefined);
   }
 }
@@ -57,7 +58,7 @@ function requireSuccess(value: unknown): void {
 }
 
 function fail(thrown: unknown): never {
-  // A refusal in Nest's own form is the answer of the controller.
+  // The controller answers with its own HttpException.
   if (thrown instanceof HttpException && thrown.getStatus() >= 400) throw thrown;
   const error = hostError(thrown);
   if (isWebhookError(error)) throw new HttpException({ error: error.code }, error.status);
@@ -66,9 +67,9 @@ function fail(thrown: unknown): never {
 }
 
 /**
- * Proves a notification before the method runs, and answers 200 when the method returns.
+ * Verifies a notification before the method runs, and answers 200 when the method returns.
  *
- * @param webhook the options of a guard, or a class that extends `PaymentWebhookGuard`
+ * @param webhook the guard's options, or a class that extends `PaymentWebhookGuard`
  */
 export function PaymentWebhook(
   webhook: NestWebhookOptions | Type<PaymentWebhookGuard>,
@@ -77,14 +78,18 @@ export function PaymentWebhook(
   return applyDecorators(HttpCode(200), UseGuards(guard), UseInterceptors(judge));
 }
 
-/** Gives a parameter the proven event. @throws ConfigurationError if no guard is in front. */
+/**
+ * Passes the proven event to a parameter.
+ *
+ * @throws ConfigurationError if the route has no gate
+ */
 export const PaymentEvent = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   webhookEvent(requestOf(context)),
 );
 
 function requestOf(context: ExecutionContext): IncomingMessage {
   const request = context.switchToHttp().getRequest<PlatformRequest>();
-  // On Fastify the kept bytes are on its own request.
+  // On Fastify, Nest keeps the bytes on Fastify's own request.
   if (request.raw !== undefined) request.raw.rawBody ??= request.rawBody;
   return request.raw ?? request;
 }

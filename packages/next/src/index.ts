@@ -17,10 +17,11 @@ export type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
 
 /**
- * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. A missing secret is
- * a 500 at the first request, because `next build` imports the route without the server's environment.
+ * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. A missing
+ * secret gives a 500 at the first request, because `next build` imports the route without the
+ * server's environment.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   options: ReceiverOptions<SchemasOf<Events>, NextHost>,

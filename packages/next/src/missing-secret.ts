@@ -2,8 +2,8 @@ import { ConfigurationError, createReceiver, WebhookError } from '@paylink/core'
 import type { Delivery, EventSchemas, Handlers, Receiver, ReceiverOptions } from '@paylink/core';
 
 /**
- * Makes a receiver. If its secret is missing or invalid, returns a receiver that answers every request
- * with 500 `misconfigured` and says why in the log.
+ * Makes a receiver. If the secret is missing or invalid, returns a receiver that answers every
+ * request with 500 `misconfigured` and logs the reason.
  *
  * @throws ConfigurationError for every other mistake
  */
@@ -15,21 +15,24 @@ export function receiverOrMissingSecret<
     return createReceiver(options, handlers);
   } catch (error) {
     if (!(error instanceof ConfigurationError) || !error.option.startsWith('secret')) throw error;
-    // Nobody knows this secret, and no delivery comes as far as its check.
+    // The random secret only completes the options: no delivery reaches the check of its signature.
     const secret = crypto.getRandomValues(new Uint8Array(32));
     const receiver = createReceiver<Events, Host>({ ...options, secret }, handlers);
     return {
       async receive(_delivery, host) {
         const route = pathOf((host.request ?? host.req) as { readonly url?: string });
         const problem = error.message.replace(/[^.?]$/, '$&.');
-        const message = `${problem} The route ${route} reads it`;
+        const message = `${problem} The route ${route} reads the secret`;
         return receiver.receive(misconfigured(message), host);
       },
     };
   }
 }
 
-/** A delivery that fails at its first header, so that the receiver logs and observes it as usual. */
+/**
+ * Makes a delivery that fails at its first header, so that the receiver logs and observes it as
+ * usual.
+ */
 function misconfigured(message: string): Delivery {
   const fail = (): never => {
     throw new WebhookError('misconfigured', { message });

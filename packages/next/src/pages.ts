@@ -4,7 +4,7 @@ import type { NextApiHandler, NextApiRequest } from 'next';
 import { receiverOrMissingSecret } from './missing-secret.js';
 import { requireRouter } from './require-router.js';
 
-/** The request's side of Next.js that a handler gets. */
+/** The Next.js request, as handlers get it. */
 export interface NextApiHost {
   readonly req: NextApiRequest;
 }
@@ -12,11 +12,11 @@ export interface NextApiHost {
 const HINT = 'Add to the same file: export const config = { api: { bodyParser: false } };';
 
 /**
- * Makes an API route of the Pages Router. The file also needs
- * `export const config = { api: { bodyParser: false } }`. A missing secret is a 500 at the first request,
- * because `next build` imports the route. If a handler throws, Next.js gets the error.
+ * Makes an API route of the Pages Router. The file also needs `export const config = { api: {
+ * bodyParser: false } }`. A missing secret gives a 500 at the first request, because `next build`
+ * imports the route. If a handler throws, Next.js gets the error.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhookApi<const Events extends EventTypes = NoEvents>(
   options: ReceiverOptions<SchemasOf<Events>, NextApiHost>,

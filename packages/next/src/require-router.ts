@@ -1,12 +1,14 @@
 import { ConfigurationError } from '@paylink/core';
 
 const FIXES = {
-  app: "is for the App Router. In the Pages Router: import { paymentWebhookApi } from '@paylink/next/pages'",
+  app:
+    'is for the App Router. In the Pages Router: ' +
+    "import { paymentWebhookApi } from '@paylink/next/pages'",
   pages:
     "is for the Pages Router. In the App Router: import { paymentWebhook } from '@paylink/next'",
 };
 
-/** @throws ConfigurationError with the right import, if the other router of Next.js has called. */
+/** @throws ConfigurationError with the right import if the other router of Next.js called */
 export function requireRouter(router: 'app' | 'pages', { headers }: { headers?: object }): void {
   const isApp = typeof (headers as Partial<Headers> | undefined)?.get === 'function';
   if (isApp === (router === 'app')) return;

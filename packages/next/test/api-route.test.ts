@@ -168,8 +168,8 @@ describe('a mistake of set-up', () => {
     }
     const { pathname } = new URL(url);
     expect(lines()).toEqual([
-      '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set? ' +
-        `The route ${pathname} reads it. See docs/errors.md#misconfigured`,
+      '[paylink] 500 misconfigured: secret is missing. Did you set WEBHOOK_SECRET? ' +
+        `The route ${pathname} reads the secret. See docs/errors.md#misconfigured`,
     ]);
     expect(handler).not.toHaveBeenCalled();
   });

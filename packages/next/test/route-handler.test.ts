@@ -164,8 +164,8 @@ describe('a mistake of set-up', () => {
     const POST = paymentWebhook({ secret: undefined, logger }, () => undefined);
     await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));
     expect(logger.error).toHaveBeenCalledExactlyOnceWith(
-      '[paylink] 500 misconfigured: secret is missing: is WEBHOOK_SECRET set? ' +
-        'The route /api/webhooks/payments reads it. See docs/errors.md#misconfigured',
+      '[paylink] 500 misconfigured: secret is missing. Did you set WEBHOOK_SECRET? ' +
+        'The route /api/webhooks/payments reads the secret. See docs/errors.md#misconfigured',
       { code: 'misconfigured', status: 500 },
     );
     expect(console.error).not.toHaveBeenCalled();

@@ -4,15 +4,15 @@ import type { Delivery } from '@paylink/core';
 import { readBody } from './read-body.js';
 
 /**
- * Makes the delivery of a request of node:http, or of a host that builds on it: Express, Fastify, Koa,
- * the compatibility API of HTTP/2.
+ * Makes the delivery of a node:http request, or of a host that builds on node:http: Express,
+ * Fastify, Koa, the compatibility API of HTTP/2.
  *
- * @param hint for the log: how to fix a route whose body something else has read
+ * @param hint for the log: the fix if other code read the body first
  * @param stream the body, if a host's hooks put another stream around the request
  */
 export function deliveryOf(
   req: IncomingMessage,
-  hint = 'Let nothing read the request before paymentWebhook.',
+  hint = 'No other code may read the request before paymentWebhook.',
   stream: Readable = req,
 ): Delivery {
   return {
@@ -23,13 +23,13 @@ export function deliveryOf(
 }
 
 /**
- * Joins all lines of a header as received. `req.headers` keeps only the first line of some names, and
- * middleware that inflates a body deletes Content-Encoding there.
+ * Joins all lines of a header as received. `req.headers` keeps only the first line of some names,
+ * and middleware that inflates a body deletes Content-Encoding there.
  */
 function headerOf(req: IncomingMessage, name: string): string | undefined {
   const { rawHeaders } = req as { readonly rawHeaders?: readonly string[] };
   if (rawHeaders === undefined || rawHeaders.length === 0) {
-    // Another layer made this request. An array is a repeated header.
+    // Another layer made this request, so `rawHeaders` is empty. An array is a repeated header.
     const value = req.headers[name];
     return typeof value === 'string' ? value : undefined;
   }

@@ -3,14 +3,16 @@ import { createReceiver, keepEvent } from '@paylink/core';
 import type { EventSchemas, GateOptions, Reply } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
 
-/** Verifies. Resolves with the reply to write, or undefined if the request may go on. */
+/**
+ * Verifies a request. Resolves with the reply to write, or with undefined to let the request pass.
+ */
 export type NodeGate<Host> = (req: IncomingMessage, host: Host) => Promise<Reply | undefined>;
 
 /**
- * Makes a gate for the requests of node:http. `webhookEvent(req)` returns the event that it proved.
+ * Makes a gate for node:http requests. `webhookEvent(req)` then returns the proven event.
  *
- * @param hint for the log: how to fix a route whose body something else has read
- * @throws ConfigurationError that names the option and the fault.
+ * @param hint for the log: the fix if other code read the body first
+ * @throws ConfigurationError that names the option and the fault
  */
 export function createGate<Events extends EventSchemas, Host extends object>(
   options: GateOptions<Events, Host>,

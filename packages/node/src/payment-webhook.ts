@@ -14,7 +14,7 @@ import {
 import { deliveryOf } from './delivery.js';
 import { writeReply } from './write-reply.js';
 
-/** The request's side of node:http that a handler gets. */
+/** The node:http request, as handlers get it. */
 export interface NodeHost {
   readonly req: IncomingMessage;
 }
@@ -23,22 +23,23 @@ export interface NodeWebhookOptions<Events extends EventSchemas> extends Receive
   Events,
   NodeHost
 > {
-  /** Gets the handler's error: node:http has no error handler. Default: `console.error`. */
+  /** Gets the handler's error, because node:http has no error handler. Default: `console.error`. */
   readonly onError?: ((error: unknown, host: NodeHost) => unknown) | undefined;
 }
 
 /**
- * Makes a request listener for `http.createServer`, or for the compatibility API of HTTP/2: verifies a
- * notification, runs the handler, replies. If the handler throws, the reply is 500 `handler_failed` and
- * `onError` gets the error. The listener's promise resolves when the reply is written.
+ * Makes a request listener for `http.createServer`, or for the compatibility API of HTTP/2. The
+ * listener verifies the notification, runs the handler and replies. If the handler throws, the
+ * reply is 500 `handler_failed` and `onError` gets the error. The listener's promise resolves when
+ * the reply is written.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault.
+ * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   all: NodeWebhookOptions<SchemasOf<Events>>,
   handlers: Handlers<SchemasOf<Events>, NodeHost>,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
-  // Without a prototype, so that a polluted one sets no option.
+  // Removes the prototype, so that a polluted one cannot set an option.
   const own = { __proto__: null, ...all } as typeof all;
   const { onError = logError, ...options } = own;
   if (typeof onError !== 'function') throw new ConfigurationError('onError', 'must be a function');
@@ -62,6 +63,6 @@ function logError(error: unknown): void {
   try {
     console.error('[paylink] the webhook handler failed:', error);
   } catch {
-    // A getter of the error threw while the console printed it.
+    // A getter of the error threw while the console printed the error.
   }
 }

@@ -5,8 +5,8 @@ import { WebhookError, type BodyLimits } from '@paylink/core';
 import getRawBody from 'raw-body';
 import { JoinPieces } from './join-pieces.js';
 
-// Two webhooks on one request would both read it and both credit. In the whole process, because an
-// application can hold two copies of this module.
+// Two webhooks on one request would both read the body and both credit. Symbol.for, because an
+// application can contain two copies of this module.
 const CLAIMED = Symbol.for('paylink.claimed');
 
 /** A request with the properties that hosts and parsers set. */
@@ -17,9 +17,10 @@ type Request = IncomingMessage & {
 };
 
 /**
- * Reads the raw body once. Listens in the same tick, so that another `data` listener costs nothing.
+ * Reads the raw body once. Attaches its listeners in the same tick, so that another `data` listener
+ * takes no bytes.
  *
- * @param hint for the log: how to fix a route whose body something else has read
+ * @param hint for the log: the fix if other code read the body first
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`
  */
 export async function readBody(
@@ -28,11 +29,11 @@ export async function readBody(
   limits: BodyLimits,
   hint: string,
 ): Promise<Uint8Array> {
-  // Bytes that the host kept, as Cloud Functions and `express.json({ verify })` do. Never a string.
+  // Uses the bytes that Cloud Functions and `express.json({ verify })` keep. Never uses a string.
   if (Buffer.isBuffer(req.rawBody)) return req.rawBody;
   const reader = readerOf(req, stream);
   if (reader !== undefined) {
-    // Bytes that express.raw kept.
+    // Uses the bytes that express.raw keeps.
     if (Buffer.isBuffer(req.body)) return req.body;
     const message = `${reader}, so the signed bytes are gone. ${hint}`;
     throw new WebhookError('body_consumed', { message });
@@ -41,11 +42,11 @@ export async function readBody(
   return collect(stream, req.headers['content-length'] ?? null, limits);
 }
 
-/** Says who has read the body, or undefined if it is still whole. */
+/** Names the code that read the body. Returns undefined if the body is still unread. */
 function readerOf(req: Request, stream: Readable): string | undefined {
   if (req[CLAIMED]) return 'another paymentWebhook read this request';
   if (typeof stream.readableEncoding === 'string') return 'setEncoding() turned the body into text';
-  // By the state of the stream: the parsers of Express 4 set `req.body` without reading.
+  // Checks the stream's state, because the parsers of Express 4 set `req.body` without reading.
   if (!stream.readableDidRead && !stream.readableEnded) return undefined;
   if (req.body === undefined) {
     return 'a `data` listener or another reader (tracing, a request logger) read the body first';
@@ -55,8 +56,8 @@ function readerOf(req: Request, stream: Readable): string | undefined {
 }
 
 /**
- * Collects the body within the limits. Nearly every body is one piece, which needs no collector: that
- * saves 18 % of a request on node:http. raw-body collects the others.
+ * Collects the body within the limits. Nearly every body is a single piece and skips the collector,
+ * which saves 18 % of a request on node:http. raw-body collects the others.
  */
 function collect(
   stream: Readable,
@@ -69,7 +70,7 @@ function collect(
     let joined: JoinPieces | undefined;
     let received = 0;
     const timer = setTimeout(() => stop(new WebhookError('body_timeout')), bodyTimeout);
-    // The error listener stays: a stream may fail once more after the body has settled.
+    // The error listener stays, because a stream may fail again after the body has settled.
     stream.on('close', onClose).on('error', onClose);
     stream.on('data', onData).on('end', onEnd);
     // Other middleware may have paused the stream.

@@ -3,18 +3,21 @@ import { check, WebhookError } from '@paylink/core';
 
 export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 
-/** The fields that payments reads. The client may give more of them to `credit`. */
+/** The fields of a payment that Paylink reads. The client may pass more fields to `credit`. */
 export type ServicePayment = Readonly<{ reference: string; status: string }>;
 
-/** Reads payments from the service. The client of `@paylink/client` is one. */
+/** Reads payments from the service. The client of `@paylink/client` implements this interface. */
 export interface PaymentClient<Payment extends ServicePayment = ServicePayment> {
   getPayment(
     reference: string,
     options: {
       readonly signal: AbortSignal;
-      /** The merchant whose API key asks. */
+      /** The merchant whose API key to use. */
       readonly tenant?: string | undefined;
-      /** Set by `reconcile`, which pauses for all references: do not wait for a rate limit. */
+      /**
+       * Set by `reconcile`, which pauses for all references. If false, do not wait out a rate
+       * limit.
+       */
       readonly retryLimited?: false | undefined;
     },
   ): Promise<Payment>;
@@ -26,7 +29,11 @@ export type ClientOf<Payment extends ServicePayment> = (
   tenant: string | undefined,
 ) => PaymentClient<Payment>;
 
-/** Checks the option `client`. A function that throws is called again. @throws ConfigurationError */
+/**
+ * Validates the option `client`. Calls a function that throws again on the next use.
+ *
+ * @throws ConfigurationError
+ */
 export function validateClient<Payment extends ServicePayment>(
   option: PaymentClient<Payment> | ClientOf<Payment>,
 ): ClientOf<Payment> {
@@ -52,7 +59,11 @@ export function isClient(value: unknown): value is PaymentClient {
   return typeof (value as Partial<PaymentClient> | null | undefined)?.getPayment === 'function';
 }
 
-/** @throws WebhookError `confirm_unavailable`, unless the service knows the status of the payment */
+/**
+ * Returns the service's payment.
+ *
+ * @throws WebhookError `confirm_unavailable` if the client fails or the status is unknown
+ */
 export async function ask<Payment extends ServicePayment>(
   clientOf: ClientOf<Payment>,
   reference: string,
@@ -67,7 +78,7 @@ export async function ask<Payment extends ServicePayment>(
     throw unavailable('the client could not read the payment', cause);
   }
   if (payment?.reference !== reference) {
-    throw unavailable('getPayment() returned no payment of the reference that it was asked for');
+    throw unavailable('getPayment() must return the payment with the requested reference');
   }
   if (!['pending', 'success', 'failed', 'cancelled'].includes(payment.status)) {
     throw unavailable('the status of the payment is not in the contract');

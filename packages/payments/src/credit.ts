@@ -1,4 +1,4 @@
-/** Calls the merchant's `credit` in the store, and commits only if it says that it credited. */
+/** Calls the merchant's `credit` in the store. Commits only if `credit` reports a credit. */
 import { WebhookError } from '@paylink/core';
 import type { ServicePayment } from './ask.js';
 import type { Identity } from './identity.js';
@@ -7,21 +7,21 @@ import { logFailure, observed } from './observe.js';
 import { runOnce } from './run-once.js';
 import { SUCCEEDED, type Settings } from './settings.js';
 
-/** Which of the three ways credits: the notification, the return page or the schedule. */
+/** The trigger of a credit: the notification, the return page or the schedule. */
 export type Source = 'webhook' | 'settle' | 'reconcile';
 
 export interface CreditContext<Tx> {
-  /** The transaction of the store. Write with it, so that credit and mark commit together. */
+  /** The store's transaction. Write through `tx`, so that credit and mark commit together. */
   readonly tx: Tx;
-  /** Aborted if the time is over: stop all work that is still under way. */
+  /** Aborts after the time limit. Stop all work that is still running. */
   readonly signal: AbortSignal;
-  /** The merchant whose order it is; undefined if there is one. */
+  /** The merchant whose order this is. Undefined with one merchant. */
   readonly tenant: string | undefined;
   readonly source: Source;
 }
 
 /**
- * The number of rows that `credit` changed, as the driver gives it: 1 or more commits. Any other
+ * The number of rows that `credit` changed, as the driver returns it. 1 or more commits. Any other
  * number and null roll back. `already_credited` commits the mark without a credit.
  */
 export type CreditResult = number | bigint | 'already_credited' | null;
@@ -34,14 +34,14 @@ export type Credit<Tx, Payment extends ServicePayment> = (
   context: CreditContext<Tx>,
 ) => CreditResult | PromiseLike<CreditResult>;
 
-/** `duplicate`: the order was credited before, or credit returned `already_credited`. */
+/** `duplicate`: an earlier call credited the order, or `credit` returned `already_credited`. */
 export type Credited = 'handled' | 'duplicate' | 'in_progress';
 
 /**
  * Credits an order once.
  *
- * @throws the error of `credit` as the same object; WebhookError `not_credited` or
- * `store_unavailable`
+ * @throws the error of `credit` as the same object, or WebhookError `not_credited` or
+ *   `store_unavailable`
  */
 export async function creditOnce<Tx, Payment extends ServicePayment>(
   { store, credit }: Pick<Settings<Tx, Payment>, 'store' | 'credit'>,
@@ -60,7 +60,7 @@ export async function creditOnce<Tx, Payment extends ServicePayment>(
   return wasCredited ? 'duplicate' : 'handled';
 }
 
-/** Credits outside of a receiver, which would limit the time, observe and log. */
+/** Credits outside a receiver, and so limits the time, observes and logs itself. */
 export async function creditNow<Tx, Payment extends ServicePayment>(
   settings: Settings<Tx, Payment>,
   payment: Paid<Payment>,
@@ -104,7 +104,7 @@ function problemOf(returned: unknown): string {
       'or a WHERE that does not match)'
     );
   }
-  const advice = `return the number of rows that it changed, or 'already_credited'`;
+  const advice = `return the number of changed rows, or 'already_credited'`;
   if (returned instanceof Error) return `returned an Error: throw it instead`;
   if (typeof returned !== 'object' || returned === null) {
     const isPlain = typeof returned === 'number' || returned == null;
@@ -115,13 +115,13 @@ function problemOf(returned: unknown): string {
   return `returned an object: ${advice}`;
 }
 
-/** The property in which drivers and ORMs give the number of changed rows. */
+/** Properties with which drivers and ORMs report the number of changed rows. */
 const ROW_COUNTS = ['rowCount', 'count', 'affectedRows', 'affected', 'numUpdatedRows', 'changes'];
 
 function rowCountIn(result: object): string | undefined {
   try {
     return ROW_COUNTS.find((name) => name in result);
   } catch {
-    return undefined; // A proxy that throws.
+    return undefined; // a Proxy threw
   }
 }

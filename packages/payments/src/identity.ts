@@ -1,17 +1,19 @@
-/** Names the order that an event, a settle or a reconcile is about, in one way for all three. */
+/** Names the order of an event, of a `settle` and of a `reconcile`, in one way for all three. */
 import { faultOfReference, isEventKind, WebhookError } from '@paylink/core';
 
-/** SHA-256 digests in lower-case hex: an index has a limit, and a reference can have 10 kB. */
+/**
+ * SHA-256 digests in lower-case hex, because a reference can have 10 kB and an index has a limit.
+ */
 export type Identity = Readonly<{
-  /** Digest of tenant, kind and reference: each key is credited once. */
+  /** Digest of tenant, kind and reference. Each key is credited once. */
   key: string;
-  /** Digest of tenant and reference: runs of one turn go one after the other. */
+  /** Digest of tenant and reference. Runs with the same turn wait for each other. */
   turn: string;
 }>;
 
 /**
- * Gives the key under which payments credits an event, however its bytes are written. The key
- * of a merchant without tenant does not change if a second merchant comes.
+ * Returns the key under which Paylink credits an event. The key does not depend on the event's
+ * bytes. A second merchant does not change the keys of a merchant without tenant.
  *
  * @throws WebhookError `invalid_reference`, `invalid_tenant` or `invalid_kind`
  */
@@ -20,9 +22,9 @@ export async function identify({
   kind,
   reference,
 }: {
-  /** The merchant whose order numbers these are. Leave it out, or give false, if there is one. */
+  /** The merchant whose order numbers these are. Omit it, or pass false, with one merchant. */
   readonly tenant?: string | false | undefined;
-  /** The event kind as it was sent, such as `payment.succeeded`. */
+  /** The kind in the event header, such as `payment.succeeded`. */
   readonly kind: string;
   readonly reference: string;
 }): Promise<Identity> {
@@ -30,7 +32,7 @@ export async function identify({
   const fault = faultOfReference(reference);
   if (fault !== undefined) throw invalid('reference', fault);
   if (!isEventKind(kind)) throw invalid('kind', 'must be 1 to 128 of a-z, 0-9, `.`, `_` and `-`');
-  // A kind has no colon and no bracket, so no two orders have one name.
+  // A kind contains neither colon nor bracket, so two orders never share a name.
   const name =
     owner === undefined ? `${kind}:${reference}` : JSON.stringify([owner, kind, reference]);
   const [key, turn] = await Promise.all([
@@ -44,7 +46,7 @@ export async function identify({
 export function validateTenant(tenant: unknown): string | undefined {
   if (tenant === undefined || tenant === false) return undefined;
   if (typeof tenant === 'string' && tenant !== '') return tenant;
-  throw invalid('tenant', 'must be a non-empty string, or false if there is one merchant');
+  throw invalid('tenant', 'must be a non-empty string, or false for a single merchant');
 }
 
 function invalid(name: string, problem: string): WebhookError {

@@ -1,17 +1,18 @@
-/** Time limits. */
 import { WebhookError, withinBounds } from '@paylink/core';
 
 export interface Limit {
-  /** Undefined: no limit but the signal. Not optional, so that no prototype can set the fields. */
+  /**
+   * Undefined leaves only the signal as a limit. Required, so that no prototype can set the field.
+   */
   readonly milliseconds: number | undefined;
   readonly signal: AbortSignal | undefined;
-  /** The code of the error if the time is over. Its status is 503. */
+  /** The error code after the time limit. The status is 503. */
   readonly code: 'handler_timeout' | 'store_unavailable' | 'confirm_unavailable';
 }
 
 /**
- * Runs `work` with a signal that is aborted at the limit. Rejects at the limit even if `work`
- * ignores the signal.
+ * Runs `work` with a signal that aborts at the limit. Rejects at the limit even if `work` ignores
+ * the signal.
  *
  * @throws the error of `work`, the reason of the signal, or WebhookError with `code`
  */
@@ -25,7 +26,7 @@ export async function withLimit<T>(
     milliseconds,
     signals: [signal],
     reason(aborted) {
-      const message = `not done after ${milliseconds} ms`;
+      const message = `the work took longer than ${milliseconds} ms`;
       controller.abort(aborted ? aborted.reason : new WebhookError(code, { message }));
       return controller.signal.reason as unknown;
     },

@@ -9,11 +9,11 @@ import { Turns } from './kit/turns.js';
 import type { PaymentStore } from './payment-store.js';
 
 /**
- * Makes a store for tests and development: a restart forgets everything, and a replay then credits
+ * Makes a store for tests and development. A restart forgets everything, and a replay then credits
  * again. Warns in production.
  *
- * @param options `limit`: done keys that are remembered, default 100,000 (10 MB). The oldest are
- * forgotten first.
+ * @param options `limit`: maximum number of done keys to remember, default 100,000 (10 MB). The
+ *   store forgets the oldest keys first.
  * @throws ConfigurationError
  */
 export function memoryStore(
@@ -24,7 +24,7 @@ export function memoryStore(
   if (isProduction()) {
     createLogger().warn(
       '[paylink] memoryStore() is not for production: ' +
-        'a restart forgets which orders are credited, and a replay credits them again',
+        'it forgets credited orders at a restart, and a replay then credits them again',
     );
   }
   const done = new Set<string>();
@@ -35,7 +35,7 @@ export function memoryStore(
       if (done.has(key)) return 'duplicate';
       return turns.run(turn, key, signal, async () => {
         if (done.has(key)) return 'duplicate';
-        // Ends on abort, so that work that never settles does not hold its turn for ever.
+        // Ends on abort, so that work that never settles does not hold its turn forever.
         await withinBounds(work(undefined), { signals: [signal] });
         done.add(key);
         if (done.size > limit) done.delete(done.values().next().value!);

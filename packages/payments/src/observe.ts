@@ -1,13 +1,19 @@
-/** Tells the merchant how payments ended. Neither the hook nor the log can change anything. */
+/**
+ * Reports the outcomes of payments to the merchant. Neither the hook nor the log can change an
+ * outcome.
+ */
 import { isWebhookError, logLine, type Logger } from '@paylink/core';
 import type { Credited, Source } from './credit.js';
 
-/** How one event or one credit ended. */
+/** The outcome of one event or one credit. */
 export interface PaymentOutcome {
-  /** A receiver with its own `observe` reports the deliveries of `webhook` too: count one. */
+  /**
+   * A receiver with its own `observe` also reports deliveries with source `webhook`. Count only
+   * one.
+   */
   readonly source: Source;
   readonly outcome: Credited | 'ignored' | 'failed';
-  /** The code of the error if the outcome is `failed`. */
+  /** The error code. Set if the outcome is `failed`. */
   readonly code?: string;
   readonly kind: string;
   readonly reference: string;
@@ -15,7 +21,7 @@ export interface PaymentOutcome {
   readonly durationMs: number;
 }
 
-/** Runs `work`, and tells `observe` how it ended. */
+/** Runs `work`, and reports the outcome to `observe`. */
 export async function observed<Outcome extends PaymentOutcome['outcome']>(
   observe: ((outcome: PaymentOutcome) => unknown) | undefined,
   facts: Pick<PaymentOutcome, 'source' | 'kind' | 'reference' | 'tenant'>,
@@ -34,7 +40,7 @@ export async function observed<Outcome extends PaymentOutcome['outcome']>(
   }
 }
 
-/** Logs why a payment that the service has confirmed was not credited. */
+/** Logs the reason why a payment that the service confirmed was not credited. */
 export function logFailure(
   logger: Logger,
   { source, reference }: Pick<PaymentOutcome, 'source' | 'reference'>,
@@ -46,13 +52,13 @@ export function logFailure(
   logger.error(logLine(status, code, text), { code, status, reference });
 }
 
-/** Calls a hook of the merchant. An error or a rejection of the hook has no effect. */
+/** Calls a merchant's hook. Errors and rejections of the hook have no effect. */
 export function tell<T>(hook: ((value: T) => unknown) | undefined, value: T): void {
   const call = async (): Promise<unknown> => hook?.(value);
   call().catch(() => undefined);
 }
 
-/** The code of a WebhookError, or `handler_failed`. */
+/** Returns the code of a WebhookError, or `handler_failed`. */
 export function codeOf(error: unknown): string {
   return factsOf(error).code;
 }

@@ -6,46 +6,46 @@ import type { ReconcileReport } from './reconcile/report.js';
 import { validateSettings, type AnyEvent, type PaymentsOptions } from './settings.js';
 import { createSettle, type Settled } from './settle.js';
 
-/** Three ways to one credit: they share the client, the store, the key and `credit`. */
+/** Three ways to one credit. All three share the client, the store, the key and `credit`. */
 export interface Payments {
-  /** The kinds of `handlers`. `paymentWebhook` takes their events without the option `events`. */
+  /** The kinds of `handlers`. `paymentWebhook` accepts their events without the option `events`. */
   readonly kinds: readonly string[];
   /**
-   * Credits the order of a verified event: give the payments to `paymentWebhook` as its handlers,
-   * or call this in a queue worker or behind a gate.
+   * Credits the order of a verified event. Pass the payments to `paymentWebhook` as its handlers,
+   * or call `receive` in a queue worker or behind a gate.
    *
    * @throws the error of `credit`, or WebhookError with the code of the reply
    */
   receive(
     event: AnyEvent,
     context?: {
-      /** Ends the run. Without a signal, `timeout` of the payments does. */
+      /** Ends the run. Without a signal, the option `timeout` of the payments ends it. */
       readonly signal?: AbortSignal | undefined;
     },
   ): Promise<Received>;
   /**
-   * Asks the service how the payment of an order stands, and credits the order if it is paid. For
-   * the page that the customer returns to. Calls that come together share one question, and its
-   * answer is reused for 2 s.
+   * Asks the service for the payment of an order, and credits the order if the payment succeeded.
+   * Call it on the return page. Simultaneous calls share one request, and later calls reuse its
+   * answer for 2 s.
    *
    * `success` with `credited: false` means that another call credited the order, or credits it now.
    *
-   * @throws the error of `credit`, or WebhookError: `confirm_unavailable` with the error of the
-   * client as its cause, `not_credited`, `store_unavailable`, `handler_timeout`
+   * @throws the error of `credit`, or WebhookError: `confirm_unavailable` with the client's error
+   *   as its cause, `not_credited`, `store_unavailable`, `handler_timeout`
    */
   settle(
     reference: string,
     options?: {
-      /** The merchant whose order it is. Leave it out, or give false, if there is one. */
+      /** The merchant whose order this is. Omit it, or pass false, with one merchant. */
       readonly tenant?: string | false | undefined;
-      /** Ends this call. A question that other calls share goes on. */
+      /** Ends this call. A request that other calls share continues. */
       readonly signal?: AbortSignal | undefined;
     },
   ): Promise<Settled>;
   /**
-   * Asks the service for each unpaid order, and credits those that are paid. An order that fails
-   * does not stop the others. If the service refuses by its rate limit, all orders wait. If it
-   * refuses the key with 401, the run ends.
+   * Asks the service for each unpaid order, and credits the paid ones. A failing order does not
+   * stop the others. If the service returns 429, all orders wait. If the service rejects the key
+   * with 401, the run ends.
    *
    * @throws ConfigurationError, the reason of the signal, or the error of `references`
    */
@@ -53,7 +53,7 @@ export interface Payments {
 }
 
 /**
- * Makes the one place that says how an order is credited.
+ * Configures the credit of orders, in one place for notifications, return page and schedule.
  *
  * @throws ConfigurationError that names the option
  */

@@ -24,7 +24,7 @@ export async function receive<Tx, Payment extends ServicePayment>(
   context: Parameters<Payments['receive']>[1] = {},
 ): Promise<Received> {
   check(typeof event === 'object' && event !== null, 'event', 'must be a verified event');
-  // Own properties only: an inherited tenant would give the order another key.
+  // Reads own properties only, because an inherited tenant would give the order another key.
   const own = Object.assign({ __proto__: null }, event) as Partial<UnrecognizedEvent>;
   const { signal } = Object.assign({ __proto__: null }, context) as typeof context;
   checkSignal(signal);

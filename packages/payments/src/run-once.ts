@@ -1,4 +1,4 @@
-/** Runs work in a store, and believes no store that cannot be right. */
+/** Runs work in a store, and checks the store's answers. */
 import { isWebhookError, WebhookError } from '@paylink/core';
 import type { Identity } from './identity.js';
 import type { PaymentStore, RunResult } from './payment-store.js';
@@ -21,8 +21,8 @@ export async function hasMark(
 /**
  * Runs `work` once under the key.
  *
- * @throws the error of `work` as the same object; WebhookError `not_credited` of the store, or
- * `store_unavailable` for any other error of the store
+ * @throws the error of `work` as the same object, WebhookError `not_credited` of the store, or
+ *   `store_unavailable` for any other error of the store
  */
 export async function runOnce<Tx>(
   store: PaymentStore<Tx>,
@@ -30,12 +30,12 @@ export async function runOnce<Tx>(
   work: (tx: Tx) => Promise<void>,
   signal: AbortSignal,
 ): Promise<RunResult> {
-  // Of the last run only: a store may run the work again.
+  // The result of the last run only, because a store may run the work again.
   let last: { readonly error: unknown } | 'succeeded' | undefined;
   const watched = async (tx: Tx): Promise<void> => {
     last = undefined;
     try {
-      // A store that begins late must start nothing that nobody waits for.
+      // A store that begins late must not start work that nobody waits for.
       signal.throwIfAborted();
       await work(tx);
       last = 'succeeded';

@@ -13,47 +13,47 @@ import type { PaymentOutcome } from './observe.js';
 import type { Inbox } from './inbox.js';
 import type { PaymentStore } from './payment-store.js';
 
-/** A verified event of any kind. The shape of its payload depends on your schemas. */
+/** A verified event of any kind. Your schemas determine the shape of its payload. */
 export type AnyEvent = KnownEvent<string, unknown> | UnrecognizedEvent;
 
-/** Handles an event of another kind once, in the same store. Its name is not confirmed. */
+/** Handles an event of another kind once, in the same store. The kind's name is not confirmed. */
 export type KindHandler<Tx> = (
   event: AnyEvent,
   context: Omit<CreditContext<Tx>, 'source'>,
 ) => unknown;
 
-/** As `NoInfer`, whose name an editor would show. */
+/** Like `NoInfer`, but editors do not show the name. */
 type Settled<T> = [T][T extends unknown ? 0 : never];
 
 export interface PaymentsOptions<Tx, Payment extends ServicePayment> {
   /**
-   * Asks the service before anything is credited: a client, or a function that returns one. The
-   * first use of each tenant calls the function.
+   * Confirms each payment before the credit: a client, or a function that returns one. The first
+   * use of each tenant calls the function.
    */
   readonly client:
     PaymentClient<Payment> | ((tenant: string | undefined) => PaymentClient<Payment>);
-  /** Commits a credit and its mark together, such as `postgresStore(pool)`. */
+  /** Commits a credit and its mark together, for example `postgresStore(pool)`. */
   readonly store: PaymentStore<Tx>;
-  /** Credits one order and returns the number of rows that it changed. */
+  /** Credits one order and returns the number of changed rows. */
   readonly credit: Credit<Settled<Tx>, Settled<Payment>>;
-  /** Handlers of other kinds. An event of a kind without a handler is acknowledged and ignored. */
+  /** Handlers of other kinds. The receiver acknowledges events without a handler. */
   readonly handlers?: Readonly<Record<string, KindHandler<Settled<Tx>>>> | undefined;
   /**
-   * Milliseconds for `receive` without a signal, and for each step of `settle` and `reconcile`: the
-   * look into the store, the question to the service, the credit. Default 25,000.
+   * Milliseconds for `receive` without a signal, and for each step of `settle` and `reconcile`:
+   * reading the store, asking the service, crediting. Default 25,000.
    */
   readonly timeout?: number | undefined;
-  /** Default: `console`. Gets each payment that `settle` or `reconcile` could not credit. */
+  /** Gets each payment that `settle` or `reconcile` could not credit. Default: `console`. */
   readonly logger?: Logger | undefined;
-  /** Called once for each `receive`, and for each credit that `settle` or `reconcile` starts. */
+  /** Called once per `receive`, and once per credit that `settle` or `reconcile` starts. */
   readonly observe?: ((outcome: PaymentOutcome) => unknown) | undefined;
 }
 
-/** The options after the checks. */
+/** The validated options. */
 export interface Settings<Tx, Payment extends ServicePayment> {
   readonly clientOf: ClientOf<Payment>;
   readonly store: PaymentStore<Tx>;
-  /** The inbox of the store. */
+  /** The store's inbox. */
   readonly inbox: Inbox | undefined;
   readonly credit: Credit<Tx, Payment>;
   readonly handlers: ReadonlyMap<string, KindHandler<Tx>>;
@@ -109,7 +109,7 @@ function validateHandlers<Tx>(
     const option = `handlers['${kind}']`;
     check(kind !== SUCCEEDED, option, 'must not be set: `credit` handles this kind');
     const isKind = isEventKind(kind) && kind !== 'unrecognized';
-    check(isKind, option, 'must be the kind that the service sends');
+    check(isKind, option, 'must be an event kind of the service');
     check(typeof handler === 'function', option, 'must be a function');
   }
   return map;

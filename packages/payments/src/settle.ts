@@ -10,11 +10,11 @@ import { SharedAnswers } from './shared-answers.js';
 
 export interface Settled {
   readonly status: PaymentStatus;
-  /** Whether this call credited the order. */
+  /** True if this call credited the order. */
   readonly credited: boolean;
 }
 
-/** Makes `settle`, which remembers for 2 s what the service answered. */
+/** Makes `settle`, which reuses the service's answers for 2 s. */
 export function createSettle<Tx, Payment extends ServicePayment>(
   settings: Settings<Tx, Payment>,
 ): Payments['settle'] {
@@ -30,7 +30,7 @@ export function createSettle<Tx, Payment extends ServicePayment>(
     if (await withLimit(lookup, () => hasMark(store, identity))) {
       return { status: 'success', credited: false };
     }
-    // Without the signal of this call, because other calls wait for the answer too.
+    // Leaves out this call's signal, because other calls wait for the answer too.
     const question = answers.get(identity.key, () =>
       withLimit({ milliseconds, signal: undefined, code: 'confirm_unavailable' }, (limit) =>
         ask(clientOf, reference, { signal: limit, tenant }),
@@ -38,7 +38,7 @@ export function createSettle<Tx, Payment extends ServicePayment>(
     );
     const payment = await withinBounds(question, { signals: [signal] });
     if (payment.status !== 'success') return { status: payment.status, credited: false };
-    // If another run is under way, it credits the order, or leaves it to the next delivery.
+    // If another run is running, that run credits the order, or leaves it to the next delivery.
     const context = { source: 'settle', tenant, signal } as const;
     const credited = await creditNow(settings, payment as Paid<Payment>, identity, context);
     return { status: 'success', credited: credited === 'handled' };

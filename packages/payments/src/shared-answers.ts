@@ -1,18 +1,18 @@
-/** Milliseconds that an answer is reused: a page that polls does not flood the API. */
+/** Milliseconds for which calls reuse an answer, so that a polling page does not flood the API. */
 const REUSED_FOR = 2_000;
 const LIMIT = 10_000;
 
 interface Shared<T> {
   readonly answer: Promise<T>;
-  /** Of `performance.now()`. Infinity until the answer is there. */
+  /** A value of `performance.now()`. Infinity until the answer arrives. */
   expiry: number;
 }
 
-/** Shares one question among all callers of a key, and reuses its answer, a failure too. */
+/** Shares one request among all callers of a key, and reuses its answer, including a failure. */
 export class SharedAnswers<T> {
   readonly #shared = new Map<string, Shared<T>>();
 
-  /** Keys that are kept: those that expired go with the next question. */
+  /** Number of stored keys. The next request removes expired keys. */
   get size(): number {
     return this.#shared.size;
   }

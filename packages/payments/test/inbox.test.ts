@@ -37,7 +37,7 @@ async function expectLast(payments: Payments, keep: Mock): Promise<void> {
 }
 
 describe('the inbox of a store', () => {
-  it('keeps a delivery that failed, with its bytes and the code', async () => {
+  it('keeps a failed delivery, with its bytes and the code', async () => {
     const { payments, inbox } = paymentsWith(refuse);
     const event = succeeded('order-1', { tenant: 'north' });
     expect(await failure(payments.receive(event))).toMatchObject({ code: 'amount_differs' });
@@ -95,7 +95,7 @@ describe('the inbox of a store', () => {
     await expectLast(payments, inbox.keep);
   });
 
-  it('discards a delivery whose payment failed or was cancelled after all', async () => {
+  it('discards a delivery if its payment finally failed or was cancelled', async () => {
     let status = 'pending';
     const { payments, inbox } = paymentsWith(() => 1, { client: service(() => ({ status })) });
     await failure(payments.receive(succeeded()));
@@ -105,7 +105,7 @@ describe('the inbox of a store', () => {
     expect(inbox.discard.mock.calls).toEqual([[key], [key]]);
   });
 
-  it('is not waited for', async () => {
+  it('never delays a reply', async () => {
     const { payments, inbox } = paymentsWith(refuse);
     inbox.keep.mockReturnValue(new Promise(() => undefined));
     expect(await failure(payments.receive(succeeded()))).toMatchObject({ code: 'amount_differs' });
@@ -126,8 +126,8 @@ describe('the inbox of a store', () => {
     await vi.waitFor(() => expect(logger.error).toHaveBeenCalledOnce());
     const [line, fields] = logger.error.mock.calls[0] as [string, object];
     expect(line).toBe(
-      '[paylink] not_kept: the failed delivery of the order "order-1" is not in the inbox: ' +
-        'the disk is full. `reconcile` credits the order if it is paid',
+      '[paylink] not_kept: the inbox lacks the failed delivery of the order "order-1": ' +
+        'the disk is full. `reconcile` credits the order if the payment succeeded',
     );
     expect(fields).toEqual({ code: 'not_kept', reference: 'order-1', kind: 'payment.succeeded' });
   });
@@ -146,7 +146,7 @@ describe('the inbox of a store', () => {
     }
   });
 
-  it('is used by no other way to the credit', async () => {
+  it('plays no part in settle and reconcile', async () => {
     const { payments, inbox } = paymentsWith(refuse, { logger: quiet });
     await failure(payments.settle('order-1'));
     await payments.reconcile(['order-2']);

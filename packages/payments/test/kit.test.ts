@@ -29,7 +29,7 @@ describe('memoryStore', () => {
     expect(await Promise.all(keys)).toEqual([false, true, true]);
   });
 
-  it('warns in production, once for each store, and elsewhere never', () => {
+  it('warns once per store, and only in production', () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
     memoryStore();
     expect(warn).not.toHaveBeenCalled();
@@ -40,13 +40,13 @@ describe('memoryStore', () => {
     expect(warn.mock.calls[0]![0]).toMatch(/memoryStore\(\) is not for production/);
   });
 
-  it.each([0, -1, 1.5, '10', null])('refuses the limit %o', (limit) => {
+  it.each([0, -1, 1.5, '10', null])('rejects the limit %o', (limit) => {
     expect(() => memoryStore({ limit: limit as number })).toThrow(/^limit/);
   });
 });
 
 describe('identify', () => {
-  it('gives the SHA-256 of the kind and the reference, or of JSON with a tenant', async () => {
+  it('returns the SHA-256 of the kind and the reference, or of JSON with a tenant', async () => {
     const kind = 'payment.succeeded';
     // printf 'payment.succeeded:order-42' | sha256sum
     const known = 'eb37689482b3bc08d8fc9eb8f0913719d138e879fb9dd5c15853dd3823e94565';
@@ -59,7 +59,7 @@ describe('identify', () => {
     expect(tenant.turn).not.toBe(alone.turn);
   });
 
-  it('gives no two orders one key, and all kinds of one order one turn', async () => {
+  it('gives each order its own key, and all kinds of one order one turn', async () => {
     const named = [
       { kind: 'a.b', reference: 'c' },
       { kind: 'a', reference: 'b:c' },
@@ -81,7 +81,7 @@ describe('identify', () => {
 });
 
 describe('RecentlyDone', () => {
-  it('knows a key for five seconds', () => {
+  it('remembers a key for five seconds', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const recent = new RecentlyDone();
     recent.add('a');
@@ -103,7 +103,7 @@ describe('RecentlyDone', () => {
     ]);
   });
 
-  it('forgets all at a clear, and takes no answer to a question from before it', () => {
+  it('forgets all keys at a clear, and ignores answers to earlier questions', () => {
     const recent = new RecentlyDone();
     recent.add('a');
     const { era } = recent;
@@ -119,7 +119,7 @@ describe('withRetries', () => {
   const conflict = new Error('40001');
   const isWorthRetrying = (error: unknown): boolean => error === conflict;
 
-  it('tries three times at most, and only after errors that are worth it', async () => {
+  it('tries three times at most, and only after errors worth a retry', async () => {
     const attempt = vi.fn(() => Promise.reject(conflict));
     expect(await failure(withRetries({ signal: never, isWorthRetrying }, attempt))).toBe(conflict);
     expect(attempt).toHaveBeenCalledTimes(3);
@@ -169,7 +169,7 @@ function line() {
 }
 
 describe('Turns', () => {
-  it('lets runs of one turn go one at a time, and runs of other turns beside them', async () => {
+  it('runs one attempt of a turn at a time, and runs of other turns beside it', async () => {
     const { started, run, end } = line();
     const results = [run('1', 'a', 'first'), run('1', 'b', 'second'), run('2', 'c', 'beside')];
     expect(started).toEqual(['first', 'beside']);
@@ -235,7 +235,7 @@ describe('Turns', () => {
     expect(await run('t', 'd', 'refused', controller.signal)).toBe(reason);
   });
 
-  it('does not end a run that has begun by an abort, nor a waiter behind it', async () => {
+  it('does not end a running attempt by an abort, nor a waiter behind it', async () => {
     const { started, run, end } = line();
     const controller = new AbortController();
     const first = run('t', 'a', 'first');

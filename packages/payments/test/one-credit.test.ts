@@ -43,7 +43,7 @@ const order = (more: Partial<Order> = {}): Order => ({
 });
 
 describe('webhook, settle and reconcile of one order', () => {
-  it('at the same moment give one credit, a hundred times over', async () => {
+  it('at the same moment lead to one credit, a hundred times over', async () => {
     for (let round = 0; round < 100; round++) {
       const { orders, credits, payments } = shop(service());
       orders.set('order-1', order());
@@ -72,7 +72,7 @@ describe('webhook, settle and reconcile of one order', () => {
     }
   });
 
-  it('credit the order by the way that is left if the others fail', async () => {
+  it('credit the order by the remaining way if the others fail', async () => {
     const { orders, credits, payments } = shop(service());
     const early = await Promise.allSettled([
       payments.receive(succeeded()),
@@ -89,7 +89,7 @@ describe('the recipe', () => {
   it.each<[string, Partial<Order>]>([
     ['another currency', { currency: 'USD' }],
     ['another amount', { amount: 15_001 }],
-  ])('refuses a payment of %s with 409 on each way, and logs it', async (_, differs) => {
+  ])('rejects a payment of %s with 409 on each way, and logs it', async (_, differs) => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const { orders, credits, payments } = shop(service(), logger);
     orders.set('order-1', order(differs));
@@ -114,7 +114,7 @@ describe('the recipe', () => {
     expect(credits).toEqual([]);
   });
 
-  it('credits an order whose row comes after the notification, on the retry', async () => {
+  it('credits an order on the retry if its row is inserted after the notification', async () => {
     const { orders, credits, payments } = shop(service());
     const error = await failure(payments.receive(succeeded()));
     expect(error).toMatchObject({ code: 'unknown_order', status: 503 });
@@ -131,7 +131,7 @@ describe('with the client and the emulator', () => {
   });
   afterAll(() => emulator.close());
 
-  it('a paid order is credited once, whatever comes first', async () => {
+  it('credits a paid order once, in any order of notification, settle and reconcile', async () => {
     const { baseUrl, apiKey } = emulator;
     const client = createClient({ baseUrl, apiKey, retries: 0 });
     const credits: (number | undefined)[] = [];

@@ -27,7 +27,7 @@ describe('createPayments', () => {
     ['observe', 'log'],
     ['onSuccess', () => undefined],
     ['tenant', 'acme'],
-  ])('names a wrong option at construction: %s is %o', (option, value) => {
+  ])('names an invalid option at construction: %s is %o', (option, value) => {
     const make = () => createPayments({ ...good(), [option]: value });
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(expect.objectContaining({ option }) as Error);
@@ -35,21 +35,21 @@ describe('createPayments', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['payment.succeeded', () => undefined, /`credit` handles this kind/],
-    ['unrecognized', () => undefined, /must be the kind that the service sends/],
+    ['unrecognized', () => undefined, /must be an event kind of the service/],
     ['payment.refunded', 'refund', /must be a function/],
-    ['Payment:Refunded', () => undefined, /must be the kind that the service sends/],
-  ])('refuses the handler %s: %o', (kind, handler, message) => {
+    ['Payment:Refunded', () => undefined, /must be an event kind of the service/],
+  ])('rejects the handler %s: %o', (kind, handler, message) => {
     const make = () => createPayments({ ...good(), handlers: { [kind]: handler as never } });
     expect(make).toThrow(message);
     const option = `handlers['${kind}']`;
     expect(make).toThrow(expect.objectContaining({ option }) as Error);
   });
 
-  it.each([undefined, null, 'options'])('refuses %o in place of options', (options) => {
+  it.each([undefined, null, 'options'])('rejects %o instead of options', (options) => {
     expect(() => createPayments(options as never)).toThrow(ConfigurationError);
   });
 
-  it('refuses wrong options of settle and reconcile by their names', async () => {
+  it('names invalid options of settle and reconcile', async () => {
     const payments = createPayments(good());
     for (const [option, value] of [
       ['signal', {}],

@@ -60,7 +60,7 @@ function run(
 }
 
 describe('a service that limits reads', () => {
-  it('asks for 500 references as fast as the service allows, and not while it pauses', async () => {
+  it('is asked for 500 references as fast as it allows, and not during its pauses', async () => {
     const server = await startLimitedServer(50, 1_000, () => 'success');
     try {
       const client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY });
@@ -108,7 +108,7 @@ describe('a service that limits reads', () => {
 });
 
 describe('a pause', () => {
-  it('holds all references, and the refused one is asked again', async () => {
+  it('holds all references, and the run asks the refused one again', async () => {
     useClock();
     const asked: [number, string][] = [];
     const pauses: (number | undefined)[] = [];
@@ -131,7 +131,7 @@ describe('a pause', () => {
   });
 
   it.each([undefined, null, NaN, '5', '', -1, Infinity, {}, true])(
-    'grows from one second on after a 429 with the retryAfter %o, which is no delay',
+    'grows from one second on after a 429 with the invalid retryAfter %o',
     async (retryAfter) => {
       useClock();
       vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -151,7 +151,7 @@ describe('a pause', () => {
   );
 
   it.each([NaN, '5', Infinity])(
-    'of %o keeps no run going past its deadline',
+    'does not keep a run going past its deadline: %o',
     async (retryAfter) => {
       useClock();
       const started = performance.now();
@@ -165,7 +165,7 @@ describe('a pause', () => {
   );
 
   it.each([NaN, '5', {}, null])(
-    'does not pause for another error with the retryAfter %o',
+    'does not start for another error with the retryAfter %o',
     async (retryAfter) => {
       const error = refusal(retryAfter, { code: 'service_error', status: 500 });
       const answer = vi.fn(() => error);
@@ -188,7 +188,7 @@ describe('a pause', () => {
     expect(pauses).toEqual([1_000, 2_000, 1_000]);
   });
 
-  it('keeps the longer pause of two refusals, and counts it once', async () => {
+  it('lasts as long as the longer one of two refusals, and counts once', async () => {
     useClock();
     const started = performance.now();
     const asked: number[] = [];
@@ -210,7 +210,7 @@ describe('a pause', () => {
     expect(pauses).toEqual([7_000]);
   });
 
-  it('adds up to a quarter of a second to a pause, so that processes do not ask together', async () => {
+  it('lasts up to a quarter of a second longer, so that processes do not ask together', async () => {
     useClock();
     vi.spyOn(Math, 'random').mockReturnValue(0.8);
     const started = performance.now();
@@ -222,7 +222,7 @@ describe('a pause', () => {
     expect(asked).toEqual([0, 3_200]);
   });
 
-  it('pauses for a Retry-After with another status too', async () => {
+  it('starts for a Retry-After with another status too', async () => {
     useClock();
     const onProgress = vi.fn();
     const answers = [refusal(3_000, { code: 'service_error', status: 503 }), {}];
@@ -249,7 +249,7 @@ describe('a pause', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('leaves the cursor at the first reference that was not asked, whichever was refused first', async () => {
+  it('leaves the cursor at the first reference not asked, even if a later one was refused first', async () => {
     let refuseFirst = (): void => undefined;
     const answer = (reference: string) =>
       reference === 'order-0'
@@ -272,7 +272,7 @@ describe('a pause', () => {
 });
 
 describe('the time of a run', () => {
-  it('ends with its deadline: nothing more begins, and what is under way ends', async () => {
+  it('ends at its deadline: nothing starts anymore, and running requests end', async () => {
     useClock();
     const memory = memoryStore();
     const isDone = vi.fn(() => Promise.resolve(false));

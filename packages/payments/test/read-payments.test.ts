@@ -26,7 +26,7 @@ const read = (client: PaymentClient<Payment>, options: Options = {}) =>
   readPayments({ client, references: ['a', 'b', 'c'], ...options });
 
 describe('readPayments', () => {
-  it('gives the readings in the order of the references, `concurrency` at a time', async () => {
+  it('yields the readings in the order of the references, `concurrency` at a time', async () => {
     const waiting: (() => void)[] = [];
     let most = 0;
     const client = service(
@@ -43,7 +43,7 @@ describe('readPayments', () => {
     expect(most).toBe(3);
   });
 
-  it('lets a reference fail with the error of the client, and reads the others', async () => {
+  it('yields the client’s error for one reference, and reads the others', async () => {
     const notFound = Object.assign(new Error('there is none'), { code: 'not_found' });
     const client = service((reference) =>
       reference === 'a' ? notFound : { reference: reference === 'b' ? 'another' : reference },
@@ -150,7 +150,7 @@ describe('readPayments', () => {
     await vi.waitUntil(() => ended);
   });
 
-  it('ends the questions under way if the consumer leaves', async () => {
+  it('ends the running requests if the consumer leaves', async () => {
     const signals: AbortSignal[] = [];
     const client = service((reference, { signal }) => {
       signals.push(signal);
@@ -163,7 +163,7 @@ describe('readPayments', () => {
     expect(signals[1]!.aborted).toBe(true);
   });
 
-  it('ends as soon as the caller aborts, also if the client hangs', async () => {
+  it('ends as soon as the caller aborts, even if the client hangs', async () => {
     const stop = new AbortController();
     const reason = new Error('stop');
     const client = service(() => {
@@ -182,7 +182,7 @@ describe('readPayments', () => {
     ['timeout', 0],
     ['signal', {}],
     ['onPause', 'log'],
-  ])('refuses a wrong %s by its name: %o', async (option, value) => {
+  ])('names the invalid option %s: %o', async (option, value) => {
     const readings = read(service(), { [option]: value });
     expect(await failure(gather(readings))).toMatchObject({ code: 'misconfigured', option });
   });

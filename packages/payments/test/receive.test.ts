@@ -42,7 +42,7 @@ describe('a notification', () => {
     expect(await store.isDone(await keyOf('order-1'))).toBe(true);
   });
 
-  it('reports a duplicate if the order is done, without a question to the service', async () => {
+  it('is a duplicate if the order is done, without asking the service', async () => {
     const credit = vi.fn(() => 1);
     const { payments, client } = paymentsWith(credit);
     await payments.receive(succeeded());
@@ -141,7 +141,7 @@ describe('a notification', () => {
   );
 });
 
-it('gives no two orders one key, and refuses a kind that the service cannot send', async () => {
+it('identify gives no two orders one key, and rejects kinds that the service cannot send', async () => {
   const error = await failure(identify({ kind: 'a:b', reference: 'c' }));
   expect(error).toMatchObject({ code: 'invalid_kind', status: 400 });
   expect(await keyOf('b:c', { kind: 'a' })).not.toBe(await keyOf('c', { kind: 'a.b' }));
@@ -166,11 +166,11 @@ describe('the result of credit', () => {
   it.each<[unknown, RegExp]>([
     [0, /changed no row \(no such order yet, another amount or currency, or a WHERE that does not/],
     [0n, /changed no row/],
-    [-1, /returned -1: return the number of rows that it changed/],
+    [-1, /returned -1: return the number of changed rows/],
     [1.5, /returned 1.5:/],
     [NaN, /returned NaN:/],
     [Infinity, /returned Infinity:/],
-    [undefined, /returned undefined: return the number of rows/],
+    [undefined, /returned undefined: return the number of changed rows/],
     [null, /returned null:/],
     [true, /returned a boolean:/],
     ['1', /returned a string:/],
@@ -200,7 +200,7 @@ describe('the result of credit', () => {
     }
   });
 
-  it('that is a hostile object is 503 not_credited too', async () => {
+  it('fails with 503 not_credited if it is a hostile object', async () => {
     const has = (): never => {
       throw new Error('of the proxy');
     };
@@ -244,7 +244,7 @@ describe('events of other kinds', () => {
   const refunded = (more: object = {}) =>
     succeeded('order-1', { type: 'payment.refunded', ...more });
 
-  it('run once in the same store, without a question to the service', async () => {
+  it('run once in the same store, without asking the service', async () => {
     const handler = vi.fn((..._given: unknown[]) => undefined);
     const { payments, client } = paymentsWith(() => 1, {
       handlers: { 'payment.refunded': handler },
@@ -281,7 +281,7 @@ describe('events of other kinds', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('are ignored without a handler of their own: no inherited name is one', async () => {
+  it('are ignored without a handler: an inherited name is not a handler', async () => {
     const { payments, store } = paymentsWith(() => 1, { handlers: {} });
     for (const type of ['payment.refunded', 'constructor', '__proto__', 'toString']) {
       expect(await payments.receive(succeeded('order-1', { type }))).toEqual({

@@ -21,7 +21,7 @@ function paymentsWith(more: object = {}) {
 const references = (count: number): string[] => Array.from({ length: count }, (_, n) => `r-${n}`);
 
 describe('reconcile', () => {
-  it('credits what is paid, once, and reports how each reference stands', async () => {
+  it('credits paid orders once, and reports the outcome of each reference', async () => {
     const client = service((reference) =>
       reference === 'nobody' ? new Error('not found') : { status: reference },
     );
@@ -62,7 +62,7 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('never credits the payment of another reference, whatever client read it', async () => {
+  it('never credits the payment of another reference, even if the client returns one', async () => {
     for (const answer of [{ reference: 'other' }, { reference: undefined }, () => null]) {
       const { reconcile, credit } = paymentsWith({ client: service(answer) });
       expect((await reconcile(['r'])).errors).toMatchObject([
@@ -72,7 +72,7 @@ describe('reconcile', () => {
     }
   });
 
-  it('ends at a refused key, and asks nothing more', async () => {
+  it('ends after a refused key, and asks nothing more', async () => {
     const client = service((reference) =>
       reference === 'r-0' ? Object.assign(new Error('refused'), { status: 401 }) : {},
     );
@@ -86,7 +86,7 @@ describe('reconcile', () => {
     }
   });
 
-  it('tells of each error as it comes, and logs none then', async () => {
+  it('reports each error as it occurs, and then logs none', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const { reconcile, credit } = paymentsWith({ logger });
     const broken = new Error('no such table');
@@ -109,7 +109,7 @@ describe('reconcile', () => {
     expect(logger.error).toHaveBeenCalledOnce();
   });
 
-  it('asks neither the store nor the client for a value that is no reference', async () => {
+  it('asks neither the store nor the client for an invalid reference', async () => {
     const store = { isDone: vi.fn(), run: vi.fn() };
     const { reconcile, client } = paymentsWith({ store });
     const { errors } = await reconcile(['', 'a\0b', '\ud800', 7 as unknown as string]);
@@ -127,14 +127,14 @@ describe('reconcile', () => {
     expect(client.getPayment).not.toHaveBeenCalled();
   });
 
-  it('credits an order once whose reference is given twice, and reports it', async () => {
+  it('credits an order once if its reference is listed twice, and reports the repetition', async () => {
     const { reconcile, credit } = paymentsWith();
     const report = await reconcile(['a', 'b', 'a', 'a'], { cursor: '0:a', concurrency: 1 });
     expect(report).toMatchObject({ total: 4, credited: ['a', 'b'], repeated: ['a', 'a'] });
     expect(credit).toHaveBeenCalledTimes(2);
   });
 
-  it('goes on if one order fails, logs it, and credits it in the next run', async () => {
+  it('continues if one order fails, logs the failure, and credits the order in the next run', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const { reconcile, credit } = paymentsWith({ logger });
     const fault = new Error('no such order');
@@ -184,7 +184,7 @@ describe('reconcile', () => {
     expect((await reconcile(['r'])).errors).toMatchObject([{ reference: 'r', error: { code } }]);
   });
 
-  it('ends a question that hangs after `timeout`, and a credit with its signal', async () => {
+  it('ends a hanging request after `timeout`, and a hanging credit with its signal', async () => {
     const hanging = paymentsWith({
       client: service(() => new Promise(() => undefined)),
       timeout: 20,
@@ -201,7 +201,7 @@ describe('reconcile', () => {
     expect((await reconcile(['r'])).credited).toEqual(['r']);
   });
 
-  it('asks as one tenant, with the key of that tenant', async () => {
+  it('asks as one tenant, with the tenant’s key', async () => {
     const { reconcile, receive, client, credit } = paymentsWith();
     await receive(succeeded('r', { tenant: 'acme' }));
     client.getPayment.mockClear();
@@ -217,7 +217,7 @@ describe('reconcile', () => {
     expect(tenants).toEqual(['acme', 'bolt', undefined]);
   });
 
-  it('tells observe of each credit that it starts, and of nothing else', async () => {
+  it('reports each credit that it starts to observe, and nothing else', async () => {
     const outcomes: PaymentOutcome[] = [];
     const { reconcile } = paymentsWith({
       observe: (outcome: PaymentOutcome) => outcomes.push(outcome),

@@ -39,7 +39,7 @@ describe('settle', () => {
     expect(credit).toHaveBeenCalledOnce();
   });
 
-  it('answers for a credited order without a question to the service', async () => {
+  it('answers for a credited order without asking the service', async () => {
     const { payments, client } = paymentsWith();
     await payments.receive(succeeded());
     client.getPayment.mockClear();
@@ -48,7 +48,7 @@ describe('settle', () => {
   });
 
   it.each(['pending', 'failed', 'cancelled'] as const)(
-    'gives the status %s, and credits nothing',
+    'returns the status %s, and credits nothing',
     async (status) => {
       const { payments, credit, store } = paymentsWith({ client: service({ status }) });
       expect(await payments.settle('order-1')).toEqual({ status, credited: false });
@@ -66,7 +66,7 @@ describe('settle', () => {
     expect(credit).toHaveBeenCalledOnce();
   });
 
-  it('says success, and credited: false, while another process credits the order', async () => {
+  it('returns success and credited: false while another process credits the order', async () => {
     const store: PaymentStore<undefined> = {
       isDone: () => Promise.resolve(false),
       run: () => Promise.resolve('in_progress'),
@@ -96,7 +96,7 @@ describe('settle', () => {
     ['text', 'handler_failed', /credit threw/],
     [new WebhookError('amount_differs', { status: 409 }), 'amount_differs', /409 amount_differs/],
     [new WebhookError('in_progress'), 'in_progress', /503 in_progress/],
-  ])('throws the error of credit as it is, and logs it: %o', async (thrown, code, line) => {
+  ])('throws the error of credit unchanged, and logs it: %o', async (thrown, code, line) => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const { payments, credit } = paymentsWith({ logger });
     credit.mockImplementation(() => {
@@ -126,7 +126,7 @@ describe('settle', () => {
     expect(client.getPayment).not.toHaveBeenCalled();
   });
 
-  it.each(['', ' ', '\0', 7, null])('refuses the reference %o', async (reference) => {
+  it.each(['', ' ', '\0', 7, null])('rejects the reference %o', async (reference) => {
     const { payments, client } = paymentsWith();
     const error = await failure(payments.settle(reference as string));
     expect(error).toMatchObject({ code: 'invalid_reference', status: 400 });
@@ -139,7 +139,7 @@ describe('settle', () => {
     expect(client.getPayment.mock.calls.map(([, { tenant }]) => tenant)).toEqual(['acme', 'bolt']);
   });
 
-  it('tells observe of each credit that it starts', async () => {
+  it('reports each credit that it starts to observe', async () => {
     const outcomes: PaymentOutcome[] = [];
     const observe = (outcome: PaymentOutcome) => outcomes.push(outcome);
     const { payments, credit } = paymentsWith({ observe });
@@ -154,7 +154,7 @@ describe('settle', () => {
   });
 });
 
-describe('the question that calls of settle share', () => {
+describe('the request that calls of settle share', () => {
   it('asks once for all calls that come together, and one of them credits', async () => {
     const answer = deferred();
     const client = service(() => answer.promise.then(() => ({})));
@@ -195,7 +195,7 @@ describe('the question that calls of settle share', () => {
     expect(client.getPayment).toHaveBeenCalledTimes(100 * 5);
   });
 
-  it('goes on for the others if one caller aborts', async () => {
+  it('continues for the others if one caller aborts', async () => {
     const answer = deferred();
     const client = service(() => answer.promise.then(() => ({})));
     const { payments } = paymentsWith({ client });
@@ -241,7 +241,7 @@ describe('the question that calls of settle share', () => {
 });
 
 describe('the time of settle', () => {
-  it('limits the look into the store and the credit, each by `timeout`', async () => {
+  it('limits reading the store and the credit, each by `timeout`', async () => {
     const store = { isDone: () => new Promise(() => undefined), run: () => undefined };
     const hanging = paymentsWith({ store, timeout: 20 });
     expect(await failure(hanging.payments.settle('order-1'))).toMatchObject({

@@ -1,8 +1,8 @@
-/** The databases that a store accepts or refuses, by their shape: no driver's types are needed. */
+/** Recognises the supported databases by their shape, without importing a driver's types. */
 import { check, validateBound, createLogger, validateOptions, type Logger } from '@paylink/core';
 import type { MarkTable } from './sql.js';
 
-/** `pg`'s Pool, or a pool like it (Neon's, for example). */
+/** `pg`'s Pool, or a compatible pool such as Neon's. */
 export interface PgPool {
   connect(): Promise<PgClient>;
   query(query: { text: string; query_timeout?: number }): Promise<unknown>;
@@ -14,16 +14,16 @@ export interface PgClient {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** The client that a pool's `connect()` gives. */
+/** The client that a pool's `connect()` returns. */
 export type ClientOf<Pool extends PgPool> = Pool['connect'] extends {
   (): Promise<infer Client>;
-  // The overload with a callback: inference reads overloads from the last.
+  // Matches the overload with a callback, because inference reads overloads from the last.
   (callback: never): void;
 }
   ? Client
   : Awaited<ReturnType<Pool['connect']>>;
 
-/** The `tx` of a store on a driver: its `query` and nothing else. */
+/** The `tx` of a store on a driver: only the client's `query`. */
 export type QueryOf<Client> = Client extends { query: unknown } ? Pick<Client, 'query'> : never;
 
 type Transaction<Tx> = (work: (tx: Tx) => Promise<void>) => Promise<unknown>;
@@ -34,15 +34,15 @@ export interface PgliteDatabase<Tx> {
   readonly transaction: Transaction<Tx>;
 }
 
-/** Drizzle over a driver that has transactions. */
+/** Drizzle over a driver with transactions. */
 export interface DrizzleDatabase<Tx> {
   execute(sql: string): PromiseLike<unknown>;
   readonly transaction: Transaction<Tx>;
 }
 
-/** A driver or an ORM. */
+/** An adapter for another driver or ORM. */
 export interface TransactionalDatabase<Tx> {
-  /** Begins, gives the transaction to `work`, and ends it as `work` ends. */
+  /** Begins a transaction, passes it to `work`, and commits or rolls back as `work` ends. */
   readonly transaction: Transaction<Tx>;
   /** Runs one statement and returns its rows: in `tx`, or outside if `tx` is undefined. */
   readonly query: (tx: Tx | undefined, sql: string) => PromiseLike<readonly unknown[]>;
@@ -51,30 +51,30 @@ export interface TransactionalDatabase<Tx> {
 export interface StoreOptions extends MarkTable {
   /**
    * Milliseconds after which the server ends a silent transaction of the store, so that a frozen
-   * process does not keep an order locked. 0 is never. Default 60,000. Must be longer than the
-   * longest pause of your code between two statements.
+   * process does not keep an order locked. 0 disables the limit. Default 60,000. Must be longer
+   * than the longest pause of your code between two statements.
    */
   readonly idleTimeout?: number | undefined;
-  /** Default: the console. */
+  /** Default: `console`. */
   readonly logger?: Logger | undefined;
 }
 
 export interface PoolOptions<Client, Tx = QueryOf<Client>> extends StoreOptions {
-  /** Default: the server's own, which is `read committed` unless configured. */
+  /** Default: the server's own isolation, which is `read committed` unless configured. */
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable' | undefined;
-  /** Makes `tx`, an ORM for example. `client` has the `query` of the client and nothing else. */
+  /** Makes `tx`, for example an ORM. `client` has only the client's `query`. */
   readonly tx?: ((client: Client) => Tx) | undefined;
 }
 
 export type AnyOptions = PoolOptions<PgClient, unknown> & { readonly logger: Logger };
 
-/** A pool, or transactions that a driver begins and ends. */
+/** A pool, or a driver that begins and ends transactions itself. */
 export type Database =
   | { readonly kind: 'pool'; readonly pool: PgPool }
   | {
       readonly kind: 'driver';
       readonly driver: TransactionalDatabase<object>;
-      /** Whether `tx` is reduced to its `query`. */
+      /** True if the store reduces `tx` to its `query`. */
       readonly hasQuery: boolean;
     };
 
@@ -84,11 +84,11 @@ function has(shape: Shape, ...names: readonly string[]): boolean {
   return names.every((name) => typeof shape[name] === 'function');
 }
 
-const WRAP = 'is not accepted as it is. Use postgresStore({ transaction, query })';
-const TABLE = 'The README of @paylink/postgres has the line for it';
+const WRAP = 'needs an adapter. Use postgresStore({ transaction, query })';
+const TABLE = 'The README of @paylink/postgres shows the code';
 const NO_TRANSACTION = 'cannot hold a transaction';
 
-/** Shapes of drivers that would be accepted by accident, and fail later. */
+/** Shapes of drivers that would pass the check and fail later. */
 const REFUSED: readonly (readonly [fits: (shape: Shape) => boolean, problem: string])[] = [
   [(db) => has(db, 'begin', 'unsafe'), `is the sql of postgres.js, which ${WRAP}. ${TABLE}`],
   [(db) => has(db, 'raw', 'transaction'), `is a Knex, which ${WRAP}. ${TABLE}`],
@@ -111,7 +111,7 @@ const REFUSED: readonly (readonly [fits: (shape: Shape) => boolean, problem: str
     `is a client of an HTTP API, which ${NO_TRANSACTION}. Use a Pool of pg with the database's URL`,
   ],
   [
-    // One client for all would mix the transactions of all deliveries.
+    // With a single client, transactions of different deliveries would mix.
     (db) => has(db, 'connect', 'query') && (has(db, 'release') || 'processID' in db),
     'is a single Client of pg. Use `new Pool(…)`, since each delivery needs its own connection',
   ],
@@ -125,7 +125,7 @@ function isSqlite(db: Shape): boolean {
   return has(db, 'prepare', 'transaction');
 }
 
-/** @throws ConfigurationError if the store cannot stand on it */
+/** @throws ConfigurationError if the store does not support the database */
 export function validateDatabase(database: unknown): Database {
   const shape = Object(database) as Shape;
   for (const [fits, problem] of REFUSED) check(!fits(shape), 'pool', problem);
@@ -148,7 +148,7 @@ type Runner = Readonly<Record<'query' | 'execute', (sql: string) => PromiseLike<
 type Answer = readonly unknown[] | { readonly rows: readonly unknown[] };
 type SelfRunning = Runner & { readonly transaction: Transaction<object> };
 
-/** A database that runs statements by the same method as its transactions. */
+/** Adapts a database whose transactions run statements by the same method. */
 function bySelf(database: SelfRunning, name: 'query' | 'execute'): TransactionalDatabase<object> {
   return {
     transaction: (work) => database.transaction(work),

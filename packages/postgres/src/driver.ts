@@ -1,4 +1,4 @@
-/** Transactions that a driver or an ORM begins and ends. */
+/** Runs the store on transactions that a driver or an ORM begins and ends. */
 import { check, withinBounds } from '@paylink/core';
 import type { RunResult } from '@paylink/payments';
 import type { TransactionalDatabase } from './databases.js';
@@ -14,12 +14,12 @@ import {
   type Work,
 } from './transaction.js';
 
-/** Milliseconds for aborted work to end before the log says so. */
+/** Milliseconds for aborted work to end before the store logs an error. */
 const PATIENCE = 2_000;
-/** Assigns a number, so two statements give the same only in one transaction. */
+/** Assigns a number. Two statements return the same number only in one transaction. */
 const NUMBER = 'SELECT pg_current_xact_id()::text AS number';
 
-/** PostgreSQL then releases the turn, undoes the timeout, and refuses all but ROLLBACK. */
+/** After this error PostgreSQL releases the turn, undoes the timeout, and accepts only ROLLBACK. */
 const FAIL = 'SELECT 1 / 0';
 
 type Rows = readonly unknown[];
@@ -29,7 +29,7 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
   readonly #hasQuery: boolean;
   readonly #warnings: Warnings;
 
-  /** @param hasQuery whether `tx` is the driver's own, of which the work gets `query` alone */
+  /** @param hasQuery whether `tx` is the driver's own. The work then gets only its `query`. */
   constructor(driver: TransactionalDatabase<Tx>, hasQuery: boolean, warnings: Warnings) {
     this.#driver = driver;
     this.#hasQuery = hasQuery;
@@ -44,7 +44,7 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     await this.#driver.transaction(async (tx) => {
       const [first, second] = [await this.#send(tx, NUMBER), await this.#send(tx, NUMBER)];
       const [before, after] = [first, second].map((rows) => (rows[0] as { number: string }).number);
-      const problem = 'does not hold its transaction: two statements ran in two of them';
+      const problem = 'must run its statements in one transaction, but used two';
       check(before === after, 'transaction', problem);
       for (const statement of statements) await this.#send(tx, statement);
     });
@@ -70,13 +70,13 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     try {
       await withinBounds(ending, { signals: [signal] });
     } catch (error) {
-      // An ORM may wrap the error, or throw its own if the rollback fails too.
+      // An ORM may wrap the error, or throw its own error if the rollback fails too.
       throw signal.aborted ? signal.reason : (failure ?? { error }).error;
     }
     if (result === 'duplicate' || result === 'in_progress') return result;
-    // An ORM may resolve although the server rolled back. The mark tells.
+    // An ORM may resolve although the server rolled back, so the store reads the mark.
     if (result === 'done' && (await this.query(sql.findMark)).length > 0) return result;
-    throw notCredited('`transaction` resolved, and the mark is not there', failure?.error);
+    throw notCredited('`transaction` resolved, but the mark is missing', failure?.error);
   }
 
   async #runIn(tx: Tx, sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult> {
@@ -98,9 +98,9 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
   }
 
   /**
-   * Gives the work the ORM's own transaction. On abort, makes the transaction fail and keeps it until
-   * the work ends. If the ORM had the connection back, a late statement of the work would be committed
-   * alone, and the next delivery would credit the order again.
+   * Passes the ORM's own transaction to the work. On abort, makes the transaction fail and keeps it
+   * until the work ends. If the ORM got the connection back earlier, a late statement of the work
+   * would commit alone, and the next delivery would credit the order again.
    */
   async #work(tx: Tx, work: Work<Tx>, signal: AbortSignal, transaction: string): Promise<void> {
     const working = work(tx);

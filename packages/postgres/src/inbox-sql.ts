@@ -4,7 +4,9 @@ import { bytes, digestOf, text } from './literals.js';
 
 const COLUMNS = 'key, kind, reference, tenant, body, code, attempts';
 
-/** One column of JSON: drivers and ORMs differ in how they read times, bytes and long numbers. */
+/**
+ * Returns one JSON column, because drivers and ORMs read times, bytes and long numbers differently.
+ */
 const FACTS = `'key', encode(key, 'hex'), 'kind', kind, 'reference', reference, 'tenant', tenant,
   'code', code, 'attempts', attempts, 'size', octet_length(body),
   'first', round(extract(epoch FROM first_failed_at) * 1000),
@@ -14,10 +16,10 @@ export class InboxSql {
   readonly #table: string;
   readonly #isListed: string;
 
-  /** Both names are quoted. */
+  /** Expects quoted names. */
   constructor(table: string, marks: string) {
     this.#table = table;
-    // A success writes its mark and nothing here.
+    // A success writes only its mark and leaves this table unchanged.
     this.#isListed = `NOT EXISTS (SELECT FROM ${marks} m WHERE m.key = ${table}.key)`;
   }
 
@@ -39,7 +41,7 @@ export class InboxSql {
     return `to_regclass(${text(this.#table)})`;
   }
 
-  /** Writes rows of different keys. */
+  /** Writes rows with different keys. */
   keep(rows: readonly FailedRow[]): string {
     const tuples = rows.map(({ values, attempts }) => `(${values}, ${attempts})`);
     return `INSERT INTO ${this.#table} AS kept (${COLUMNS}) VALUES
@@ -52,7 +54,7 @@ ON CONFLICT (key) DO UPDATE SET code = excluded.code,
     return `DELETE FROM ${this.#table} WHERE key = ${bytes(key)}`;
   }
 
-  /** Gives a `delivery` for each row, the oldest first. */
+  /** Returns a `delivery` per row, the oldest first. */
   list(limit: number, after: Pick<KeptDelivery, 'key' | 'firstFailedAt'> | undefined): string {
     const isAfter =
       after === undefined
@@ -63,32 +65,32 @@ ON CONFLICT (key) DO UPDATE SET code = excluded.code,
 WHERE ${this.#isListed} ${isAfter} ORDER BY first_failed_at, key LIMIT ${limit}`;
   }
 
-  /** Gives a `delivery` with its body, or no row. */
+  /** Returns a `delivery` with its body, or no row. */
   get(key: string): string {
     return `SELECT json_build_object(${FACTS}, 'body', encode(body, 'base64'))::text AS delivery
 FROM ${this.#table} WHERE key = ${bytes(key)} AND ${this.#isListed}`;
   }
 
-  /** Gives the number of deleted rows as `forgotten`. */
+  /** Returns the number of deleted rows as `forgotten`. */
   forget(olderThan: Date): string {
     const isOld = `last_failed_at < '${olderThan.toISOString()}'`;
     return `WITH old AS (DELETE FROM ${this.#table} WHERE ${isOld} RETURNING 1)
 SELECT count(*)::int AS forgotten FROM old`;
   }
 
-  /** A further part of a WITH: deletes the rows whose keys `name` has. */
+  /** Returns another part of a WITH, which deletes the rows whose keys are in `name`. */
   deleteThoseOf(name: string): string {
     return `, handled AS (DELETE FROM ${this.#table} WHERE key IN (SELECT key FROM ${name}))`;
   }
 }
 
-/** The row of failed deliveries of one key. */
+/** The row of one key's failed deliveries. */
 export interface FailedRow {
   readonly values: string;
   readonly attempts: number;
 }
 
-/** @throws TypeError if PostgreSQL cannot hold a value */
+/** @throws TypeError if PostgreSQL cannot store a value */
 export function valuesOf(failed: FailedDelivery): string {
   const { key, kind, reference, tenant, rawBody, code } = failed;
   const owner = tenant === undefined ? 'NULL' : text(tenant);

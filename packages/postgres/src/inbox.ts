@@ -7,19 +7,19 @@ import { BYTES, digestOf } from './literals.js';
 import { FORGET_TIMEOUT, type Marks } from './marks.js';
 import { codesIn, isWorthRetrying, type Transactions } from './transaction.js';
 
-/** Deliveries that wait for a write that is under way: each takes memory. */
+/** Maximum number of deliveries that wait for a running write, because each one takes memory. */
 const MOST_WAITING = 500;
 
-/** The rows of one statement, by their keys. */
+/** The rows of one statement by key. */
 interface Batch {
   readonly rows: Map<string, FailedRow>;
-  /** Resolves with the errors of the rows that were not written. */
+  /** Resolves with the errors of rejected rows. */
   readonly written: Promise<ReadonlyMap<string, Error>>;
 }
 
 type Database = Pick<Transactions<unknown>, 'query'>;
 
-/** @param marks whose table has an inbox */
+/** @param marks the marks beside which to store the inbox */
 export function openInbox(database: Database, marks: Marks): Inbox {
   const sql = async (): Promise<InboxSql> => (await marks.sql()).inbox!;
   const writer = new Writer(database, sql);
@@ -34,7 +34,7 @@ export function openInbox(database: Database, marks: Marks): Inbox {
       const { limit = 100, after } = validateOptions(options, ['limit', 'after']);
       validateBound('limit', limit);
       const isDelivery = after === undefined || after.firstFailedAt instanceof Date;
-      check(isDelivery, 'after', 'must be a delivery of the page before');
+      check(isDelivery, 'after', 'must be a delivery of the previous page');
       return (await database.query((await sql()).list(limit, after))).map(deliveryOf);
     },
 
@@ -68,13 +68,13 @@ class Writer {
   }
 
   async keep(failed: FailedDelivery): Promise<void> {
-    // Before it waits: a row that cannot be written must not stop those of others.
+    // Checks the row before it waits, so that an invalid row does not stop the others.
     const values = valuesOf(failed);
     const batch = (this.#next ??= this.#open());
     const key = digestOf(failed.key);
     const before = batch.rows.get(key);
     if (before === undefined && batch.rows.size === MOST_WAITING) {
-      throw new Error('the database answers too slowly: too many failed deliveries wait for it');
+      throw new Error('the database is too slow: too many failed deliveries are waiting');
     }
     batch.rows.set(key, { values, attempts: (before?.attempts ?? 0) + 1 });
     const error = (await batch.written).get(key);
@@ -92,13 +92,13 @@ class Writer {
   }
 
   async #write(rows: Batch['rows']): Promise<ReadonlyMap<string, Error>> {
-    // In one order everywhere, so that two processes do not lock each other out.
+    // Sorts the keys, so that two processes do not deadlock.
     const keys = [...rows.keys()].sort();
     const error = await this.#send(keys.map((key) => rows.get(key)!));
     const errors = new Map<string, Error>();
     if (error === undefined) return errors;
     if (!isOfValue(error)) return new Map(keys.map((key) => [key, withoutBody(error)]));
-    // A row that the database cannot hold must not stop the others.
+    // Retries each row alone, so that a row that the database rejects does not stop the others.
     for (const key of keys) {
       const own = await this.#send([rows.get(key)!]);
       if (own !== undefined) errors.set(key, withoutBody(own));
@@ -119,12 +119,15 @@ class Writer {
   }
 }
 
-/** Whether the server refused a value, such as a character that its encoding lacks (class 22). */
+/**
+ * Returns true if the server rejected a value, such as a character missing in its encoding (class
+ * 22).
+ */
 function isOfValue(error: unknown): boolean {
   return codesIn(error).some((code) => code.startsWith('22'));
 }
 
-/** ORMs put the statement into their errors, and the statement has the body. */
+/** Removes the statement from the error, because the statement contains the body. */
 function withoutBody(error: unknown): Error {
   const message = error instanceof Error ? error.message : 'the database failed';
   const hasStatement = message.includes(BYTES);

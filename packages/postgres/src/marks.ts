@@ -1,15 +1,17 @@
-/** The table of the marks: made, found, read and emptied. */
+/** Creates, finds, reads and empties the table of marks. */
 import { check } from '@paylink/core';
 import { FORGET_BATCH, MarkSql, type MarkTable } from './sql.js';
 import type { Transactions } from './transaction.js';
 
-/** Milliseconds for each batch: the last one reads the whole table, which can be large. */
+/** Milliseconds per batch. The last batch reads the whole table, which can be large. */
 export const FORGET_TIMEOUT = 600_000;
 const OLDEST_SERVER = 130_000;
-/** Reads at a time: two, so that a read on a lost connection does not hold up the others. */
+/** Simultaneous reads. With two, a read on a lost connection does not stop the others. */
 const READS_AT_ONCE = 2;
 const LARGEST_READ = 200;
-/** Each waiting delivery takes memory, and a sender can replay one without end. */
+/**
+ * Maximum number of waiting deliveries. Each one takes memory, and a sender can replay endlessly.
+ */
 const MOST_WAITING = 10_000;
 
 interface Waiting {
@@ -35,13 +37,13 @@ export class Marks {
   }
 
   /**
-   * The SQL with the table's schema, looked up once: other code can leave another `search_path` on a
-   * connection, and a table of the same name there would not have the marks.
+   * Returns the SQL with the table's schema, looked up once. Other code can leave another
+   * `search_path` on a connection, and a table of the same name there would lack the marks.
    */
   async sql(): Promise<MarkSql> {
     if (this.#located !== undefined) return this.#located;
     const [row] = await this.#database.query(this.#sql.schemaOfTable());
-    // If the table is missing, the server says so at the next statement.
+    // If the table is missing, the next statement fails with a clear error.
     if (row === undefined) return this.#sql;
     const { schema } = row as { readonly schema: string };
     const { table, inbox } = this.#table;
@@ -49,29 +51,31 @@ export class Marks {
   }
 
   /**
-   * Asks for many keys in one statement if many deliveries come at once, so that a flood of replays
+   * Reads many keys in one statement if many deliveries arrive at once, so that a flood of replays
    * does not take the connections that new orders need.
    */
   isDone(key: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= MOST_WAITING) {
-        throw new Error('the database answers too slowly: too many deliveries wait for it');
+        throw new Error('the database is too slow: too many deliveries are waiting');
       }
       this.#waiting.push({ key, resolve, reject });
       void this.#read();
     });
   }
 
-  /** @throws ConfigurationError if the server is too old, or the database holds no transaction */
+  /**
+   * @throws ConfigurationError if the server is too old, or the database cannot hold a transaction
+   */
   async migrate(): Promise<void> {
-    // The inbox belongs beside the marks, wherever `search_path` finds them.
+    // The inbox belongs beside the marks, in the schema that `search_path` finds.
     const sql = this.#sql.inbox === undefined ? this.#sql : await this.sql();
-    // Looks first, since the role of the service often has no right to create anything.
+    // Checks first, because the service's role often lacks the right to create tables.
     const [row] = await this.#database.query(sql.serverAndTables());
     const { version, exists, inbox } = Object(row) as Partial<Record<string, unknown>>;
     const isRow = typeof version === 'number' && typeof exists === 'boolean';
     check(isRow, 'query', 'must return the rows of its statement, as objects');
-    const found = `leads to PostgreSQL ${Math.floor(version / 10_000)}`;
+    const found = `connects to PostgreSQL ${Math.floor(version / 10_000)}`;
     const problem = `${found}, but the store needs PostgreSQL 13 or newer. Upgrade the server`;
     check(version >= OLDEST_SERVER, 'pool', problem);
     const ofInbox = sql.inbox === undefined || inbox === true ? [] : [sql.inbox.migration()];

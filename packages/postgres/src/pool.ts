@@ -1,4 +1,4 @@
-/** Transactions over a pool of `pg`: one message before the work, and one after. */
+/** Runs transactions over a pool of `pg`: one message before the work, and one after. */
 import { withinBounds } from '@paylink/core';
 import type { RunResult } from '@paylink/payments';
 import type { PgClient, PgPool, PoolOptions } from './databases.js';
@@ -14,7 +14,7 @@ import {
   type Work,
 } from './transaction.js';
 
-/** The state that `pg`'s Pool shows. Another pool may show nothing. */
+/** Counters of `pg`'s Pool. Other pools may lack them. */
 interface PoolState {
   readonly options?: { readonly max?: unknown };
   readonly totalCount?: number;
@@ -24,7 +24,7 @@ interface PoolState {
   on?(event: 'remove', listener: () => void): unknown;
 }
 
-/** One result of a message of the simple protocol. */
+/** One result of a message in the simple protocol. */
 interface Result {
   readonly command: string;
   readonly rows: readonly unknown[];
@@ -44,19 +44,20 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
     this.#begin = isolation === undefined ? 'BEGIN' : `BEGIN ISOLATION LEVEL ${isolation}`;
     this.#makeTx = tx ?? ((client) => client as unknown as Tx);
     this.#warnings = warnings;
-    // Without a listener, the error of a client that is out of its pool ends the process. It can
-    // come with the very packet that makes the client ready.
+    // Without a listener, the error of a checked-out client ends the process. The error can arrive
+    // in the packet that makes the client ready.
     this.#pool.on?.('connect', (client) => client.on('error', ignore));
     const max = this.#pool.options?.max;
     this.#max = typeof max === 'number' ? max : Infinity;
-    // One stays free for reads, and for code that needs a connection while its transaction waits.
+    // Leaves one connection free for reads, and for code that needs a connection during its
+    // transaction.
     this.#places = new Places(Math.max(1, this.#max - 1));
   }
 
   async query(text: string, milliseconds = QUERY_TIMEOUT): Promise<readonly unknown[]> {
     const running = this.#pool.query({ text, query_timeout: milliseconds });
     const reason = (): Error =>
-      new Error(this.#exhaustion() ?? `the database gave no answer in ${milliseconds} ms`);
+      new Error(this.#exhaustion() ?? `the database did not answer in ${milliseconds} ms`);
     try {
       return ((await withinBounds(running, { milliseconds, reason })) as Result).rows;
     } catch (error) {
@@ -65,7 +66,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
   }
 
   async execute(statements: readonly string[]): Promise<void> {
-    // One message of several statements is one transaction.
+    // A message with several statements is one transaction.
     await this.#pool.query({ text: statements.join(';\n') });
   }
 
@@ -74,7 +75,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
     return this.#pool.on?.('remove', listener) !== undefined;
   }
 
-  /** Says that no connection is free, if that is so. */
+  /** Returns a message if no connection is free. */
   #exhaustion(): string | undefined {
     const { totalCount = 0, idleCount = 0, waitingCount = 0 } = this.#pool;
     if (totalCount < this.#max || idleCount > 0) return undefined;
@@ -106,7 +107,7 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
   ): Promise<RunResult> {
     signal.throwIfAborted();
     const statements = new Statements((...values) => connection.query(...values), this.#warnings);
-    /** The transaction, as long as the server may be in the middle of the work. */
+    /** The number of the transaction while the work may still be running on the server. */
     let working: string | undefined;
 
     const attempt = async (): Promise<RunResult> => {
@@ -134,7 +135,8 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
       const exhaustion = this.#exhaustion();
       if (exhaustion !== undefined && !statements.used) this.#warnings.starved(exhaustion);
       connection.destroy();
-      // A server in the middle of a statement does not look at its socket, and keeps the lock.
+      // During a statement the server ignores its socket and keeps the lock, so another connection
+      // ends it.
       if (working !== undefined) this.query(endSql('terminate', working)).catch(ignore);
     };
 
@@ -146,7 +148,11 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
     }
   }
 
-  /** @throws the signal's reason. A client that comes later goes back untouched. */
+  /**
+   * Returns a connection, and returns a client that arrives after the abort to the pool.
+   *
+   * @throws the signal's reason
+   */
   async #connect(signal: AbortSignal): Promise<Connection> {
     const connecting = this.#pool.connect().then((client) => new Connection(client));
     try {
@@ -165,16 +171,16 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
   }
 }
 
-/** A client as the store uses it. */
+/** The members of a client that the store uses. */
 interface AnyClient {
   query(...values: unknown[]): unknown;
   release(error?: boolean): void;
   off?(event: 'error', listener: () => void): unknown;
-  /** Of `pg`. */
+  /** Exists on `pg`'s client. */
   readonly connection?: { readonly stream?: { destroy?(): void } };
 }
 
-/** A client of the pool, for one transaction. */
+/** A pool's client for one transaction. */
 class Connection {
   readonly #client: AnyClient;
   #isOpen = true;
@@ -189,7 +195,7 @@ class Connection {
     return this.#client.query(...values);
   }
 
-  /** Sends a message of several statements. */
+  /** Sends a message with several statements. */
   async send(text: string, failure = explained): Promise<readonly Result[]> {
     try {
       const answer = await this.query(text);
@@ -203,7 +209,7 @@ class Connection {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#client.release();
-    // From here on the pool handles its errors.
+    // The pool handles the client's errors from here on.
     this.#client.off?.('error', ignore);
   }
 
@@ -212,12 +218,12 @@ class Connection {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#client.release(true);
-    // The pool only sends a goodbye, and a frozen server or network never answers it.
+    // The pool only sends a goodbye, which a frozen server or network never answers.
     this.#client.connection?.stream?.destroy?.();
   }
 }
 
-/** Bounds the connections that are in transactions of the store. */
+/** Limits the number of connections in transactions of the store. */
 class Places {
   readonly #limit: number;
   readonly #waiting = new Set<() => void>();
@@ -236,7 +242,7 @@ class Places {
     let proceed!: () => void;
     const proceeding = new Promise<void>((resolve) => this.#waiting.add((proceed = resolve)));
     await withinBounds(proceeding, { signals: [signal] }).catch((reason: unknown) => {
-      // If it no longer waits, it got a place in the moment of the abort.
+      // A waiter that is gone from the set got a place at the moment of the abort.
       if (!this.#waiting.delete(proceed)) this.leave();
       throw reason;
     });
@@ -253,5 +259,6 @@ class Places {
 }
 
 function ignore(): void {
-  // An error of the connection: its next statement fails. A late answer: no code waits for it.
+  // Ignores connection errors, because the next statement fails anyway, and answers that arrive
+  // late.
 }

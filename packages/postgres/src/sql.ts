@@ -1,6 +1,6 @@
 /**
- * The SQL of the marks. No statement has parameters, so that several go in one message and every
- * driver can run them: only digests, numbers and quoted names are put in.
+ * The SQL of the marks. Statements have no parameters, so that one message can contain several and
+ * every driver can run them. Only digests, numbers and quoted names are inserted.
  */
 import { createHash } from 'node:crypto';
 import { validateOptions } from '@paylink/core';
@@ -14,43 +14,43 @@ export interface MarkTable {
   /** Default `paylink_marks`. */
   readonly table?: string | undefined;
   /**
-   * Keeps each delivery that failed in a second table, `paylink_marks_inbox`, so that you can send
-   * it again. Default false.
+   * Stores each failed delivery in a second table, `paylink_marks_inbox`, so that you can replay
+   * it. Default false.
    */
   readonly inbox?: boolean | undefined;
 }
 
-/** A transaction that has the turn of its event. */
+/** A transaction that holds its event's turn. */
 export interface Claim {
-  /** The server's number of the transaction. */
+  /** The transaction's number on the server. */
   readonly transaction: string;
-  /** The role of the session, since the work can change it with SET LOCAL ROLE. */
+  /** The session's role, because the work can change the role with SET LOCAL ROLE. */
   readonly role: string;
 }
 
 /** The statements of one run. */
 export interface RunSql {
-  /** Tries the lock of the turn and looks for the mark. `parseClaim` reads its row. */
+  /** Tries to lock the turn, and looks for the mark. `parseClaim` reads the row. */
   readonly claim: string;
-  /** Writes the mark. Fails with 22012 unless the transaction is the one of the claim. */
+  /** Writes the mark. Fails with 22012 in any transaction but the claim's. */
   readonly finish: (claim: Claim) => readonly string[];
-  /** Gives a row if the key is done. */
+  /** Returns a row if the key is done. */
   readonly findMark: string;
 }
 
-/** One lock for all tables, since two of them can be in one new schema. */
+/** One lock for all tables, because two of them can share a new schema. */
 const MIGRATION_LOCK = '7295431806124597';
-/** Marks to delete at a time, so that no delete holds its locks for long. */
+/** Number of marks to delete at a time, so that no delete holds locks for long. */
 export const FORGET_BATCH = 10_000;
 
 export class MarkSql {
   readonly #table: string;
   readonly #schema: string | undefined;
   readonly #lockOfTable: bigint;
-  /** The table of the inbox, if there is one. */
+  /** The inbox table, if configured. */
   readonly inbox: InboxSql | undefined;
 
-  /** @throws ConfigurationError if PostgreSQL does not accept a name. */
+  /** @throws ConfigurationError if PostgreSQL does not accept a name */
   constructor({ schema, table = 'paylink_marks', inbox = false }: MarkTable) {
     this.#schema = schema === undefined ? undefined : identifier('schema', schema);
     const prefix = this.#schema === undefined ? '' : `${this.#schema}.`;
@@ -63,8 +63,8 @@ export class MarkSql {
   /** @param idleTimeout milliseconds after which the server ends a silent transaction */
   run(key: string, turn: string, idleTimeout: number): RunSql {
     const [mark, lock] = [bytes(key), this.#lockOf(turn)];
-    // A serializable transaction does not look: its reads of one index page would make runs of
-    // different orders fail. There the primary key alone finds a duplicate.
+    // A serializable transaction does not look for the mark: its reads of one index page would make
+    // runs of different orders fail. The primary key alone then finds a duplicate.
     const hasMark = `current_setting('transaction_isolation') <> 'serializable'
   AND EXISTS (SELECT FROM ${this.#table} WHERE key = ${mark})`;
     return {
@@ -81,16 +81,16 @@ WHERE 1 / (pg_current_xact_id()::text = '${digits(transaction)}')::int = 1`,
     };
   }
 
-  /** Gives a row with the `key` of each that is done. */
+  /** Returns a row with the `key` of each done key. */
   findMarks(keys: readonly string[]): string {
     return `SELECT encode(key, 'hex') AS key FROM ${this.#table}
 WHERE key = ANY(ARRAY[${keys.map(bytes).join(', ')}])`;
   }
 
-  /** Deletes one batch and gives the number of deleted marks as `forgotten`. */
+  /** Deletes one batch and returns the number of deleted marks as `forgotten`. */
   forget(olderThan: Date): string {
     const old = `SELECT key FROM ${this.#table} WHERE done_at < '${olderThan.toISOString()}'`;
-    // Without its mark, a delivery that was handled would be listed again.
+    // Without its mark, a handled delivery would be listed again.
     const deliveries = this.inbox?.deleteThoseOf('old') ?? '';
     return `WITH old AS (
   DELETE FROM ${this.#table} WHERE key IN (${old} LIMIT ${FORGET_BATCH}) RETURNING key
@@ -98,25 +98,28 @@ WHERE key = ANY(ARRAY[${keys.map(bytes).join(', ')}])`;
 SELECT count(*)::int AS forgotten FROM old`;
   }
 
-  /** Gives the `schema` in which the session finds the table, or no row. */
+  /** Returns the `schema` in which the session finds the table, or no row. */
   schemaOfTable(): string {
     return `SELECT n.nspname::text AS schema FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ${this.#found}`;
   }
 
-  /** Gives the server's `version` (130004 is 13.4), and whether its tables exist: `exists` and `inbox`. */
+  /**
+   * Returns the server's `version` (130004 is 13.4), and whether the tables exist, as `exists` and
+   * `inbox`.
+   */
   serverAndTables(): string {
     const inbox = this.inbox === undefined ? 'true' : `${this.inbox.found} IS NOT NULL`;
     return `SELECT current_setting('server_version_num')::int AS version,
   ${this.#found} IS NOT NULL AS exists, ${inbox} AS inbox`;
   }
 
-  /** CREATE … IF NOT EXISTS alone can fail if two sessions run it at once. */
+  /** Locks first, because CREATE … IF NOT EXISTS can fail if two sessions run it at once. */
   locked(statements: readonly string[]): string[] {
     return [
-      // As text, since some drivers cannot read the type void.
+      // Casts to text, because some drivers cannot read the type void.
       `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})::text`,
-      // Opening a table makes the session see the tables that others created during the wait.
+      // Reading a table makes the session see tables that others created during the wait.
       'SELECT 1 FROM pg_namespace LIMIT 0',
       ...statements,
     ];
@@ -137,23 +140,25 @@ JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ${this.#found}`;
     return `to_regclass(${text(this.#table)})`;
   }
 
-  /** Depends on the table too, so that two stores of one database do not lock each other out. */
+  /** Includes the table's name, so that two stores in one database do not block each other. */
   #lockOf(turn: string): string {
     return BigInt.asIntN(64, BigInt(`0x${turn.slice(16, 32)}`) ^ this.#lockOfTable).toString();
   }
 }
 
 /**
- * The SQL that `migrate()` runs, for migrations of your own.
+ * Returns the SQL that `migrate()` runs, for your own migrations.
  *
- * @throws ConfigurationError if PostgreSQL does not accept a name.
+ * @throws ConfigurationError if PostgreSQL does not accept a name
  */
 export function migrationSql(table: MarkTable = {}): string {
   const statements = new MarkSql(validateOptions(table, ['schema', 'table', 'inbox'])).migration();
   return statements.map((statement) => `${statement};\n`).join('');
 }
 
-/** Reads the row of `claim`: a result without work, or the transaction that has the turn. */
+/**
+ * Reads the row of `claim`. Returns a result without work, or the transaction that holds the turn.
+ */
 export function parseClaim(rows: readonly unknown[]): 'duplicate' | 'in_progress' | Claim {
   const { state, role } = Object(rows[0]) as { readonly state?: string; readonly role?: string };
   if (state === 'done') return 'duplicate';
@@ -161,7 +166,7 @@ export function parseClaim(rows: readonly unknown[]): 'duplicate' | 'in_progress
   return { transaction: digits(state), role: String(role) };
 }
 
-/** Ends a transaction's session, or its running statement. Locks show 32 bits of the number. */
+/** Ends a transaction's session or its running statement. Locks show 32 bits of the number. */
 export function endSql(by: 'terminate' | 'cancel', transaction: string): string {
   const id = BigInt.asUintN(32, BigInt(digits(transaction)));
   return `SELECT pg_${by}_backend(pid) FROM pg_locks

@@ -21,24 +21,24 @@ import { PoolTransactions } from './pool.js';
 import { isWorthRetrying, MarkConflict, Warnings, type Transactions } from './transaction.js';
 
 /**
- * A store of payments in PostgreSQL. `tx` is the transaction that holds the mark. Runs of one turn
- * wait for each other without a connection. If another process has the turn, the result is
- * `in_progress` at once.
+ * A PostgreSQL store for payments. `tx` is the transaction that contains the mark. Runs with the
+ * same turn wait for each other without a connection. If another process holds the turn, the result
+ * is `in_progress` at once.
  */
 export interface PostgresStore<Tx> extends PaymentStore<Tx> {
   /**
-   * Makes the tables of the store if they are missing. Can run in many processes at once, and at
-   * every start.
+   * Creates the store's tables if they are missing. Many processes can call it at once and at every
+   * start.
    *
    * @throws ConfigurationError if the server is older than PostgreSQL 13, or if the database cannot
-   * hold a transaction.
+   *   hold a transaction
    */
   migrate(): Promise<void>;
   /**
-   * Deletes older marks in batches and returns their number. A delivery that is replayed afterwards
-   * runs its credit again, so only the order itself still guards the money.
+   * Deletes older marks in batches and returns their number. Replaying a delivery later runs its
+   * credit again, and only the order itself then protects the money.
    *
-   * @throws ConfigurationError if `olderThan` is not a past date.
+   * @throws ConfigurationError if `olderThan` is not a past date
    */
   forget(options: { readonly olderThan: Date }): Promise<number>;
 }
@@ -47,11 +47,11 @@ export interface PostgresStore<Tx> extends PaymentStore<Tx> {
  * Credits once: the mark of a payment and all writes of its credit through `tx` commit in one
  * transaction, or not at all.
  *
- * `pool` is a Pool of `pg`, a PGlite, a database of Drizzle, or `{ transaction(work), query(tx, sql) }`
- * around another driver or ORM. After a serialisation failure or a deadlock the credit runs again,
- * three times at most.
+ * `pool` is a Pool of `pg`, a PGlite, a database of Drizzle, or `{ transaction(work), query(tx,
+ * sql) }` around another driver or ORM. After a serialisation failure or a deadlock the credit runs
+ * again, three times at most.
  *
- * @throws ConfigurationError that names the option.
+ * @throws ConfigurationError that names the option
  */
 export function postgresStore<Pool extends PgPool, Tx = QueryOf<ClientOf<Pool>>>(
   pool: Pool,
@@ -88,7 +88,8 @@ function storeOn<Tx>(
 ): Omit<PostgresStore<Tx>, 'inbox'> {
   const turns = new Turns();
   const recent = new RecentlyDone();
-  // The next server may be another, so nothing is remembered if losses are not seen.
+  // A lost connection may lead to another server, so the store remembers keys only if the database
+  // reports lost connections.
   const remembers = database.onConnectionLost(() => recent.clear());
   const remember = (key: string, era: number): void => {
     if (remembers) recent.add(key, era);
@@ -98,7 +99,7 @@ function storeOn<Tx>(
     async isDone(givenKey) {
       const key = digestOf(givenKey);
       if (recent.has(key)) return true;
-      // Not yet. If another process has done it, the run finds that out.
+      // The key is not done yet. If another process has finished it, `run` notices.
       if (turns.isRunning(key)) return false;
       const { era } = recent;
       const isDone = await marks.isDone(key);
@@ -119,7 +120,7 @@ function storeOn<Tx>(
             return await database.run(sql, work, signal);
           } catch (error) {
             if (!(error instanceof MarkConflict)) throw error;
-            // A unique index of another table can fail at COMMIT too.
+            // A unique index of another table can also fail at COMMIT.
             if (!(await marks.isDone(key))) throw error.cause;
             return 'duplicate';
           }

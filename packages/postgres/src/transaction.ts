@@ -1,27 +1,30 @@
-/** The contract of a transaction, the statements of the work in it, and the reasons for a failure. */
+/** The contract of a transaction, the statements inside it, and the causes of failures. */
 import { WebhookError, withinBounds, type Logger } from '@paylink/core';
 import type { RunResult } from '@paylink/payments';
 import type { RunSql } from './sql.js';
 
-/** Milliseconds for a statement outside of a transaction, with the wait for a connection. */
+/** Milliseconds for a statement outside a transaction, including the wait for a connection. */
 export const QUERY_TIMEOUT = 10_000;
 
 export type Work<Tx> = (tx: Tx) => Promise<void>;
 
 /** The transactions of one database. */
 export interface Transactions<Tx> {
-  /** Runs one statement outside of a transaction and gives its rows. Default limit: 10 s. */
+  /** Runs one statement outside a transaction and returns its rows. Default limit: 10 s. */
   query(sql: string, milliseconds?: number): Promise<readonly unknown[]>;
   /** Runs statements in one transaction. Fails if the database cannot hold one. */
   execute(statements: readonly string[]): Promise<void>;
   /**
    * Claims, works, marks and commits in one transaction, once. After an abort no statement takes
-   * effect any more, but for a COMMIT that was sent before.
+   * effect, except a COMMIT that was already sent.
    *
-   * @throws MarkConflict if the mark was there at the end
+   * @throws MarkConflict if the mark existed at the end
    */
   run(sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult>;
-  /** Calls `listener` with each lost connection. Returns whether this database shows them. */
+  /**
+   * Calls `listener` for each lost connection. Returns true if this database reports lost
+   * connections.
+   */
   onConnectionLost(listener: () => void): boolean;
 }
 
@@ -30,7 +33,7 @@ type Query = (...values: unknown[]) => unknown;
 const UNAWAITED =
   'Await every statement: `for (const item of items) await tx.query(…)` instead of forEach';
 
-/** Log lines about the merchant's code. */
+/** Logs faults of the merchant's code. */
 export class Warnings {
   readonly #logger: Logger;
   #warnedUnused = false;
@@ -41,14 +44,14 @@ export class Warnings {
 
   lateStatement(): void {
     this.#logger.error(
-      '[paylink] tx.query() was called after your code had returned. The statement was refused. ' +
-        `If the event is done, it is done without that statement. ${UNAWAITED}`,
+      '[paylink] your code called tx.query() after it had returned, so the store refused the ' +
+        `statement. If the event is done, its credit lacks that statement. ${UNAWAITED}`,
     );
   }
 
   held(): void {
     this.#logger.error(
-      '[paylink] your code goes on after its time was over, and keeps a connection of the pool ' +
+      '[paylink] your code continues after its time limit, and keeps a connection of the pool ' +
         'until it ends. Pass `signal` to everything that it awaits',
     );
   }
@@ -57,21 +60,21 @@ export class Warnings {
     this.#logger.error(`[paylink] ${exhaustion}. Write through \`tx\`, never through the pool`);
   }
 
-  /** Once for each store. */
+  /** Warns, once per store, that the credit sent no statement through `tx`. */
   unused(): void {
     if (this.#warnedUnused) return;
     this.#warnedUnused = true;
     this.#logger.warn(
-      '[paylink] your code returned without a statement through `tx`, so its writes are not in ' +
-        'the transaction of the mark: a crash between the two loses or repeats them. ' +
+      '[paylink] your code sent no statement through `tx`, so its writes are not in ' +
+        'the transaction of the mark: a crash in between loses or repeats the writes. ' +
         'Write through `tx`, never through the pool',
     );
   }
 }
 
-/** The statements of one run, for as long as its work runs. */
+/** The statements of one run. Accepts them only while its work runs. */
 export class Statements {
-  /** Whether the work has sent a statement. */
+  /** True once the work has sent a statement. */
   used = false;
   #running = 0;
   #late = 0;
@@ -84,7 +87,7 @@ export class Statements {
     this.#warnings = warnings;
   }
 
-  /** The `query` of `tx`. Bound, so that it can be passed on alone. */
+  /** The `query` of `tx`. Bound, so that code can pass the function on alone. */
   readonly query = (...values: unknown[]): unknown => {
     if (this.#closed !== undefined) return this.#refuse(this.#closed.reason);
     const [query] = values as [{ readonly submit?: unknown; readonly callback?: unknown }?];
@@ -104,9 +107,9 @@ export class Statements {
   };
 
   /**
-   * Runs the work, and refuses all statements from its end on.
+   * Runs the work, and rejects all statements after its end.
    *
-   * @throws the error of `work`, or WebhookError `not_credited` if its statements outlive it
+   * @throws the error of `work`, or WebhookError `not_credited` if a statement outlives the work
    */
   async during(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
     try {
@@ -117,7 +120,7 @@ export class Statements {
       throw error;
     }
     const running = this.#running;
-    // Code that nothing awaits may be about to send a statement. It gets the time to be noticed.
+    // Waits, because code that nothing awaits may be about to send a statement.
     await new Promise(setImmediate);
     const count = running + this.#late;
     if (count > 0) {
@@ -129,13 +132,13 @@ export class Statements {
 
   #refuse(reason: unknown): Promise<never> {
     if (reason !== undefined) {
-      const problem = 'the transaction is over: tx.query() sends no more';
+      const problem = 'the transaction is over, so tx.query() rejects statements';
       return Promise.reject(new Error(problem, { cause: reason }));
     }
     this.#late += 1;
     this.#warnings.lateStatement();
-    // No code of the credit awaits this. An unhandled rejection would end the process, with all
-    // other deliveries, so the statement stays unanswered.
+    // The credit does not await this promise. An unhandled rejection would end the process with all
+    // other deliveries, so the statement never settles.
     return new Promise(() => undefined);
   }
 }
@@ -145,15 +148,15 @@ export function notCredited(problem: string, cause?: unknown): WebhookError {
   return new WebhookError('not_credited', { status: 503, message, cause });
 }
 
-/** The mark was written by another run while this one worked. Nothing was committed. */
+/** Another run wrote the mark while this run worked. Nothing was committed. */
 export class MarkConflict extends Error {}
 
-/** The properties in which drivers and ORMs keep the server's error. */
+/** Properties in which drivers and ORMs store the server's error. */
 const WRAPPED = ['cause', 'driverError', 'original', 'meta', 'driverAdapterError'];
-/** An error can be its own cause. */
+/** A limit, because an error can be its own cause. */
 const DEEPEST = 5;
 
-/** The codes in an error and in the errors that it wraps: SQLSTATEs, and those of ORMs. */
+/** Returns the codes of an error and of the errors inside it: SQLSTATEs and codes of ORMs. */
 export function codesIn(error: unknown, depth = 0): readonly string[] {
   if (typeof error !== 'object' || error === null || depth === DEEPEST) return [];
   try {
@@ -162,7 +165,7 @@ export function codesIn(error: unknown, depth = 0): readonly string[] {
     const codes = [properties['code'], properties['originalCode'], ...inner];
     return codes.filter((code) => typeof code === 'string');
   } catch {
-    return []; // A getter or a Proxy threw.
+    return []; // a getter or a Proxy threw
   }
 }
 
@@ -178,7 +181,10 @@ const MIGRATE = 'call `await store.migrate()` once at startup, or run the SQL of
 const ADVICE = new Map([
   ['42P01', `a table of the store is missing: ${MIGRATE}`],
   ['3F000', `the schema of the store is missing: ${MIGRATE}`],
-  ['42883', 'the server lacks a function that the store uses: it needs PostgreSQL 13 or newer'],
+  [
+    '42883',
+    'the server lacks a function that the store uses: the store needs PostgreSQL 13 or newer',
+  ],
 ]);
 
 /** Adds advice to an error of the store's own statements. The driver's error is the cause. */
@@ -188,7 +194,7 @@ export function explained(error: unknown): unknown {
   return advice === undefined ? error : new Error(advice, { cause: error });
 }
 
-/** The reason why the mark could not be written, from the error of the last message. */
+/** Returns the reason for an unwritten mark, from the error of the last message. */
 export function finishFailure(error: unknown): unknown {
   const codes = codesIn(error);
   if (codes.includes('23505')) return new MarkConflict('the mark is there', { cause: error });
@@ -201,8 +207,8 @@ export function finishFailure(error: unknown): unknown {
   }
   if (codes.includes('25P02')) {
     return notCredited(
-      'a statement failed and your code went on, but PostgreSQL had given the transaction up. ' +
-        'Let the error through, or set a SAVEPOINT before a statement that may fail',
+      'your code continued after a failed statement, but PostgreSQL had aborted the transaction. ' +
+        'Rethrow the error, or set a SAVEPOINT before a statement that may fail',
       error,
     );
   }

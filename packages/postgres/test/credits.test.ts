@@ -50,7 +50,7 @@ describe('a credit that changed nothing', () => {
   });
 
   it.each([0, 0n, undefined, null, true, '1', Number.NaN, { rowCount: 1 }, new Error('no')])(
-    'or does not say so is refused: it returned %s',
+    'is rejected unless it reports a change: it returned %s',
     async (returned) => {
       const reference = await shop.order();
       const store = postgresStore(shop.pool(), { logger: silent });
@@ -67,7 +67,7 @@ describe('a credit that changed nothing', () => {
 
 type Write = (tx: Tx, reference: string) => Promise<unknown>;
 
-describe('a credit is credited once', () => {
+describe('the store credits once', () => {
   it.each<[string, Write]>([
     [
       'a CTE with a comment',
@@ -159,7 +159,7 @@ describe('statements that a credit does not await', () => {
       },
     ],
     ['one that fails', (tx) => void tx.query('SELECT 1 / 0').catch(() => undefined)],
-  ])('are refused with the credit: %s', async (_, start) => {
+  ])('are rejected together with the credit: %s', async (_, start) => {
     const pool = shop.pool();
     const store = postgresStore(pool, { logger: silent });
     const reference = await shop.order();
@@ -175,7 +175,7 @@ describe('statements that a credit does not await', () => {
     expect(await shop.receiver(pool)(reference)).toBe(200);
   });
 
-  it('are refused, logged and never answered after the commit, and change nothing', async () => {
+  it('are rejected, logged and never answered after the commit, and change nothing', async () => {
     const error = vi.fn();
     const reference = await shop.order();
     const went = vi.fn();
@@ -196,7 +196,7 @@ describe('statements that a credit does not await', () => {
     expect(went).not.toHaveBeenCalled();
   });
 
-  it('are refused without a log line if the credit failed, because nothing was done', async () => {
+  it('are rejected without a log line if the credit failed, because nothing was done', async () => {
     const error = vi.fn();
     const reference = await shop.order();
     let kept!: Tx;
@@ -215,7 +215,7 @@ describe('statements that a credit does not await', () => {
 });
 
 describe('`tx`', () => {
-  it('has `query` and nothing else, also if it is passed on alone', async () => {
+  it('has only `query`, which also works if passed on alone', async () => {
     const reference = await shop.order();
     const deliver = shop.receiver(shop.pool(), (tx, order) => {
       expect(Object.keys(tx)).toEqual(['query']);
@@ -226,7 +226,7 @@ describe('`tx`', () => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
-  it('takes no statement whose end it cannot see', async () => {
+  it('rejects statements whose end it cannot see', async () => {
     const reference = await shop.order();
     const deliver = shop.receiver(shop.pool(), (tx, order) => {
       const query = tx.query as (...values: unknown[]) => unknown;
@@ -240,7 +240,7 @@ describe('`tx`', () => {
     expect(await deliver(reference)).toBe(200);
   });
 
-  it('logs once that a credit ended well without `tx`', async () => {
+  it('logs once per store that a credit succeeded without `tx`', async () => {
     const warn = vi.fn();
     const pool = shop.pool();
     const deliver = shop.receiver(pool, (_, order) => credit(pool, order), {

@@ -139,7 +139,7 @@ describe.each(DRIVERS)('%s', (_, open) => {
   const set = (reference: string): string =>
     `UPDATE orders SET credited = credited + 1 WHERE reference = '${reference}'`;
 
-  it('credits once, however often and at once a delivery comes', async () => {
+  it('credits once, even if a delivery comes often and at once', async () => {
     const reference = await shop.order();
     const deliver = receiverOn(opened.store, async (tx, order) => {
       await opened.send(tx as never, set(order));
@@ -150,7 +150,7 @@ describe.each(DRIVERS)('%s', (_, open) => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
-  it('rolls back a credit that changed no row or throws, and throws on the same error', async () => {
+  it('rolls back a credit that changed no row or throws, and rethrows the same error', async () => {
     const { store, send } = opened;
     const reference = await shop.order();
     const deliver = receiverOn(store, async (tx, order) => {
@@ -184,7 +184,7 @@ describe.each(DRIVERS)('%s', (_, open) => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
-  it('refuses a credit that has swallowed an SQL error', async () => {
+  it('rejects a credit that swallowed an SQL error', async () => {
     const { store, send } = opened;
     const reference = await shop.order();
     const deliver = receiverOn(store, async (tx, order) => {
@@ -196,7 +196,7 @@ describe.each(DRIVERS)('%s', (_, open) => {
     expect(await shop.creditsOf(reference)).toBe(0);
   });
 
-  it('cancels the statement of a credit whose time is over, and credits nothing', async () => {
+  it('cancels the statement of a credit after its time limit, and credits nothing', async () => {
     const { store, send } = opened;
     const reference = await shop.order();
     const controller = new AbortController();
@@ -247,7 +247,7 @@ function bare(code: string): string {
     .replaceAll(',}', '}');
 }
 
-it('runs the very lines of the README', async () => {
+it('runs the exact lines of the README', async () => {
   const [readme, source] = await Promise.all(
     ['../README.md', './drivers.test.ts'].map((path) =>
       readFile(new URL(path, import.meta.url), 'utf8'),

@@ -43,8 +43,8 @@ async function all(inbox: Inbox, limit: number): Promise<readonly KeptDelivery[]
   return pages;
 }
 
-describe('a delivery that failed', () => {
-  it('is kept after the rollback, and no longer listed when a later one succeeds', async () => {
+describe('a failed delivery', () => {
+  it('stays in the inbox after the rollback, and leaves the list when a later one succeeds', async () => {
     const { store, inbox } = open();
     const reference = await shop.order();
     const deliver = receiverOn(store, async (tx) => {
@@ -74,7 +74,7 @@ describe('a delivery that failed', () => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
-  it('costs the delivery that succeeds no statement', async () => {
+  it('costs a successful delivery no extra statement', async () => {
     const { pool, proxy } = await shop.faultyPool({ max: 2 });
     const statementsWith = async (inbox: boolean): Promise<readonly string[]> => {
       const deliver = receiverOn(postgresStore(pool, { inbox, logger }), credit);
@@ -86,7 +86,7 @@ describe('a delivery that failed', () => {
     expect(await statementsWith(true)).toEqual(await statementsWith(false));
   });
 
-  it('is one row whose counter rises in a flood, on one connection', async () => {
+  it('takes one row with a rising counter in a flood, on one connection', async () => {
     const { pool, proxy } = await shop.faultyPool({ max: 5 });
     const { inbox } = open(pool);
     await inbox.keep(failed('warm-up'));
@@ -99,7 +99,7 @@ describe('a delivery that failed', () => {
     expect(await inbox.get(keyOf('one'))).toMatchObject({ attempts: 1_001, code: 'last' });
   });
 
-  it('is refused if 500 others wait for a database that is too slow', async () => {
+  it('is rejected if 500 others wait for a database that is too slow', async () => {
     const { inbox } = open();
     const holder = await shop.admin.connect();
     await holder.query('BEGIN; LOCK TABLE paylink_marks_inbox');
@@ -115,7 +115,7 @@ describe('a delivery that failed', () => {
     expect(await inbox.get(keyOf('499'))).toMatchObject({ attempts: 2 });
   });
 
-  it('does not stop others if PostgreSQL cannot hold it', async () => {
+  it('does not stop others if PostgreSQL cannot store it', async () => {
     const { inbox } = open();
     const [good, bad] = [failed('good'), failed('bad', { tenant: 'a\0b' })];
     const results = await Promise.allSettled([inbox.keep(bad), inbox.keep(good)]);
@@ -123,7 +123,7 @@ describe('a delivery that failed', () => {
     expect(String((results[0] as PromiseRejectedResult).reason)).toContain('contains NUL');
   });
 
-  it('does not stop others if the encoding of the database cannot hold it', async () => {
+  it('does not stop others if the encoding of the database cannot represent it', async () => {
     const latin = `latin_${randomUUID().replaceAll('-', '')}`;
     const encoding = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0";
     await shop.admin.query(`CREATE DATABASE ${latin} ${encoding}`);
@@ -142,7 +142,7 @@ describe('a delivery that failed', () => {
     await pool.end();
   });
 
-  it('is kept though another session writes the same row, where all is serializable', async () => {
+  it('is stored although another session writes the same row, if all transactions are serializable', async () => {
     const serializable = { options: '-c default_transaction_isolation=serializable' };
     const inboxes = [open(shop.pool(serializable)).inbox, open(shop.pool(serializable)).inbox];
     const times = Array.from({ length: 20 }, (_, time) => time);
@@ -152,7 +152,7 @@ describe('a delivery that failed', () => {
     expect((await inboxes[0]!.list()).map(({ attempts }) => attempts)).toEqual([20, 20]);
   });
 
-  it('is discarded', async () => {
+  it('leaves the inbox on discard', async () => {
     const { inbox } = open();
     await inbox.keep(failed('one'));
     await inbox.keep(failed('two'));
@@ -162,7 +162,7 @@ describe('a delivery that failed', () => {
 });
 
 describe('the list', () => {
-  it('has each delivery once, the oldest first, in pages of any length', async () => {
+  it('contains each delivery once, the oldest first, in pages of any length', async () => {
     const { inbox } = open();
     const references = Array.from({ length: 25 }, (_, number) => `order-${number}`);
     // At one moment, so that the key decides; and one more that is older.
@@ -180,11 +180,11 @@ describe('the list', () => {
     ['limit', { limit: 0 }],
     ['after', { after: 'order-1' }],
     ['page', { page: 2 }],
-  ])('refuses a wrong %s', async (option, wrong) => {
+  ])('rejects an invalid %s', async (option, wrong) => {
     await expect(open().inbox.list(wrong as object)).rejects.toMatchObject({ option });
   });
 
-  it('gives back every text and byte', async () => {
+  it('returns every text and byte unchanged', async () => {
     const { inbox } = open();
     const reference = `it's \\ "quoted" \u2028 é 🧺`;
     const delivery = failed(reference, { tenant: "o'brien", kind: 'payment.refunded' });
@@ -197,7 +197,7 @@ describe('the list', () => {
 });
 
 describe('forget', () => {
-  it('of the inbox deletes deliveries that failed last before a date', async () => {
+  it('deletes deliveries of the inbox whose last failure is older than a date', async () => {
     const { inbox } = open();
     for (const reference of ['old', 'new']) await inbox.keep(failed(reference));
     const age = "UPDATE paylink_marks_inbox SET last_failed_at = now() - interval '40 days'";
@@ -208,7 +208,7 @@ describe('forget', () => {
     await expect(future).rejects.toThrow('olderThan');
   });
 
-  it('of the marks lists no delivery again that was handled', async () => {
+  it('does not list a handled delivery again after it deleted marks', async () => {
     const { store, inbox } = open();
     const reference = await shop.order();
     await inbox.keep(failed(reference));
@@ -222,8 +222,8 @@ describe('forget', () => {
   });
 });
 
-describe('the table', () => {
-  it('is made beside the marks wherever they are, by many at once, and only if it is missing', async () => {
+describe('the inbox table', () => {
+  it('is created beside the marks in any schema, by many at once, and only if it is missing', async () => {
     const role = `inbox_${process.pid}_${Date.now()}`;
     await shop.admin.query(`CREATE SCHEMA first; CREATE SCHEMA second; CREATE ROLE ${role} LOGIN;
       GRANT USAGE, CREATE ON SCHEMA first, second TO ${role}`);
@@ -239,7 +239,7 @@ describe('the table', () => {
     expect(found.rows).toEqual([{ reference: 'order-1' }]);
   });
 
-  it('can be made by the SQL in migrations of your own', async () => {
+  it('can be created by the SQL in your own migrations', async () => {
     const table = { schema: 'own', table: 'marks', inbox: true };
     await shop.admin.query(migrationSql(table));
     const { inbox } = postgresStore(shop.admin, { ...table, logger });
@@ -248,7 +248,7 @@ describe('the table', () => {
     expect(migrationSql({})).not.toContain('inbox');
   });
 
-  it('that is missing is reported with the line that creates it', async () => {
+  it('is reported with the line that creates it if it is missing', async () => {
     const table = { table: 'm2' };
     await postgresStore(shop.admin, { ...table, logger }).migrate();
     const { inbox } = postgresStore(shop.admin, { ...options, ...table });
@@ -257,7 +257,7 @@ describe('the table', () => {
     }
   });
 
-  it('is not there without the option, and neither is the inbox', async () => {
+  it('does not exist without the option, and neither does the inbox', async () => {
     const store = postgresStore(shop.admin, { table: 'm3', logger });
     await store.migrate();
     const found = await shop.admin.query("SELECT to_regclass('m3_inbox') AS found");
@@ -268,7 +268,7 @@ describe('the table', () => {
 });
 
 describe('an inbox', () => {
-  it('on Drizzle reads times and bytes, and shows no body if a statement fails', async () => {
+  it('reads times and bytes on Drizzle, and hides the body if a statement fails', async () => {
     const { inbox } = postgresStore(drizzle({ client: shop.pool() }), options);
     await inbox!.keep(failed('order-1'));
     const [kept] = await inbox!.list();
@@ -287,7 +287,7 @@ describe('an inbox', () => {
     }
   });
 
-  it('on PGlite keeps, lists and leaves out a delivery that succeeds', async () => {
+  it('stores and lists on PGlite, and unlists a delivery that succeeds', async () => {
     const lite = new PGlite();
     const store = postgresStore(lite, options);
     await store.migrate();

@@ -34,7 +34,7 @@ const receiver = (work: Parameters<typeof receiverOn<Tx>>[1]) =>
   receiverOn(postgresStore(db, { logger }), work);
 
 describe('a store on PGlite', () => {
-  it('credits a delivery once, however often and at once it comes', async () => {
+  it('credits a delivery once, even if it comes often and at once', async () => {
     const crediting = vi.fn(credit);
     const deliver = receiver(crediting);
     const reference = await order();
@@ -45,7 +45,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(1);
   });
 
-  it('never marks a credit that has swallowed an SQL error', async () => {
+  it('never marks a credit that swallowed an SQL error', async () => {
     const reference = await order();
     const deliver = receiver(async (tx) => {
       await tx.query('SELECT 1 / 0').catch(() => undefined);
@@ -56,7 +56,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(1);
   });
 
-  it('refuses a credit whose statements outlive it', async () => {
+  it('rejects a credit whose statements outlive it', async () => {
     const reference = await order();
     const deliver = receiver((tx) => {
       void credit(tx, reference);
@@ -66,7 +66,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(0);
   });
 
-  it('gives the credit `query` alone, so that it cannot roll back or run scripts', async () => {
+  it('passes only `query` to the credit, so that it cannot roll back or run scripts', async () => {
     const keys = vi.fn();
     const deliver = receiver((tx, reference) => {
       keys(Object.keys(tx));
@@ -76,7 +76,7 @@ describe('a store on PGlite', () => {
     expect(keys).toHaveBeenCalledWith(['query']);
   });
 
-  it('rolls back a credit whose time is over, and refuses its late statements', async () => {
+  it('rolls back a credit after its time limit, and rejects its late statements', async () => {
     const reference = await order();
     const controller = new AbortController();
     const tried = latch();
@@ -99,7 +99,7 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(1);
   });
 
-  it('never runs a credit whose time was over before its turn came', async () => {
+  it('never runs a credit whose time limit passed before its turn', async () => {
     const [first, second] = [await order(), await order()];
     const { opened, open } = latch();
     const atIt = latch();

@@ -129,8 +129,8 @@ it('a read of a database that does not answer ends after ten seconds, with the r
   expect(await store.isDone(keyOf('an order'))).toBe(false);
 });
 
-describe('reads that many deliveries share', () => {
-  it('are refused at once above a bound, so that a flood fills no memory', async () => {
+describe('shared reads', () => {
+  it('are rejected at once above a limit, so that a flood does not fill the memory', async () => {
     const marks = marksOf(() => new Promise(() => undefined));
     const refused = vi.fn();
     for (let time = 0; time < 10_003; time += 1) marks.isDone('a').catch(refused);
@@ -139,7 +139,7 @@ describe('reads that many deliveries share', () => {
     expect(String(refused.mock.calls[0]![0])).toContain('too many deliveries wait for it');
   });
 
-  it('are two at a time, of 200 keys at most, and tell each delivery of its own key', async () => {
+  it('run two at a time, with up to 200 keys, and answer each delivery for its own key', async () => {
     const answers: (() => void)[] = [];
     const asked: (readonly string[])[] = [];
     const isDone = (key: string): boolean => Number(key) % 3 === 0;
@@ -159,7 +159,7 @@ describe('reads that many deliveries share', () => {
     expect(await answered).toEqual(keys.map(isDone));
   });
 
-  it('that fail are an error of their own deliveries, and of no others', async () => {
+  it('report an error only to their own deliveries if they fail', async () => {
     const fault = new Error('down');
     let isDown = true;
     const marks = marksOf((keys) => (isDown ? Promise.reject(fault) : Promise.resolve(keys)));

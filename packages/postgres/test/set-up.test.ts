@@ -65,13 +65,13 @@ describe('postgresStore', () => {
     ['query', new Pool(), { query: () => [] }],
     ['isolation', driver, { isolation: 'serializable' }],
     ['tx', driver, { tx: nothing }],
-  ])('names the wrong option %s', (option, database, ...options) => {
+  ])('names the invalid option %s', (option, database, ...options) => {
     const error = failure(() => make(database, ...options));
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({ option });
   });
 
-  it('reads no option from a polluted prototype', async () => {
+  it('ignores options of a polluted prototype', async () => {
     const polluted = Object.prototype as Record<string, unknown>;
     const own = postgresStore(pool);
     await own.migrate();
@@ -97,7 +97,7 @@ const callable = (...names: string[]) => Object.assign(() => undefined, shape(..
 const neon = callable('query', 'unsafe', 'transaction');
 const sqlite = shape('prepare', 'transaction', 'pragma', 'exec');
 
-describe('a driver that cannot hold a transaction, or not as it is, is refused with the right one', () => {
+describe('postgresStore rejects drivers without transactions, and names an alternative', () => {
   it.each<[name: string, database: unknown, sentence: string]>([
     ['postgres.js', callable('begin', 'unsafe'), 'the sql of postgres.js'],
     ['Knex', callable('raw', 'transaction', 'from'), 'a Knex'],
@@ -107,7 +107,7 @@ describe('a driver that cannot hold a transaction, or not as it is, is refused w
     ['Kysely', shape('transaction', 'selectFrom'), 'a Kysely'],
     ['Prisma', shape('$transaction', '$queryRawUnsafe'), 'a PrismaClient'],
   ])('%s: { transaction, query }', (_, database, sentence) => {
-    expect(() => make(database)).toThrow(`${sentence}, which is not accepted as it is`);
+    expect(() => make(database)).toThrow(`${sentence}, which needs an adapter`);
     expect(() => make(database)).toThrow('Use postgresStore({ transaction, query })');
   });
 
@@ -140,7 +140,7 @@ describe('a driver that cannot hold a transaction, or not as it is, is refused w
     });
     await expect(store.migrate()).rejects.toMatchObject({
       option: 'transaction',
-      message: 'transaction does not hold its transaction: two statements ran in two of them',
+      message: 'transaction must run its statements in one transaction, but used two',
     });
   });
 
@@ -158,12 +158,12 @@ describe('a driver that cannot hold a transaction, or not as it is, is refused w
     const migrating = postgresStore({ transaction: nothing, query }).migrate();
     await expect(migrating).rejects.toBeInstanceOf(ConfigurationError);
     await expect(migrating).rejects.toThrow(
-      'leads to PostgreSQL 12, but the store needs PostgreSQL 13 or newer',
+      'connects to PostgreSQL 12, but the store needs PostgreSQL 13 or newer',
     );
   });
 });
 
-it('takes PGlite, and Drizzle over PGlite', async () => {
+it('postgresStore accepts PGlite, and Drizzle over PGlite', async () => {
   const lite = new PGlite();
   const over = drizzle({ client: lite });
   for (const store of [postgresStore(lite, { logger }), postgresStore(over, { logger })]) {
@@ -184,19 +184,16 @@ describe('the table of the marks', () => {
     { schema: "o'brien\\", table: 'marks' },
   ];
 
-  it.each(tables)(
-    'makes the table of the marks once when many migrate at the same time: %o',
-    async (table) => {
-      const stores = Array.from({ length: 8 }, () => open(table));
-      const sibling = open({ ...table, table: 'sibling' });
-      await Promise.all([...stores, sibling].map((store) => store.migrate()));
-      await stores[0]!.migrate();
-      expect(await run(stores[1]!, 'an order')).toBe('done');
-      expect(await stores[2]!.isDone(keyOf('an order'))).toBe(true);
-    },
-  );
+  it.each(tables)('is created once if many migrate at the same time: %o', async (table) => {
+    const stores = Array.from({ length: 8 }, () => open(table));
+    const sibling = open({ ...table, table: 'sibling' });
+    await Promise.all([...stores, sibling].map((store) => store.migrate()));
+    await stores[0]!.migrate();
+    expect(await run(stores[1]!, 'an order')).toBe('done');
+    expect(await stores[2]!.isDone(keyOf('an order'))).toBe(true);
+  });
 
-  it('keeps stores of different tables apart', async () => {
+  it('keeps stores with different tables apart', async () => {
     const other = open({ table: 'other_marks' });
     await other.migrate();
     expect(await other.isDone(keyOf('an order'))).toBe(false);
@@ -205,14 +202,14 @@ describe('the table of the marks', () => {
     expect(await outer).toBe('done');
   });
 
-  it('has marks that can be found by hand', async () => {
+  it('contains marks that can be found by hand', async () => {
     await run(open(), 'order-42');
     const found =
       "SELECT done_at FROM paylink_marks WHERE key = sha256('payment.succeeded:order-42')";
     expect((await pool.query(found)).rowCount).toBe(1);
   });
 
-  it('takes any text as a key, and a digest as it is', async () => {
+  it('accepts any text as a key, and stores a digest unchanged', async () => {
     const store = open();
     const digest = createHash('sha256').update("o'key").digest('hex');
     expect(await store.run("o'key", nothing, runOf('any'))).toBe('done');
@@ -220,7 +217,7 @@ describe('the table of the marks', () => {
     expect(await store.isDone(digest.toUpperCase())).toBe(false);
   });
 
-  it('can be made by the SQL in migrations of your own', async () => {
+  it('can be created by the SQL in your own migrations', async () => {
     const table = { schema: 'own', table: 'marks' };
     expect(migrationSql(table)).toMatch(
       /^CREATE SCHEMA IF NOT EXISTS "own";\nCREATE TABLE [^;]*"own"."marks" [^;]*;\n$/,
@@ -229,7 +226,7 @@ describe('the table of the marks', () => {
     expect(await run(open(table), 'an order')).toBe('done');
   });
 
-  it('reports a missing table at the first use, with the line that creates it', async () => {
+  it('is reported with the line that creates it if it is missing', async () => {
     for (const table of [{ table: 'nowhere' }, { schema: 'nowhere' }]) {
       const store = open(table);
       await expect(store.isDone(keyOf('an order'))).rejects.toThrow('store.migrate()');
@@ -241,7 +238,7 @@ describe('the table of the marks', () => {
     expect(pool.totalCount).toBe(pool.idleCount);
   });
 
-  it('can be migrated at every start by a role that may not create anything', async () => {
+  it('can be migrated at every start by a role without the right to create', async () => {
     // Roles are of the whole server, which other tests may share.
     const role = `shop_${process.pid}_${Date.now()}`;
     const grant = `GRANT SELECT, INSERT, DELETE ON paylink_marks TO ${role}`;
@@ -254,7 +251,7 @@ describe('the table of the marks', () => {
     await limited.end();
   });
 
-  it('forgets marks only by forget(), only older ones, and then a replay runs again', async () => {
+  it('loses marks only by forget(), only older ones, and a replay then runs again', async () => {
     const store = open({ table: 'forgetful' });
     await store.migrate();
     for (const reference of ['old', 'new']) await run(store, reference);
@@ -271,7 +268,7 @@ describe('the table of the marks', () => {
     expect(await run(store, 'old')).toBe('done');
   });
 
-  it('gives a batch the time that a large table takes', async () => {
+  it('gets enough time per batch if it is large', async () => {
     const store = open({ table: 'large' });
     await store.migrate();
     const olderThan = new Date(Date.now() - 1_000);
@@ -296,7 +293,7 @@ describe('the table of the marks', () => {
   });
 
   it.each([undefined, 'yesterday', new Date(Number.NaN), new Date(Date.now() + 60_000)])(
-    'does not forget marks that are older than %s',
+    'keeps its marks if olderThan is %s',
     async (olderThan) => {
       const forgetting = open().forget({ olderThan } as { olderThan: Date });
       await expect(forgetting).rejects.toThrow('olderThan');

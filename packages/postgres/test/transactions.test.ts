@@ -42,7 +42,7 @@ interface RunParts {
 }
 
 describe('a delivery', () => {
-  it('credits a delivery once, however often it comes', async () => {
+  it('credits once, even if it comes often', async () => {
     const pool = shop.pool();
     const deliver = shop.receiver(pool);
     const reference = await shop.order();
@@ -51,7 +51,7 @@ describe('a delivery', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('credits once when 100 deliveries come at once, and answers all of them', async () => {
+  it('is credited once if it comes 100 times at once, and every copy gets an answer', async () => {
     const pool = shop.pool();
     const crediting = vi.fn(credit);
     const deliver = shop.receiver(pool, crediting);
@@ -63,7 +63,7 @@ describe('a delivery', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('credits once when 100 come at once to two stores that know nothing of each other', async () => {
+  it('is credited once if 100 copies come at once to two independent stores', async () => {
     const pools = [shop.pool(), shop.pool()];
     const slowly = async (tx: Tx, reference: string): Promise<number> => {
       const count = await credit(tx, reference);
@@ -82,7 +82,7 @@ describe('a delivery', () => {
     for (const pool of pools) await shop.expectAtRest(pool);
   });
 
-  it('refuses a delivery at once with 503 while another process works on it', async () => {
+  it('gets 503 at once while another process works on it', async () => {
     const { opened, open } = latch();
     const atIt = latch();
     const slow = shop.receiver(shop.pool(), async (tx, reference) => {
@@ -126,7 +126,7 @@ describe('a delivery', () => {
     expect([await shop.creditsOf(slowOne), await shop.creditsOf(other)]).toEqual([1, 1]);
   });
 
-  it('reports a duplicate if another process wrote the mark during the credit', async () => {
+  it('is a duplicate if another process wrote the mark during the credit', async () => {
     // As if the lock had failed: the primary key alone decides.
     const store = postgresStore(shop.pool(), { logger });
     const reference = await shop.order();
@@ -163,7 +163,7 @@ describe('a delivery', () => {
     ['read committed', 'read committed'],
     ['repeatable read', 'repeatable read'],
     ['serializable', 'serializable'],
-  ] as const)('credits under the isolation of the option %s', async (isolation, expected) => {
+  ] as const)('is credited under the isolation of the option %s', async (isolation, expected) => {
     const store = postgresStore(shop.pool(), { isolation, logger });
     const shown: unknown[] = [];
     const work = async (tx: Tx): Promise<void> => {
@@ -173,7 +173,7 @@ describe('a delivery', () => {
     expect(shown).toEqual([{ transaction_isolation: expected }]);
   });
 
-  it('credits 100 orders at once that are serializable, because no store reads a page of another', async () => {
+  it('is credited as one of 100 serializable orders at once, because no store reads a page of another', async () => {
     const deliver = shop.receiver(shop.pool({ max: 10 }), credit, { isolation: 'serializable' });
     const orders = await Promise.all(Array.from({ length: 100 }, () => shop.order()));
     const statuses = await Promise.all(orders.map(deliver));
@@ -181,7 +181,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('two kinds of event of one reference', () => {
+describe('two kinds of events of one reference', () => {
   it('take turns without a connection, and never take the result of each other', async () => {
     const pool = shop.pool({ max: 1 });
     const store = postgresStore(pool, { logger });
@@ -221,7 +221,7 @@ describe('two kinds of event of one reference', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('are refused at once while another process works on either of them', async () => {
+  it('are rejected at once while another process works on either of them', async () => {
     const atWork = latch();
     const over = latch();
     const reference = await shop.order();
@@ -247,7 +247,7 @@ describe('two kinds of event of one reference', () => {
 });
 
 describe('a credit that fails', () => {
-  it('leaves neither credit nor mark when it throws, and its own error is thrown on', async () => {
+  it('leaves neither credit nor mark if it throws, and its own error is rethrown', async () => {
     const pool = shop.pool();
     const store = postgresStore(pool, { logger });
     const reference = await shop.order();
@@ -265,7 +265,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('never marks a credit that has swallowed an SQL error', async () => {
+  it('is never marked if it swallowed an SQL error', async () => {
     const pool = shop.pool();
     const store = postgresStore(pool, { logger });
     const reference = await shop.order();
@@ -284,7 +284,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('never reports a credit as done when the server answers COMMIT with anything else', async () => {
+  it('is never reported as done if the server answers COMMIT with anything else', async () => {
     // As if a proxy between here and the server ended the transaction in its own way.
     const pool = shop.pool();
     pool.on('connect', (client) => {
@@ -303,7 +303,7 @@ describe('a credit that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('reports neither done nor duplicate when a deferred constraint fails at COMMIT', async () => {
+  it('is reported neither as done nor as duplicate if a deferred constraint fails at COMMIT', async () => {
     const table = 'CREATE TABLE IF NOT EXISTS mails (id int UNIQUE DEFERRABLE INITIALLY DEFERRED)';
     await shop.admin.query(table);
     const store = postgresStore(shop.pool(), { logger });
@@ -317,8 +317,8 @@ describe('a credit that fails', () => {
   });
 });
 
-describe('a credit whose time is over', () => {
-  it('takes no effect when it never settles. Its connection is destroyed and none is missing', async () => {
+describe('a credit past its time limit', () => {
+  it('has no effect if it never settles, and the pool replaces its destroyed connection', async () => {
     const pool = shop.pool({ max: 1 });
     const removed = vi.fn();
     pool.on('remove', removed);
@@ -388,7 +388,7 @@ describe('a credit whose time is over', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('refuses a delivery while the pool is exhausted, and loses no connection', async () => {
+  it('is rejected while the pool is exhausted, and does not leak a connection', async () => {
     const pool = shop.pool({ max: 1 });
     const store = postgresStore(pool, { schema: 'public', logger });
     const held = await pool.connect();
@@ -406,7 +406,7 @@ describe('a credit whose time is over', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('may be committed if COMMIT was sent before, and the next delivery finds the mark', async () => {
+  it('may commit if COMMIT was already sent, and the next delivery then finds the mark', async () => {
     const { pool, proxy } = await shop.faultyPool({ max: 2 });
     const store = postgresStore(pool, { logger });
     const reference = await shop.order();
@@ -429,12 +429,12 @@ describe('a credit whose time is over', () => {
   });
 });
 
-describe('a server that fails', () => {
+describe('a failing server', () => {
   const steps = ['the table', 'the mark', 'claim', 'credit', 'commit'];
   const kinds: Fault['kind'][] = ['cut-before', 'cut-after'];
 
   it.each(steps.flatMap((step, number) => kinds.map((kind) => ({ step, number, kind }))))(
-    'credits once when the connection is $kind at the $step',
+    'leads to one credit if the connection is $kind at the $step',
     async ({ number, kind, step }) => {
       const { pool, proxy } = await shop.faultyPool();
       const deliver = shop.receiver(pool);
@@ -452,7 +452,7 @@ describe('a server that fails', () => {
     },
   );
 
-  it('does not end the process when it closes a connection in the packet that makes it ready', async () => {
+  it('does not end the process by closing a connection in the packet that makes it ready', async () => {
     const { pool, proxy } = await shop.faultyPool();
     const deliver = shop.receiver(pool, credit, { schema: 'public' });
     proxy.door = 'ending';
@@ -463,7 +463,7 @@ describe('a server that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('credits nothing when the backend is terminated while the credit waits, and the process lives', async () => {
+  it('leads to no credit if it terminates the backend while the credit waits, and the process lives', async () => {
     const pool = shop.pool();
     const reference = await shop.order();
     const deliver = shop.receiver(pool, async (tx, order) => {
@@ -481,7 +481,7 @@ describe('a server that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('refuses with 503 while the server is away, and credits once it is back', async () => {
+  it('leads to 503 while the server is away, and to one credit once it is back', async () => {
     const market = await Shop.on(await startPostgres({ fsync: 'off' }));
     market.admin.on('error', () => undefined);
     const deliver = market.receiver(market.pool());
@@ -516,7 +516,7 @@ describe('a server that fails', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('believes that the server committed if its wait for a synchronous standby was cancelled', async () => {
+  it('has committed if its wait for a synchronous standby was cancelled', async () => {
     const server = await startPostgres({ fsync: 'off' });
     const market = await Shop.on(server);
     const reference = await market.order();
@@ -571,7 +571,7 @@ describe('transactions that lock each other out', () => {
     expect([await shop.creditsOf(first), await shop.creditsOf(second)]).toEqual([1, 1]);
   });
 
-  it('run the victim of a deadlock again (40P01), also when its credit has wrapped the error', async () => {
+  it('repeat the victim of a deadlock (40P01), even if its credit wrapped the error', async () => {
     const pool = shop.pool();
     const [first, second] = [await shop.order(), await shop.order()];
     let calls = 0;
@@ -612,7 +612,7 @@ describe('transactions that lock each other out', () => {
       3,
     ],
     ['another failure', { code: '23505' }, 1],
-  ])('know the error of %s, and throw on the last', async (_, properties, attempts) => {
+  ])('recognise the error of %s, and rethrow the last', async (_, properties, attempts) => {
     const store = postgresStore(shop.pool(), { logger });
     const thrown: Error[] = [];
     const work = (): never => {
@@ -626,7 +626,7 @@ describe('transactions that lock each other out', () => {
   });
 });
 
-it('knows its table whatever search_path other code has left on the connection', async () => {
+it('a store finds its table with any search_path that other code left on the connection', async () => {
   const pool = shop.pool({ max: 1 });
   await pool.query('CREATE SCHEMA other_tenant');
   await postgresStore(pool, { schema: 'other_tenant' }).migrate();
@@ -641,7 +641,7 @@ it('knows its table whatever search_path other code has left on the connection',
 });
 
 describe('a pool', () => {
-  it('keeps a connection for credits that write through it, when 30 orders come at once', async () => {
+  it('keeps a connection for credits that write through it if 30 orders come at once', async () => {
     const pool = shop.pool({ max: 10 });
     const warn = vi.fn();
     const throughPool = (_: Tx, reference: string) => credit(pool, reference);
@@ -656,7 +656,7 @@ describe('a pool', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('logs that the pool is exhausted when a credit waits for its only connection', async () => {
+  it('is reported as exhausted in the log if a credit waits for its only connection', async () => {
     const pool = shop.pool({ max: 1 });
     const error = vi.fn();
     const throughPool = (_: Tx, reference: string) => credit(pool, reference);
@@ -672,7 +672,7 @@ describe('a pool', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('names the exhausted pool in the error when its own time limit ends the wait', async () => {
+  it('is named as exhausted in the error if the pool’s own time limit ends the wait', async () => {
     const pool = shop.pool({ max: 1, connectionTimeoutMillis: 50 });
     const store = postgresStore(pool, { schema: 'public', logger });
     const held = await pool.connect();
@@ -683,7 +683,7 @@ describe('a pool', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('gives the place of an aborted run to the next', async () => {
+  it('passes the place of an aborted run to the next', async () => {
     const pool = shop.pool({ max: 2 });
     const store = postgresStore(pool, { logger });
     const over = latch();
@@ -706,7 +706,7 @@ describe('a pool', () => {
     await shop.expectAtRest(pool);
   });
 
-  it('may show nothing of itself', async () => {
+  it('works without public counters', async () => {
     const pool = shop.pool();
     const plain = {
       connect: () => pool.connect(),

@@ -1,16 +1,19 @@
-/** The commands of the store on both client libraries: single, clustered or behind Sentinel. */
+/** Runs the store's commands on both client libraries: single, clustered or behind Sentinel. */
 import { check } from '@paylink/core';
 
-/** The used part of ioredis (5 and later). A `Cluster` has it too. */
+/** The part of ioredis (5 and later) that the store uses. A `Cluster` fits too. */
 export interface IoredisClient {
   get(key: string): Promise<string | null>;
   set(key: string, value: string): Promise<unknown>;
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): Promise<unknown>;
-  /** Tells the two libraries apart. */
+  /** Distinguishes the two libraries. */
   evalsha(...values: never[]): Promise<unknown>;
 }
 
-/** The used part of node-redis (4.7 and later). A cluster, a pool and a Sentinel have it too. */
+/**
+ * The part of node-redis (4.7 and later) that the store uses. A cluster, a pool and a Sentinel fit
+ * too.
+ */
 export interface NodeRedisClient {
   get(key: string): Promise<unknown>;
   set(key: string, value: string): Promise<unknown>;
@@ -25,7 +28,7 @@ const UPSTASH =
 const OTHER =
   'must be a client of ioredis (new Redis()) or of node-redis (createClient(), connected)';
 
-/** @throws ConfigurationError if the client is of neither library */
+/** @throws ConfigurationError if the client belongs to neither library */
 export function checkClient(client: RedisClient): void {
   const shape = Object(client) as Readonly<Record<string, unknown>>;
   const has = (name: string): boolean => typeof shape[name] === 'function';
@@ -34,7 +37,7 @@ export function checkClient(client: RedisClient): void {
   check(isClient, 'client', OTHER);
 }
 
-/** Runs a script atomically on Redis and gives its reply. */
+/** Runs a script atomically on Redis and returns its reply. */
 export async function runScript(
   client: RedisClient,
   script: string,
@@ -46,7 +49,10 @@ export async function runScript(
   return textOf(await client.eval(script, { keys, arguments: values }));
 }
 
-/** A client can be set to give bytes for strings, and strings for numbers. */
+/**
+ * Returns a reply as text. Clients can be configured to return bytes for strings, and strings for
+ * numbers.
+ */
 export function textOf(reply: unknown): string {
   return ((reply ?? '') as Buffer | string | number).toString();
 }

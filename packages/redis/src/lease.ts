@@ -1,10 +1,11 @@
-/** Renews a lease for as long as the work runs. Redis and a monotonic clock count the time. */
+/** Renews a lease while the work runs. Redis and a monotonic clock measure the time. */
 
 /**
- * Gives a signal that aborts when another process may have the lease, and an end of the renewal.
+ * Returns a signal that aborts when another process may hold the lease, and a function that ends
+ * the renewal.
  *
- * @param heldSince a `performance.now()` from before the lease was asked for
- * @param renew resolves to whether the lease is still held, rejects if Redis gives no answer
+ * @param heldSince a `performance.now()` from before the request for the lease
+ * @param renew resolves with true while the lease is held, rejects if Redis does not answer
  */
 export function keepLease(
   leaseMs: number,
@@ -15,7 +16,7 @@ export function keepLease(
   let stopped = false;
   let timer: NodeJS.Timeout;
   const next = (milliseconds: number): void => {
-    // Unreferenced: the work keeps the process alive, not the renewal.
+    // Unreferenced, because the work keeps the process alive and not the renewal.
     timer = setTimeout(() => void beat(), milliseconds).unref();
   };
   const beat = async (): Promise<void> => {
@@ -26,10 +27,10 @@ export function keepLease(
       heldSince = asked;
       next(leaseMs / 3);
     } else if (answer === false) {
-      const problem = 'the lease ran out during the work and another process took it';
+      const problem = 'the lease expired during the work, and another process took it';
       controller.abort(new Error(`${problem}, or Redis forgot it`));
     } else if (performance.now() - heldSince < leaseMs) {
-      // No other process can take it before its end, so there is time to ask again.
+      // Other processes cannot take the lease before its end, so there is time to retry.
       next(leaseMs / 10);
     } else {
       const problem = 'the lease could not be renewed before its end';

@@ -6,37 +6,41 @@ import { keepLease } from './lease.js';
 import { ACQUIRE, RELEASE, RENEW } from './scripts.js';
 
 export interface RedisStoreOptions {
-  /** In front of every key. Default `paylink:`. Applications that share a Redis each need theirs. */
+  /**
+   * Prefix of every key. Default `paylink:`. Applications that share a Redis need different
+   * prefixes.
+   */
   readonly prefix?: string | undefined;
   /**
-   * Milliseconds that a lease holds without renewal: an order stays taken for so long after a crash.
-   * Renewed every third of it. Default 30,000, at least 100.
+   * Milliseconds that a lease lasts without renewal. After a crash, the order stays locked that
+   * long. The store renews the lease after each third. Default 30,000, at least 100.
    */
   readonly leaseMs?: number | undefined;
-  /** Milliseconds for Redis to answer one command. Default 5,000. */
+  /** Milliseconds for Redis to answer a command. Default 5,000. */
   readonly commandTimeout?: number | undefined;
 }
 
-/** The `tx` of this store: not a transaction. */
+/** The `tx` of this store, which is not a transaction. */
 export interface RedisScope {
   /**
-   * Larger than the token of every earlier run of the order: `UPDATE orders SET paid_at = now(),
-   * fence = $2 WHERE reference = $1 AND fence < $2 AND paid_at IS NULL` refuses a credit whose lease
-   * ran out. Only `paid_at IS NULL` stops a second credit after a crash.
+   * Larger than the token of every earlier run of the order. `UPDATE orders SET paid_at = now(),
+   * fence = $2 WHERE reference = $1 AND fence < $2 AND paid_at IS NULL` refuses a credit whose
+   * lease expired. Only `paid_at IS NULL` stops a second credit after a crash.
    */
   readonly fencingToken: number;
-  /** Aborted when another process may have the lease: stop all work that is still under way. */
+  /** Aborts when another process may hold the lease. Stop all work that is still running. */
   readonly leaseLost: AbortSignal;
 }
 
 /**
- * Credits an order once at a time, by a lease on Redis, and marks the payment after its credit.
+ * Credits an order once at a time, under a lease on Redis, and marks the payment after its credit.
  *
- * **Not a record of money.** A crash can come between the credit and the mark, and Redis can forget
- * the mark (eviction, a restart without its append-only file, a failover), so the credit must be
- * idempotent itself.
+ * **Not a record of money.** A crash can come between the credit and the mark. Redis can also
+ * forget the mark, by eviction, by a restart without its append-only file, or by a failover. So the
+ * credit itself must be idempotent.
  *
- * @param client of ioredis 5 and later, or of node-redis 4.7 and later and connected, also a cluster
+ * @param client ioredis 5 and later, or a connected client of node-redis 4.7 and later. A cluster
+ *   fits too.
  * @throws ConfigurationError that names the option
  */
 export function redisStore(
@@ -53,13 +57,13 @@ export function redisStore(
   validateBound('commandTimeout', commandTimeout);
   const nameOf = (digest: string): string => `${prefix}{${digest}}`;
 
-  /** A client keeps commands for a Redis that is down until it is back: the wait ends here. */
+  /** Limits the wait, because a client queues commands while Redis is down. */
   const answerTo = <T>(command: Promise<T>, milliseconds = commandTimeout, signal?: AbortSignal) =>
     withinBounds(command, {
       milliseconds,
       signals: [signal],
       reason: (aborted): unknown =>
-        aborted?.reason ?? new Error(`Redis gave no answer in ${milliseconds} ms`),
+        aborted?.reason ?? new Error(`Redis did not answer in ${milliseconds} ms`),
     });
   const isDone = async (key: string): Promise<boolean> =>
     textOf(await answerTo(client.get(nameOf(key)))) === 'done';
@@ -78,7 +82,7 @@ export function redisStore(
       const asked = performance.now();
       const asking = lock(ACQUIRE, `${leaseMs}`);
       const token = await answerTo(asking, commandTimeout, signal).catch((error: unknown) => {
-        // A lease that Redis grants after the wait is given back.
+        // Returns a lease that Redis grants after the wait.
         asking.then(release, release);
         throw error;
       });
@@ -98,14 +102,14 @@ export function redisStore(
         working = running.finally(() => (isWorking = false));
         await withinBounds(working, { signals: [signal, lease.lost] });
         if (!(await renew())) {
-          throw new Error('the lease ran out before the work was done, so nothing is marked');
+          throw new Error('the lease expired before the work was done, so the store left no mark');
         }
         await answerTo(client.set(nameOf(key), 'done'));
         return 'done';
       } finally {
         lease.stop();
-        // The lease of work that goes on stays until the work ends or the lease runs out, since a
-        // second run beside it would be worse.
+        // Keeps the lease until the work ends or the lease expires, because a second run beside the
+        // first would be worse.
         const released = working.then(release, release);
         if (!isWorking) await released;
       }

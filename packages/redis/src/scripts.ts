@@ -1,17 +1,17 @@
 /**
- * The lease of a turn, each step atomic on Redis. Two keys, in one hash slot of a cluster:
+ * The lease of a turn. Each script is atomic on Redis. Both keys are in one hash slot of a cluster:
  *
- * - KEYS[1], the lease: the id of the run that has it, with an expiry
- * - KEYS[2], the fence: the last fencing token, for an hour.
+ * - KEYS[1], the lease: the id of the run that holds it, with an expiry
+ * - KEYS[2], the fence: the last fencing token, for an hour
  *
- * Each script may run twice with the same id, because a client sends a command again if a broken
- * connection took the reply.
+ * Each script may run twice with the same id, because a client resends a command if a broken
+ * connection lost the reply.
  */
 
 /**
- * ARGV: id, milliseconds. Gives `busy`, or the fencing token of a new lease: Redis's own time in
- * microseconds, or one more than the last token if that is larger. So a token is larger than the
- * tokens before it, also after Redis has lost its memory.
+ * ARGV: id, milliseconds. Returns `busy`, or the fencing token of a new lease: Redis's time in
+ * microseconds, or the last token plus one if that is larger. Tokens therefore grow even if Redis
+ * loses its memory.
  */
 export const ACQUIRE = `
 local holder = redis.call('GET', KEYS[1])
@@ -24,7 +24,9 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return token
 `;
 
-/** ARGV: id, milliseconds, token. Takes a lapsed lease again if no other run has had it since. */
+/**
+ * ARGV: id, milliseconds, token. Takes an expired lease again if no other run has held it since.
+ */
 export const RENEW = `
 local holder = redis.call('GET', KEYS[1])
 if holder == ARGV[1] or (not holder and redis.call('GET', KEYS[2]) == ARGV[3]) then

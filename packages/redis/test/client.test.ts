@@ -19,7 +19,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a client', () => {
+describe('redisStore with a client', () => {
   const [get, set, evaluate, evalsha] = [vi.fn(), vi.fn(), vi.fn(), vi.fn()];
 
   it.each<[string, object]>([
@@ -28,13 +28,13 @@ describe('a client', () => {
     ['without eval', { get, set, evalsha }],
     ['without eval, of node-redis', { get, set, evalSha: evalsha }],
     ['without a call by digest', { get, set, eval: evaluate }],
-  ])('of neither library is refused: %s', (_, client) => {
+  ])('rejects a client of neither library: %s', (_, client) => {
     expect(() => redisStore(client as NodeRedisClient)).toThrow(
       expect.objectContaining({ option: 'client' }) as Error,
     );
   });
 
-  it('of Upstash is refused, with the client to use', () => {
+  it('rejects a client of Upstash, and names the client to use', () => {
     const upstash = { get, set, eval: evaluate, evalsha, createScript: vi.fn() };
     expect(() => redisStore(upstash)).toThrow(
       'is @upstash/redis, which speaks HTTP. Use ioredis with the rediss:// URL of the database',
@@ -48,14 +48,14 @@ describe('a client', () => {
     ['a number', 7, false],
     ['null', null, false],
     ['undefined', undefined, false],
-  ])('may give %s for a key', async (_, value, isDone) => {
+  ])('accepts %s for a key', async (_, value, isDone) => {
     const client = { get: () => Promise.resolve(value), set, eval: evaluate, evalSha: evalsha };
     expect(await redisStore(client).isDone('k')).toBe(isDone);
   });
 });
 
-describe('a Redis that stops to answer', () => {
-  it('costs a run its lease at the end of that, however long a command may take', async () => {
+describe('a Redis that stops answering', () => {
+  it('costs a run its lease at the end of the lease, even if commands may take longer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     let calls = 0;
     const client = ioredis(() => ((calls += 1) === 1 ? Promise.resolve('1') : noAnswer()));
@@ -76,7 +76,7 @@ describe('a Redis that stops to answer', () => {
     expect([working.mock.calls.length, calls]).toEqual([1, 3]);
   });
 
-  it('is asked for a renewal no longer than for any other command', async () => {
+  it('has the same time for a renewal as for any other command', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const asked: number[] = [];
     const started = performance.now();

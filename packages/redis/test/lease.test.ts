@@ -28,7 +28,7 @@ const taken = (): Promise<boolean> => Promise.resolve(false);
 const down = (): Promise<boolean> => Promise.reject(new Error('Redis is down'));
 
 describe('a lease', () => {
-  it('is renewed every third of its time', async () => {
+  it('renews after every third of its time', async () => {
     const { lease, asked, lostAt } = keep(held);
     await vi.advanceTimersByTimeAsync(9_500);
     expect(asked).toEqual([1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000, 8_000, 9_000]);
@@ -36,7 +36,7 @@ describe('a lease', () => {
     lease.stop();
   });
 
-  it('is asked for again every tenth of its time while Redis gives no answer, and lost at its end', async () => {
+  it('retries after every tenth of its time while Redis does not answer, and expires at its end', async () => {
     const { lease, asked, lostAt } = keep(held, down);
     await vi.advanceTimersByTimeAsync(20_000);
     // Its end is counted from the renewal at 1,000.
@@ -50,7 +50,7 @@ describe('a lease', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is lost at its end and not after it, to the millisecond', async () => {
+  it('expires at its end, to the millisecond', async () => {
     // Asked at 1,000, answered at the end of the lease, which began at 0.
     const late = (): Promise<boolean> =>
       new Promise((_, reject) => {
@@ -61,7 +61,7 @@ describe('a lease', () => {
     expect([asked, lostAt()]).toEqual([[1_000], 3_000]);
   });
 
-  it('goes on where an answer comes before its end, counted from the question', async () => {
+  it('continues if an answer comes before its end, counted from the request', async () => {
     const slow = (): Promise<boolean> =>
       new Promise((resolve) => {
         setTimeout(() => resolve(true), 1_500);
@@ -73,7 +73,7 @@ describe('a lease', () => {
     expect(lostAt()).toBe(4_400);
   });
 
-  it('is lost at once where it is another’s, without a cause, and is not asked for any more', async () => {
+  it('is lost at once if another run holds it, without a cause and without another request', async () => {
     const { lease, asked, lostAt } = keep(taken);
     await vi.advanceTimersByTimeAsync(20_000);
     expect([asked, lostAt()]).toEqual([[1_000], 1_000]);
@@ -87,7 +87,7 @@ describe('a lease', () => {
     ['lost', taken],
     ['unanswered', down],
   ])(
-    'that was stopped stays as it is, also where a renewal under way turns out %s',
+    'does not change after it was stopped, even if a running renewal turns out %s',
     async (_, answer) => {
       let settle!: () => void;
       const answered = new Promise<void>((resolve) => (settle = resolve));
@@ -102,7 +102,7 @@ describe('a lease', () => {
     },
   );
 
-  it('that was stopped between two renewals is not renewed again', async () => {
+  it('does not renew after it was stopped between two renewals', async () => {
     const { lease, asked } = keep(held);
     await vi.advanceTimersByTimeAsync(1_500);
     lease.stop();

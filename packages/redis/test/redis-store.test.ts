@@ -108,7 +108,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     { capability: 'lease', runner: { describe, it } },
   );
 
-  it('runs the work once, and knows that it is done', async () => {
+  it('runs the work once, and reports it as done', async () => {
     const store = storeOf();
     const work = vi.fn(() => Promise.resolve());
     expect(await store.isDone(key)).toBe(false);
@@ -118,7 +118,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(work).toHaveBeenCalledOnce();
   });
 
-  it('remembers for ever: the mark has no end, and nothing else stays', async () => {
+  it('remembers forever: the mark has no expiry, and nothing else stays', async () => {
     await storeOf({ leaseMs: 100 }).run(key, () => Promise.resolve(), of(key));
     expect(await direct.pttl(`paylink:{${key}}`)).toBe(-1);
     expect(await direct.exists(`paylink:{${key}}:turn`)).toBe(0);
@@ -142,7 +142,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(work).toHaveBeenCalledOnce();
   });
 
-  it('throws on what the work threw, as the same object, leaves no mark and lets the next one in at once', async () => {
+  it('rethrows the error of the work as the same object, leaves no mark and lets the next run in at once', async () => {
     const store = storeOf();
     const error = new RangeError('of the handler');
     await expect(store.run(key, () => Promise.reject(error), of(key))).rejects.toBe(error);
@@ -150,7 +150,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await store.run(key, () => Promise.resolve(), of(key))).toBe('done');
   });
 
-  it('gives fencing tokens that grow, also when Redis has forgotten everything in between', async () => {
+  it('issues growing fencing tokens, even if Redis has forgotten everything in between', async () => {
     const store = storeOf();
     const tokens: number[] = [];
     const fail = ({ fencingToken }: RedisScope): Promise<void> => {
@@ -177,7 +177,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
   });
 
   it.each([86_400_000, -86_400_000])(
-    'holds a lease whatever the clock of the process does: by %d ms',
+    'holds a lease even if the clock of the process jumps by %d ms',
     async (jump) => {
       const store = storeOf({ leaseMs: LEASE });
       const { opened, open } = gate();
@@ -199,7 +199,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     },
   );
 
-  it('frees the key of a process that was killed once its lease has ended, and not before', async () => {
+  it('frees the key of a killed process after its lease has ended, and not before', async () => {
     const { holder } = await hold(server.port, key, 1_500);
     const store = storeOf();
     const work = vi.fn(() => Promise.resolve());
@@ -224,7 +224,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     const turn = (): string => `turn of ${key}`;
     const done = () => Promise.resolve();
 
-    it('runs two events of one order one after the other, in two processes, and takes neither for the other', async () => {
+    it('    runs two events of one order one after the other, in two processes, and does not mix them up', async () => {
       const { holder } = await hold(server.port, `${key}-paid`, 60_000, turn());
       const store = storeOf();
       const refunded = vi.fn(done);
@@ -241,7 +241,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(await direct.exists(`paylink:{${turn()}}:turn`)).toBe(0);
     }, 20_000);
 
-    it('is a duplicate of what is done also while another event of the order has the turn', async () => {
+    it('    reports a duplicate of a done event even while another event of the order has the turn', async () => {
       const store = storeOf();
       await store.run(`${key}-paid`, done, { signal: never, turn: turn() });
       const { opened, open } = gate();
@@ -258,7 +258,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(await refunding).toBe('done');
     });
 
-    it('overlaps in none of 100 pairs, and has 200 effects', async () => {
+    it('    never overlaps in 100 pairs, and has 200 effects', async () => {
       await direct.flushall();
       const children = ['paid', 'refunded'].map((kind) =>
         fork(
@@ -283,7 +283,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(Number(await direct.get('refusals'))).toBeGreaterThan(0);
     }, 30_000);
 
-    it('leaves the turn to another event after an event that is done, and after one that failed', async () => {
+    it('    passes the turn to another event after a done event, and after a failed one', async () => {
       const store = storeOf();
       const options = { signal: never, turn: turn() };
       expect(await store.run(key, done, options)).toBe('done');
@@ -293,7 +293,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(await store.run(`${key}-next`, done, options)).toBe('done');
     });
 
-    it('frees the turn of a process that was killed once its lease has ended', async () => {
+    it('    frees the turn of a killed process after its lease has ended', async () => {
       const { holder } = await hold(server.port, `${key}-paid`, 1_000, turn());
       const store = storeOf();
       const refunded = (): Promise<string> =>
@@ -303,7 +303,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await vi.waitFor(async () => expect(await refunded()).toBe('done'), 10_000);
     }, 20_000);
 
-    it('renews the turn while the handler works, and tells the handler when it is lost', async () => {
+    it('    renews the turn while the handler works, and tells the handler if the turn is lost', async () => {
       const store = storeOf({ leaseMs: LEASE });
       const lost = vi.fn();
       const working = vi.fn(
@@ -323,7 +323,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(await direct.get(`paylink:{${turn()}}:turn`)).toBe('of another run');
     });
 
-    it('gives tokens that grow from one event of an order to the next, also when the first is retried', async () => {
+    it('    issues growing tokens from one event of an order to the next, even if the first is retried', async () => {
       const store = storeOf();
       const tokens: number[] = [];
       const fail = async ({ fencingToken }: RedisScope): Promise<void> => {
@@ -340,7 +340,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     });
   });
 
-  it('repeats the effect where a process stood still past the end of its lease, gives it a larger token, and leaves the mark to it', async () => {
+  it('repeats the effect if a process stalled past the end of its lease, with a larger token, and leaves the mark to it', async () => {
     const { holder, fencingToken } = await hold(server.port, key, 1_000);
     holder.kill('SIGSTOP');
     await vi.waitFor(
@@ -360,14 +360,14 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     holder.send('go on');
     holder.kill('SIGCONT');
     expect((await answered)[0]).toEqual({
-      result: expect.stringContaining('the lease ran out') as string,
+      result: expect.stringContaining('the lease expired') as string,
     });
     expect(await store.isDone(key)).toBe(false);
     open();
     expect(await running).toBe('done');
   }, 30_000);
 
-  it('takes its own lease up again when no other run has had it since', async () => {
+  it('takes its own lease again if no other run has held it since', async () => {
     const store = storeOf({ leaseMs: 60_000 });
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
@@ -380,7 +380,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await store.isDone(key)).toBe(true);
   });
 
-  it('gives up, marks nothing and aborts leaseLost when the lease is lost during the work', async () => {
+  it('gives up, leaves no mark and aborts leaseLost if the lease is lost during the work', async () => {
     const store = storeOf({ leaseMs: LEASE });
     const lost = vi.fn();
     const working = vi.fn(
@@ -396,7 +396,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await store.isDone(key)).toBe(false);
   });
 
-  it('gives up when the lease could not be renewed before its end', async () => {
+  it('gives up if the lease could not be renewed before its end', async () => {
     const own = await startRedis();
     const { client, close } = await connect(library, own.port);
     try {
@@ -416,7 +416,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     }
   }, 20_000);
 
-  it('marks nothing when the handler ends after another run took the lease', async () => {
+  it('leaves no mark if the handler ends after another run took the lease', async () => {
     // A renewal that never comes in time, and a lease that another run got.
     const store = storeOf({ leaseMs: 60_000 });
     const { opened, open } = gate();
@@ -437,7 +437,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await store.isDone(key)).toBe(false);
   });
 
-  it('marks nothing of a handler that ends after the abort, and lets the next one in when it has ended', async () => {
+  it('leaves no mark for a handler that ends after the abort, and lets the next run in after its end', async () => {
     const store = storeOf();
     const controller = new AbortController();
     const { opened, open } = gate();
@@ -456,7 +456,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     );
   });
 
-  it('lets the lease of a handler that never ends run out', async () => {
+  it('lets the lease of a handler that never ends expire', async () => {
     const store = storeOf({ leaseMs: 200 });
     const controller = new AbortController();
     const work = vi.fn(() => new Promise<void>(() => undefined));
@@ -470,7 +470,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     );
   }, 20_000);
 
-  it('does not begin when it was aborted before', async () => {
+  it('does not begin if it was already aborted', async () => {
     const work = vi.fn(() => Promise.resolve());
     await expect(
       storeOf().run(key, work, of(key, AbortSignal.abort(new Error('too late')))),
@@ -478,7 +478,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('throws on the error of the work only when the lease is given back, so that a retry is not refused', async () => {
+  it('rethrows the error of the work only after it returned the lease, so that a retry is not refused', async () => {
     const { opened, open } = gate();
     let isReleasing = (): void => undefined;
     const releasing = new Promise<void>((resolve) => (isReleasing = resolve));
@@ -509,7 +509,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     expect(await direct.keys('shop:*')).toEqual([`shop:{1}:{${key}}:fence`]);
   });
 
-  describe('on a Redis of its own', () => {
+  describe('the store on a Redis of its own', () => {
     let own: RedisServer;
     let other: Connected;
     const begin = async (settings?: readonly string[]): Promise<void> => {
@@ -521,7 +521,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await own.close();
     });
 
-    it('forgets with a Redis that was restarted without its append-only file, and the effect is repeated', async () => {
+    it('forgets if Redis restarts without its append-only file, and repeats the effect', async () => {
       await begin();
       const store = redisStore(other.client);
       const work = vi.fn(() => Promise.resolve());
@@ -533,7 +533,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(work).toHaveBeenCalledTimes(2);
     }, 30_000);
 
-    it('remembers over a kill -9 of Redis with an append-only file that is written before each reply', async () => {
+    it('remembers over a kill -9 of a Redis that writes its append-only file before each reply', async () => {
       await begin(DURABLE);
       const store = redisStore(other.client);
       await store.run(key, () => Promise.resolve(), of(key));
@@ -542,7 +542,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       await vi.waitFor(async () => expect(await store.isDone(key)).toBe(true), 10_000);
     }, 30_000);
 
-    it('forgets with a Redis that evicts, and not with one that evicts only what has an end', async () => {
+    it('forgets on a Redis that evicts, and not on one that evicts only keys with an expiry', async () => {
       await begin(['--maxmemory', '3mb', '--maxmemory-policy', 'volatile-lru']);
       const store = redisStore(other.client);
       await store.run(key, () => Promise.resolve(), of(key));
@@ -569,12 +569,12 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       }
     }, 30_000);
 
-    it('does not wait for ever for a Redis that hangs, and leaves no lease behind', async () => {
+    it('does not wait forever for a hanging Redis, and leaves no lease behind', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 150 });
       const work = vi.fn(() => Promise.resolve());
       own.freeze();
-      const late = { message: 'Redis gave no answer in 150 ms' };
+      const late = { message: 'Redis did not answer in 150 ms' };
       await expect(store.isDone(key)).rejects.toMatchObject(late);
       await expect(store.run(key, work, of(key))).rejects.toMatchObject(late);
       own.thaw();
@@ -587,7 +587,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(work).toHaveBeenCalledOnce();
     }, 20_000);
 
-    it('heeds the signal while a Redis is down, and goes on when it is back', async () => {
+    it('heeds the signal while Redis is down, and continues when Redis is back', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 60_000 });
       const work = vi.fn(() => Promise.resolve());
@@ -604,7 +604,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
       expect(work).toHaveBeenCalledOnce();
     }, 20_000);
 
-    it('is answered with 503 while Redis is down, before the handler and after it', async () => {
+    it('replies 503 while Redis is down, before the handler and after it', async () => {
       await begin();
       const store = redisStore(other.client, { commandTimeout: 1_000 });
       const credit = vi.fn(() => {
@@ -643,7 +643,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
   });
 });
 
-describe('what redisStore refuses', () => {
+describe('redisStore', () => {
   const client = { get: vi.fn(), set: vi.fn(), eval: vi.fn(), evalsha: vi.fn() };
 
   it.each<[string, () => unknown]>([
@@ -655,12 +655,12 @@ describe('what redisStore refuses', () => {
     ['leaseMs', () => redisStore(client, { leaseMs: 0 })],
     ['leaseMs', () => redisStore(client, { leaseMs: Number.NaN })],
     ['commandTimeout', () => redisStore(client, { commandTimeout: 2 ** 31 })],
-  ])('a wrong %s, by its name', (option, make) => {
+  ])('rejects an invalid %s by name', (option, make) => {
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(expect.objectContaining({ option }) as Error);
   });
 
-  it('shows nothing of the client', () => {
+  it('never shows the client in an error', () => {
     const secretive = Object.assign({ password: 'hunter2-of-redis' }, client);
     expect(inspect(redisStore(secretive), { showHidden: true, depth: 9 })).not.toContain('hunter2');
   });

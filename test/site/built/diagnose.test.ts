@@ -39,7 +39,7 @@ describeInChromium('the page that diagnoses a signature', () => {
   it('reports a match for the right body', async () => {
     const reader = await visit('diagnose.html');
     expect(await diagnose(reader, delivery.rawBody.toString())).toBe(
-      'The signature is that of these bytes.',
+      'The signature matches these bytes.',
     );
     await reader.leave();
     expect(reader.complaints).toEqual([]);
@@ -55,7 +55,7 @@ describeInChromium('the page that diagnoses a signature', () => {
       .getByLabel('Body, as a file')
       .setInputFiles({ name: 'body', mimeType: '', buffer: crlf.rawBody });
     await reader.page.getByRole('button', { name: 'Diagnose' }).click();
-    await reader.page.getByText('The signature is that of these bytes.').waitFor();
+    await reader.page.getByText('The signature matches these bytes.').waitFor();
     await reader.leave();
     expect(reader.complaints).toEqual([]);
   });

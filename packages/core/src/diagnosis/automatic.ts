@@ -1,6 +1,6 @@
 /**
- * The diagnosis that a receiver starts by itself outside production. Any body from a stranger can cause
- * it on a machine that serves customers, so it stays within the limits below.
+ * The diagnosis that a receiver starts by itself outside production. A stranger can trigger the
+ * diagnosis with any body, so it stays within the limits below.
  */
 import { findMatch } from '#hmac';
 import { isProduction } from '../environment.js';
@@ -11,7 +11,7 @@ import type { Refused } from './explain.js';
 import { diagnoseSpelling, search, type DiagnoseOptions, type Diagnosis } from './search.js';
 
 const SLICE_TIME = 0.5;
-/** After each slice sixty times its length: under 2 % of one core. */
+/** A pause is sixty times as long as its slice: the diagnosis uses under 2 % of one core. */
 const REST = 60;
 const LONGEST_REST = 500;
 
@@ -30,16 +30,16 @@ const LIMITS = {
   rest,
 };
 
-/** More than a stranger can cause. */
+/** A stranger can cause fewer different causes than this. */
 const MOST_CAUSES = 32;
 
 /**
- * `paylink doctor` signs its forged probe over the body and this text. Nobody without the secret can
- * do that, and the probe needs no diagnosis.
+ * `paylink doctor` signs its forged probe over the body and this text. Only the owner of the secret
+ * can send such a probe, and the probe needs no diagnosis.
  */
 const PROBE = new TextEncoder().encode('\npaylink doctor probe');
 
-/** Logs the cause, with the delivery's time and length, unless these causes were logged before. */
+/** Logs the causes with the delivery's time and length. Logs each set of causes once. */
 export async function logCause(
   { rawBody, signature, secret, at }: Refused & { readonly at: Date },
   logger: Logger,
@@ -57,7 +57,7 @@ export async function logCause(
   const length = rawBody === undefined ? '' : ` of ${rawBody.length} bytes`;
   const time = at.toISOString().slice(11, 23);
   logger.warn(
-    `[paylink] the delivery${length} at ${time} UTC: why the signature does not match: ` +
+    `[paylink] the signature of the delivery${length} at ${time} UTC does not match. ` +
       message.replaceAll('\n', ' '),
     { code: 'invalid_signature', status: 401 },
   );
@@ -74,7 +74,7 @@ async function isProbe(
   return (await findMatch(importSecrets(secret), probed, signature as string)) >= 0;
 }
 
-/** Searches within the limits, and rests before it resolves. */
+/** Searches within the limits, and pauses before it resolves. */
 export async function diagnoseMismatch(options: DiagnoseOptions): Promise<Diagnosis> {
   const diagnosis = await search(options, createBudget(LIMITS));
   await rest(SLICE_TIME);

@@ -6,9 +6,9 @@ import { writings } from './json-writings.js';
 import { variantsOf, type Variant } from './variants.js';
 
 /**
- * The bytes that may have been signed if `body` was received, the plainest first.
+ * Yields the bytes that the sender may have signed, the simplest change first.
  *
- * @returns whether the budget sufficed for all of them
+ * @returns true if the budget sufficed for all variants
  */
 export async function* bodyVariants(
   body: Uint8Array,
@@ -35,13 +35,13 @@ type Change = (
   text: string,
 ) => readonly [DiagnosisCode, string | Uint8Array | undefined];
 
-/** The usual changes to any bytes. */
+/** Usual changes to any bytes. */
 const BYTES: readonly Change[] = [
   (body) => ['body_decoded', toLatin1(body)],
   (body) => ['body_decoded', new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)],
 ];
 
-/** The usual changes to a text. */
+/** Usual changes to a text. */
 const TEXTS: readonly Change[] = [
   (_, text) => ['body_newline', text.replace(/\r?\n$/, '')],
   (_, text) => ['body_newline', `${text}\n`],
@@ -55,14 +55,14 @@ const TEXTS: readonly Change[] = [
   (_, text) => ['body_bom', text.replace(/^\ufeff/, '')],
   (_, text) => ['body_bom', `\ufeff${text}`],
   (_, text) => ['body_base64', fromBase64(text)],
-  // UTF-8 that was taken for Latin-1 and written as UTF-8 again.
+  // Undoes UTF-8 that was decoded as Latin-1 and encoded again.
   (_, text) => ['body_decoded', /^[\0-\xff]*$/.test(text) ? fromLatin1(text) : undefined],
   (body) => ['body_decoded', toLatin1(body)],
 ];
 
 /**
- * Without the whitespace of JSON at both ends: trim() would take a byte order mark as well. The
- * lookbehind keeps it linear, since blanks in the middle are looked at from the first of them only.
+ * Removes JSON whitespace at both ends. `trim()` would also remove a byte order mark. The
+ * lookbehind keeps the time linear for long runs of blanks inside the text.
  */
 function trimBlanks(text: string): string {
   return text.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '');
@@ -106,18 +106,19 @@ async function* parsedVariants(
       yield* as('body_reserialized', written);
     }
   } catch {
-    return false; // Nested too deeply.
+    return false; // nested too deeply
   }
   return true;
 }
 
 /**
- * API Gateway, function URLs and ALB: `body`. SNS: `Message`. SQS and SNS for Lambda: `Records`.
+ * Fields of envelopes. `body`: API Gateway, function URLs and ALB. `Message`: SNS. `Records`: SQS
+ * and SNS on Lambda.
  */
 const ENVELOPES = ['body', 'Message', 'rawBody', 'Records', 'Sns'] as const;
 const MOST_ENVELOPED = 4;
 
-/** The texts in an envelope, which may be in another: SNS through SQS. */
+/** Returns the texts in an envelope. Envelopes can be nested, such as SNS through SQS. */
 function enveloped(parsed: unknown, depth = 4): string[] {
   if (typeof parsed !== 'object' || parsed === null || depth === 0) return [];
   const own = Array.isArray(parsed)
@@ -144,7 +145,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The bytes, if this is the JSON of a Buffer or of a Uint8Array. */
+/** Returns the bytes if the value is the JSON of a Buffer or a Uint8Array. */
 function writtenBytes(parsed: unknown): Uint8Array | undefined {
   const { type, data } = (parsed ?? {}) as { type?: unknown; data?: unknown };
   const isList = type === 'Buffer' && Array.isArray(data);

@@ -1,30 +1,33 @@
-/** How much one diagnosis may try. Any sender of a body can cause this work, so every bound is a hard one. */
+/**
+ * The work that one diagnosis may do. Any sender can cause this work, so the diagnosis never
+ * exceeds the limits.
+ */
 export interface Budget {
-  /** Bytes of the longest body that is hashed. */
+  /** Maximum size in bytes of a body to hash. */
   readonly body: number;
-  /** Bytes of the longest body that is decoded as text. */
+  /** Maximum size in bytes of a body to decode as text. */
   readonly text: number;
-  /** Bytes of the longest body that is parsed, to write it again in other ways. */
+  /** Maximum size in bytes of a body to parse and reserialise. */
   readonly parsed: number;
   /**
-   * Takes so many bytes of writing and hashing out of the budget, and waits where other work must run first. Gives false once
-   * the budget is used up.
+   * Takes this number of written and hashed bytes from the budget, and pauses if other work must
+   * run first. Resolves with false once the budget is used up.
    */
   take(bytes: number): Promise<boolean>;
 }
 
 export interface Limits extends Omit<Budget, 'take'> {
-  /** Bytes written and hashed in all. */
+  /** Bytes to write and hash in total. */
   readonly bytes: number;
-  /** Bytes written and hashed at once, without a pause. */
+  /** Bytes to write and hash between two pauses. */
   readonly slice: number;
-  /** Milliseconds without a pause. */
+  /** Milliseconds between two pauses. */
   readonly sliceTime: number;
-  /** Waits, given the milliseconds that were just used. */
+  /** Pauses. Gets the milliseconds of the last slice. */
   readonly rest: (used: number) => Promise<void>;
 }
 
-// The fixed cost of an attempt, in bytes: a key, an encoding, two calls.
+// The fixed cost of one attempt in bytes: a key, an encoding, two calls.
 const ATTEMPT = 512;
 
 export function createBudget({ bytes, slice, sliceTime, rest, ...bounds }: Limits): Budget {
@@ -39,7 +42,7 @@ export function createBudget({ bytes, slice, sliceTime, rest, ...bounds }: Limit
       if (left < 0) return false;
       inSlice += cost;
       const used = performance.now() - since;
-      // By the bytes as well: in a Worker the clock stands still while code runs.
+      // Counts bytes too, because the clock of a Worker stands still while code runs.
       if (used >= sliceTime || inSlice > slice) {
         await rest(used);
         inSlice = cost;
@@ -50,14 +53,13 @@ export function createBudget({ bytes, slice, sliceTime, rest, ...bounds }: Limit
   };
 }
 
-/** Resolves in a later turn of the event loop. */
 export function pause(
   milliseconds: number,
   { keepsProcess }: { readonly keepsProcess: boolean },
 ): Promise<void> {
   return new Promise((resolve) => {
     const timer: unknown = setTimeout(resolve, milliseconds);
-    // Only Node's timers keep a process, and only they have this.
+    // Only Node's timers keep a process alive, and only Node's timers have `unref`.
     if (!keepsProcess) (timer as { unref?: () => void }).unref?.();
   });
 }

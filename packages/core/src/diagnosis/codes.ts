@@ -1,74 +1,105 @@
 const RAW_BYTES =
-  'Verify the bytes as received: read the raw body before any parser, and keep parsers off this route.';
+  'Verify the bytes as received: read the raw body before any parser, and keep parsers off this ' +
+  'route.';
 
-/** Each cause with its fix. The codes are public and stable, the sentences are not. */
+/** Each cause with its fix. The codes are stable, the sentences are not. */
 export const MESSAGES = {
   signature_missing:
-    'There is no signature. Check that X-Service-Signature is read, and that a proxy lets it through.',
+    'The signature is missing. Check that your code reads X-Service-Signature, and that ' +
+    'proxies forward the header.',
   signature_repeated:
-    'There is more than one signature: the header was sent twice, or a proxy added one. Only one is accepted.',
-  signature_blanks: 'The signature has whitespace around it: pass the header’s value as it came.',
-  signature_quoted: 'The signature is in quotes: the service sends it without quotes.',
+    'The delivery has more than one signature: the sender sent the header twice, or a proxy ' +
+    'added one. Paylink accepts exactly one.',
+  signature_blanks: 'The signature has whitespace around it: pass the header’s value unchanged.',
+  signature_quoted: 'The signature is in quotes, but the service sends no quotes.',
   signature_prefixed:
-    'The signature has a prefix such as "sha256=": the service sends the 64 hex digits alone. Check that this is its header.',
+    'The signature has a prefix such as "sha256=", but the service sends only the 64 hex ' +
+    'digits. Check that your code reads the right header.',
   signature_base64:
-    'The signature is in base64: the service sends lower-case hex. Sign with digest("hex").',
+    'The signature is in base64, but the service sends lower-case hex. Sign with digest("hex").',
   signature_uppercase:
-    'The signature is in upper-case hex: the service sends lower case, and no other spelling is accepted.',
+    'The signature is in upper-case hex, but the service sends lower case, and Paylink ' +
+    'accepts nothing else.',
   signature_truncated: 'The signature is cut off: it must have 64 hex digits.',
   signature_extended:
-    'The signature has extra characters at its end: it must have 64 hex digits and nothing else.',
+    'The signature has extra characters at its end: it must have exactly 64 hex digits.',
   signature_malformed:
-    'The signature is not 64 lower-case hex digits, nor another spelling of a SHA-256. Check that this is the right header.',
+    'The signature is not 64 lower-case hex digits, nor another encoding of a SHA-256. Check ' +
+    'that your code reads the right header.',
   signature_algorithm:
-    'The signature has the length of another hash (SHA-1 or SHA-512): the service signs with HMAC-SHA256.',
-  secret_missing:
-    'There is no secret. Check that its environment variable is set where this process runs.',
+    'The signature has the length of another hash (SHA-1 or SHA-512), but the service signs ' +
+    'with HMAC-SHA256.',
+  secret_missing: 'The secret is missing. Set its environment variable for this process.',
   secret_placeholder:
-    'The secret is a placeholder, such as "undefined". Check how it is read from the environment.',
+    'The secret is a placeholder, such as "undefined". Check how your code reads the environment.',
   secret_api_key:
     'The secret is an API key (sk_live_…): the merchant portal shows another value for webhooks.',
   secret_blanks:
-    'The secret has whitespace or a line break at one end here and not at the signer, or the other way round: store it without.',
+    'Only one side has whitespace or a line break at one end of the secret: store the secret ' +
+    'without whitespace on both sides.',
   secret_quoted: 'The secret is in quotes: store it without quotes.',
   secret_assignment:
-    'The secret starts with its own name, as a line of a .env file does: store only what follows the "=".',
+    'The secret starts with its own name, like a line of a .env file: store only the part ' +
+    'after the "=".',
   secret_json:
-    'The secret is a JSON text that holds the value, as AWS Secrets Manager keeps it. Parse the JSON, and pass the value alone.',
+    'The secret is a JSON text around the value, as AWS Secrets Manager stores it. Parse the ' +
+    'JSON, and pass only the value.',
   secret_escaped:
-    'The secret has escapes that a .env file or a shell needed, such as "\\$" or "$$" for "$". Store the value as the portal shows it.',
+    'The secret has escapes for a .env file or a shell, such as "\\$" or "$$" for "$". Store ' +
+    'the value as the portal shows it.',
   secret_percent:
-    'The secret is percent-encoded on one side, as in an address. Store the value as the portal shows it.',
+    'The secret is percent-encoded on one side, as in a URL. Store the value as the portal ' +
+    'shows it.',
   secret_invisible:
-    'The secret holds characters that nobody sees, such as a zero-width space or a no-break space from a copy. Type it again, or paste it as plain text.',
+    'The secret has invisible characters, such as a zero-width space or a no-break space ' +
+    'from a copy. Type it again, or paste it as plain text.',
   secret_masked:
-    'The secret is a masked copy, such as "whsec_••••". Reveal it in the portal before you copy it.',
+    'The secret is a masked copy, such as "whsec_••••". Reveal it in the portal before you ' +
+    'copy it.',
   secret_encoding:
-    'One side uses the characters of the secret as the key, the other the bytes that they encode in hex or base64. The characters, as the portal shows them, are the key.',
+    'One side uses the characters of the secret as the key, the other side decodes them ' +
+    'from hex or base64 first. The key is the characters that the portal shows.',
   secret_fixture:
-    'The signature was made with TEST_SECRET of @paylink/testing, and the receiver has another secret. In a test, pass the same secret to both.',
+    'The sender signed with TEST_SECRET of @paylink/testing, but the receiver has another ' +
+    'secret. In a test, pass the same secret to both.',
   body_parsed: `The body is an object that a parser made, not bytes. ${RAW_BYTES}`,
-  body_reserialized: `A JSON parser has read the body, and it was written again with other bytes (spacing, order of keys, escapes, numbers). ${RAW_BYTES}`,
-  body_buffer: `The body is the text form of a Buffer, not its bytes: JSON.stringify or String was called on it. ${RAW_BYTES}`,
+  body_reserialized:
+    'A JSON parser read the body, and other code wrote it again with other bytes (spacing, ' +
+    `order of keys, escapes, numbers). ${RAW_BYTES}`,
+  body_buffer:
+    'The body is the text form of a Buffer, not its bytes: your code called JSON.stringify or ' +
+    `String. ${RAW_BYTES}`,
   body_enveloped:
-    'The signed text is inside an envelope of API Gateway, SNS or SQS (body, Message). Verify that text, decoded if isBase64Encoded is true, and not the envelope.',
+    'The signed text is inside an envelope of API Gateway, SNS or SQS (body, Message). Verify ' +
+    'that text instead of the envelope, and decode it first if isBase64Encoded is true.',
   body_newline:
-    'Whitespace or a line break at the start or the end of the body was added or removed: the bytes must be those that were signed. Check whether an editor saved the body, or echo sent it in place of printf.',
+    'Whitespace or a line break at the start or the end of the body was added or removed. ' +
+    'Pass the signed bytes. Check whether an editor saved the body, or echo sent it instead ' +
+    'of printf.',
   body_line_breaks:
-    'The line breaks of the body were changed (LF, CR LF). Check whether it was saved on another system, or sent as text.',
-  body_bom: `A byte order mark in front of the body was added or removed, as text decoders and editors do. ${RAW_BYTES}`,
+    'The line breaks of the body changed (LF, CR LF). Check whether another system saved the ' +
+    'body, or a client sent it as text.',
+  body_bom:
+    'A byte order mark at the start of the body was added or removed, as text decoders and ' +
+    `editors do. ${RAW_BYTES}`,
   body_base64:
-    'The body is in base64, as Lambda and API Gateway pass it: decode it first where isBase64Encoded is true.',
-  body_decoded: `The body was decoded as text and encoded again, which changed bytes. ${RAW_BYTES}`,
+    'The body is in base64, as Lambda and API Gateway pass it: decode it first if ' +
+    'isBase64Encoded is true.',
+  body_decoded: `Decoding the body as text and encoding it again changed its bytes. ${RAW_BYTES}`,
   body_empty:
-    'The body is empty, or was when it was signed: a parser that ran first consumed it. Register the webhook above the parser.',
+    'The body is empty, or the sender signed an empty body: a parser consumed the body first. ' +
+    'Register the webhook above the parser.',
   body_compressed:
-    'The body is compressed: the signature is over the bytes that the service sent, and it sends them without Content-Encoding.',
+    'The body is compressed, but the service signs and sends it without Content-Encoding.',
   body_too_complex:
-    'The body is too long or too deeply nested to try every change, and the changes that were tried do not make the signature right. `paylink diagnose` tries more than a receiver does. If it finds nothing either, check that the secret is the one of this endpoint.',
+    'The body is too long or too deeply nested to try every change, and the tried changes do ' +
+    'not make the signature match. `paylink diagnose` tries more than a receiver does. If ' +
+    '`paylink diagnose` finds no cause either, check that the secret belongs to this endpoint.',
   unknown:
-    'No usual fault makes the signature right. Most likely the secret is another one: of another endpoint or environment, or replaced in the portal. Otherwise the body was changed in a way that leaves no trace: compare its length and SHA-256 on both sides.',
+    'The usual changes do not make the signature match. Most likely the secret is wrong: it ' +
+    'belongs to another endpoint or environment, or somebody replaced it in the portal. ' +
+    'Otherwise the body changed without a trace: compare its length and SHA-256 on both sides.',
 } as const;
 
-/** Stable: branch on these, never on the messages. */
+/** A stable code. Branch on codes, never on messages. */
 export type DiagnosisCode = keyof typeof MESSAGES;

@@ -5,10 +5,10 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
   return isBytes(value) ? value : undefined;
 }
 
-// In pieces: a call with an argument for each byte of a long body would overflow the stack.
+// Longer pieces would overflow the stack, because each byte becomes an argument.
 const PIECE = 8_192;
 
-/** A character for each byte. */
+/** Maps each byte to the character with the same number. */
 export function toLatin1(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += PIECE)
@@ -16,7 +16,7 @@ export function toLatin1(bytes: Uint8Array): string {
   return text;
 }
 
-/** A byte for each character, all of which are below U+0100. */
+/** Maps each character to a byte. All characters must be below U+0100. */
 export function fromLatin1(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
@@ -36,7 +36,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(toLatin1(bytes));
 }
 
-/** Base64 or base64url, with or without padding, and with whitespace anywhere. */
+/** Decodes base64 or base64url, with or without padding, and ignores whitespace. */
 export function fromBase64(text: string): Uint8Array | undefined {
   try {
     return fromLatin1(atob(text.replaceAll('-', '+').replaceAll('_', '/')));

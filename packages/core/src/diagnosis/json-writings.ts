@@ -1,4 +1,4 @@
-/** How one JSON library writes. */
+/** The output format of a JSON library. */
 interface Style {
   readonly colon: string;
   readonly comma: string;
@@ -31,19 +31,20 @@ const SPACINGS = [
   { colon: ': ', comma: ',', indent: '\t' },
 ];
 
-/** A deeper value indented by four would grow to hundreds of times its length. */
+/** Indentation makes deeper values hundreds of times longer. */
 const DEEPEST = 64;
 
 /**
- * Writes a parsed value as JSON libraries do, the plainest way first.
+ * Writes a parsed value as JSON libraries do, the simplest format first.
  *
- * @throws RangeError if the value is nested more than 64 deep
+ * @throws RangeError if the value has more than 64 levels of nesting
  */
 export function* writings(parsed: unknown): Generator<string> {
   const plain = { ...COMPACT, escape: ESCAPES[0]!, isSorted: false, hasFloats: false };
   const sorted = write(parsed, { ...plain, isSorted: true });
   const unsorted = write(parsed, plain);
-  // Most values are sorted, or have no integer or nothing to escape: do not repeat their writings.
+  // Most values are already sorted, or have no integers and nothing to escape. Skips equal
+  // writings.
   const orders = sorted === unsorted ? [false] : [false, true];
   const floats = /(?<![.\w+-])-?\d+(?![.\w])/.test(unsorted) ? [false, true] : [false];
   const escapes = new Map(ESCAPES.map((escape) => [escape(unsorted), escape])).values();
@@ -68,7 +69,7 @@ function write(value: unknown, style: Style, depth = 1): string {
   if (depth > DEEPEST) throw new RangeError('nested too deeply');
   const isList = Array.isArray(value);
   const keys = Object.keys(value);
-  // By code units, as most libraries do.
+  // Most libraries sort by code units.
   if (isSorted && !isList) keys.sort();
   const items = keys.map((key) => {
     const item = write((value as Record<string, unknown>)[key], style, depth + 1);

@@ -1,25 +1,25 @@
 import type { DiagnosisCode } from './codes.js';
 import { fromBase64, toHex } from './encodings.js';
 
-/** The digits that a signature may stand for, and the faults of its spelling. */
+/** The digits in a signature header, and the faults of its form. */
 export interface ParsedSignature {
-  /** Lower-case hex, of any length. Empty without anything to compare. */
+  /** Lower-case hex of any length. Empty if the header has no digits to compare. */
   readonly digits: string;
   readonly codes: readonly DiagnosisCode[];
   readonly fits: (mac: string) => boolean;
 }
 
 const NO_SIGNATURE = { digits: '', fits: () => false };
-// Longer texts are not a signature in any spelling, and some expressions here are not linear.
+// A longer text is never a signature, and some expressions below are not linear.
 const LONGEST = 1_000;
-// Fewer digits could be right by chance.
+// Fewer digits could match by chance.
 const FEWEST_DIGITS = 8;
 
 export function parseSignature(signature: unknown): ParsedSignature {
   const list = (Array.isArray(signature) ? (signature as unknown[]) : [signature]).filter(
     (value) => value !== undefined,
   );
-  // The commas of `t=…,v1=…` and `v1,…` stand inside of one signature.
+  // The commas of `t=…,v1=…` and `v1,…` belong to one signature.
   const texts = list.flatMap((value) =>
     typeof value === 'string' ? value.split(/(?<!^v\d),(?!v\d)/) : [],
   );
@@ -64,7 +64,7 @@ function parseSpelling(signature: string): ParsedSignature {
   if (spelling !== digits) codes.push('signature_uppercase');
   if (text.length === 64 && digits.length === 64)
     return { digits, codes, fits: (mac) => mac === digits };
-  // A SHA-1 in hex, and a SHA-512.
+  // SHA-1 and SHA-512 in hex.
   if (digits.length === text.length && [40, 128].includes(text.length))
     return { ...NO_SIGNATURE, codes: ['signature_algorithm'] };
   if (digits.length >= 64) {

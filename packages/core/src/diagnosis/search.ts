@@ -11,40 +11,49 @@ import { secretVariants } from './secret-variants.js';
 import type { Variant } from './variants.js';
 
 export interface DiagnoseOptions {
-  /** The body as the verifier had it: bytes, or a text that stands for its UTF-8 bytes. */
+  /** The body as the verifier got it: bytes, or a string that stands for its UTF-8 bytes. */
   readonly rawBody: Uint8Array | string;
-  /** The value of the signature header as it came. */
+  /** The unchanged value of the signature header. */
   readonly signature: unknown;
-  /** The secret that the receiver is configured with, or the list of a rotation. */
+  /** The receiver's secret, or its list of secrets during a rotation. */
   readonly secret: SecretList;
 }
 
 export interface Diagnosis {
-  /** Whether the verifier accepts. Then `causes` is empty. */
+  /** True if the verifier accepts the signature. `causes` is then empty. */
   readonly matches: boolean;
   /** The first of `causes`. */
   readonly cause?: DiagnosisCode;
-  /** The fault and the line to change, in a sentence or two for each cause. Holds no secret, signature or body. */
+  /**
+   * The fault and its fix, in a sentence or two per cause. Never contains a secret, a signature or
+   * a body.
+   */
   readonly message: string;
   /**
-   * All faults to fix together, in the order signature, secret, body. `unknown` if no known fault makes the signature
-   * right, `body_too_complex` if not everything could be tried.
+   * All faults to fix together, in the order signature, secret, body. `unknown` if no known fault
+   * makes the signature match. `body_too_complex` if the search could not try every change.
    */
   readonly causes: readonly DiagnosisCause[];
-  /** The index, in a list of secrets, of the one that made the signature, once everything is fixed. */
+  /**
+   * Index of the secret that made the signature. Set for a list of secrets, if the search found all
+   * causes.
+   */
   readonly secretIndex?: number;
 }
 
 export interface DiagnosisCause {
   readonly code: DiagnosisCode;
   readonly message: string;
-  /** Whether the signature is right once this is undone. False for a plain fault that loses the signed bytes. */
+  /**
+   * True if undoing this fault makes the signature match. False for an obvious fault that loses the
+   * signed bytes.
+   */
   readonly proven: boolean;
 }
 
-const MATCHES = 'The signature is that of these bytes.';
+const MATCHES = 'The signature matches these bytes.';
 
-/** Never throws for any input. */
+/** Never throws. */
 export async function search(
   { rawBody, signature, secret }: DiagnoseOptions,
   budget: Budget,
@@ -62,7 +71,7 @@ export async function search(
   );
 }
 
-/** The fault of a signature with an impossible form. */
+/** Returns the fault of a signature with an invalid form. */
 export function diagnoseSpelling(signature: unknown): Diagnosis {
   return conclude(parseSignature(signature).codes, false);
 }
@@ -94,7 +103,7 @@ interface Key {
   readonly key: HmacKey;
 }
 
-/** A set secret, and its place in the list. */
+/** A configured secret with its index in the list. */
 interface GivenSecret {
   readonly secretIndex: number;
   readonly value: Uint8Array;
@@ -102,10 +111,10 @@ interface GivenSecret {
 
 type Exact = Omit<Variant, 'code'> & { readonly code?: undefined };
 
-/** How many bodies are tried with an altered secret too. */
+/** Number of bodies to try with altered secrets too. */
 const FEW = 24;
 
-/** The fewest changes first: one of the secret, one of the body, then one of each. */
+/** Tries the fewest changes first: one of the secret, one of the body, then one of each. */
 async function findCauses(
   parsed: ParsedSignature,
   secrets: readonly GivenSecret[],
@@ -173,7 +182,7 @@ function listOf(secret: SecretList): GivenSecret[] {
   });
 }
 
-/** The plain faults that lose the signed bytes. */
+/** Returns the obvious faults that lose the signed bytes. */
 function guesses(
   parsed: ParsedSignature,
   secrets: readonly GivenSecret[],
@@ -194,7 +203,7 @@ function guesses(
   return codes;
 }
 
-// U+FFFD in UTF-8, which text decoders write in place of bytes that they cannot read.
+// U+FFFD in UTF-8. Text decoders write U+FFFD instead of invalid bytes.
 const REPLACED = [0xef, 0xbf, 0xbd] as const;
 
 function guessesAboutBody(body: Uint8Array): DiagnosisCode[] {

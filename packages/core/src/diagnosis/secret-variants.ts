@@ -4,7 +4,7 @@ import { toText } from '../bytes.js';
 import { fromBase64, fromHex, toBase64, toHex } from './encodings.js';
 import { variantsOf, type Variant } from './variants.js';
 
-/** The keys that the signer may have used, where the receiver has `secret`. */
+/** Returns the keys that the signer may have used, given the receiver's secret. */
 export function secretVariants(secret: Uint8Array): Variant[] {
   const text = toText(secret);
   const variants: Variant[] = [];
@@ -13,7 +13,7 @@ export function secretVariants(secret: Uint8Array): Variant[] {
   };
   if (text !== undefined) {
     const trimmed = text.trim();
-    // The two characters \ and n too, which a shell or a .env file makes of an escape.
+    // A shell or a .env file can turn a line break into the two characters \ and n.
     add(
       'secret_blanks',
       trimmed,
@@ -57,21 +57,18 @@ export function secretVariants(secret: Uint8Array): Variant[] {
   return variants;
 }
 
-/**
- * Zero-width characters, marks of the reading direction, soft hyphens, and blanks that are no plain
- * space.
- */
+/** Removes zero-width characters, direction marks and soft hyphens. Replaces unusual spaces. */
 function withoutInvisible(text: string): string {
   return text
     .replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g, '')
     .replace(/[\u00a0\u2000-\u200a\u202f]/g, ' ');
 }
 
-/** More than a JSON text of one secret has. */
+/** The JSON text of one secret has fewer values. */
 const MOST_VALUES = 8;
 const LONGEST_JSON = 4_096;
 
-/** The texts in a JSON text, which may hold another. */
+/** Returns the texts in a JSON text, and in JSON texts inside it. */
 function valuesIn(text: string, depth = 2): string[] {
   if (depth === 0 || !/^[{["]/.test(text) || text.length > LONGEST_JSON) return [];
   let parsed: unknown;

@@ -1,13 +1,19 @@
 import type { DiagnosisCode } from './codes.js';
 import { bytesOf } from './encodings.js';
 
-/** Bytes that may have been signed, or a key that may have signed them, and the fault that this would prove. */
+/**
+ * Bytes that the sender may have signed, or a key that it may have used, with the fault that a
+ * match proves.
+ */
 export interface Variant {
   readonly code: DiagnosisCode;
   readonly value: Uint8Array;
 }
 
-/** A variant for each value that differs from the original. A change without an effect is not a cause. */
+/**
+ * Returns a variant for each value that differs from the original. A change without effect is not a
+ * cause.
+ */
 export function* variantsOf(
   code: DiagnosisCode,
   original: Uint8Array,
@@ -15,7 +21,7 @@ export function* variantsOf(
 ): Generator<Variant> {
   for (const value of values) {
     const bytes = bytesOf(value);
-    // An HMAC has no empty key, and an empty body has a cause of its own.
+    // An HMAC key is never empty, and an empty body has its own cause.
     if (bytes === undefined || (bytes.length === 0 && code !== 'body_empty')) continue;
     if (!isEqual(bytes, original)) yield { code, value: bytes };
   }

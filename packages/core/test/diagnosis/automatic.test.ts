@@ -48,14 +48,16 @@ describe('the diagnosis of a receiver', () => {
     const before = new Set<string>();
     expect(await logged(withNewline, before)).toEqual([
       expect.stringContaining(
-        '[paylink] the delivery of 8 bytes at 10:20:30.456 UTC: ' +
-          'why the signature does not match: Whitespace or a line break at the start',
+        '[paylink] the signature of the delivery of 8 bytes at 10:20:30.456 UTC ' +
+          'does not match. Whitespace or a line break at the start',
       ),
     ]);
     expect(await logged(withNewline, before)).toEqual([]);
     const [line, ...others] = await logged(twoFaults, before);
     expect(others).toEqual([]);
-    expect(line).toMatch(/not match: The signature is in upper-case hex: .* accepted\. Whitespace/);
+    expect(line).toMatch(
+      /not match\. The signature is in upper-case hex, .* nothing else\. Whitespace/,
+    );
     expect([...before]).toEqual(['body_newline', 'signature_uppercase,body_newline']);
   });
 

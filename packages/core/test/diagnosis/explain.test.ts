@@ -20,7 +20,9 @@ function receiving(secret: SecretOption = SECRET) {
   const log = createLog();
   const receiver = createReceiver({ secret, logger: log }, () => undefined);
   const explained = (): string[] =>
-    log.warn.mock.calls.map(([line]) => line).filter((line) => line.includes('why the signature'));
+    log.warn.mock.calls
+      .map(([line]) => line)
+      .filter((line) => line.includes('] the signature of the delivery'));
   return {
     log,
     explained,
@@ -53,16 +55,16 @@ function explains(receiving: Receiving, delivery: Delivery, causes: number): Pro
 }
 
 describe('outside production, the log', () => {
-  it('says why a signature does not match, once per cause, and names the delivery', async () => {
+  it('gives the cause of a mismatch, once per cause, and names the delivery', async () => {
     const receiver = receiving();
     await explains(receiver, reserialised, 1);
     for (let time = 0; time < 3; time++) await explains(receiver, reserialised, 1);
     await explains(receiver, withNewline, 2);
     const [first, second] = receiver.explained();
     expect(first).toMatch(
-      /^\[paylink\] the delivery of 24 bytes at \d\d:\d\d:\d\d\.\d{3} UTC: .*JSON parser/,
+      /^\[paylink\] the signature of the delivery of 24 bytes at [\d:.]{12} UTC .*JSON parser/,
     );
-    expect(second).toMatch(/the delivery of 17 bytes .*line break at one end/);
+    expect(second).toMatch(/the delivery of 17 bytes .*line break at one end of the secret/);
     const { calls, lastCall } = receiver.log.warn.mock;
     expect(lastCall![1]).toEqual({ code: 'invalid_signature', status: 401 });
     for (const hidden of [SECRET, 'order-42', reserialised.header('x-service-signature')!]) {
@@ -70,7 +72,7 @@ describe('outside production, the log', () => {
     }
   });
 
-  it('uses the secret that the function gave, without a second call', async () => {
+  it('uses the answer of the secret function, without a second call', async () => {
     const provide = vi.fn(() => ({ secret: SECRET, tenant: 'acme' }));
     const { explained, receive } = receiving(provide);
     await receive(withNewline);
@@ -78,7 +80,7 @@ describe('outside production, the log', () => {
     expect(provide).toHaveBeenCalledOnce();
   });
 
-  it('says what is wrong with the form of a signature, without reading the body', async () => {
+  it('names the fault in the form of a signature, without reading the body', async () => {
     const receiver = receiving(() => Promise.reject(new Error('is not called')));
     const body = (): Promise<never> => Promise.reject(new Error('is not read'));
     const right = hmac('{}');
@@ -87,7 +89,9 @@ describe('outside production, the log', () => {
       await explains(receiver, { ...delivering('', sent), body }, index + 1);
     }
     expect(receiver.explained()).toEqual([
-      expect.stringMatching(/^\[paylink\] the delivery at .*There is no signature/),
+      expect.stringMatching(
+        /^\[paylink\] the signature of the delivery at .*The signature is missing/,
+      ),
       expect.stringContaining('a prefix such as "sha256="'),
       expect.stringContaining('upper-case hex'),
     ]);
@@ -151,7 +155,7 @@ describe('a diagnosis', () => {
   });
 
   it.each([undefined, new Error('no')])(
-    'begins a second after the one before ended: %s',
+    'starts a second after the previous one ended: %s',
     async (failure) => {
       const { begins, ends } = await explaining();
       expect(await begins(mismatch)).toBe(true);
@@ -165,7 +169,7 @@ describe('a diagnosis', () => {
     },
   );
 
-  it('of a form begins 20 ms after the one before, and delays no other', async () => {
+  it('of a form starts 20 ms after the previous one, and delays no other', async () => {
     const { begins, ends } = await explaining();
     expect(await begins(shape)).toBe(true);
     await ends[0]!.end();

@@ -1,10 +1,13 @@
-/** Milliseconds: a mark that a restore, a failover or an operator took away is missed by then. */
+/**
+ * Milliseconds. After this time a process notices a mark that a restore, a failover or an operator
+ * removed.
+ */
 const LIFETIME = 5_000;
 const LIMIT = 10_000;
 
 /**
- * The keys that this process has just seen done, so that a flood of replays does not reach the
- * database. Bounded: the older half of the keys is forgotten at once.
+ * Remembers the keys that this process has just seen done, so that a flood of replays does not
+ * reach the database. Beyond its limit, forgets the older half of the keys.
  */
 export class RecentlyDone {
   readonly #lifetime: number;
@@ -24,12 +27,16 @@ export class RecentlyDone {
     return expiry !== undefined && performance.now() < expiry;
   }
 
-  /** Changes with each `clear`. Read the era before you ask the database, and give it to `add`. */
+  /**
+   * Changes with each `clear`. Read the era before you query the database, and pass it to `add`.
+   */
   get era(): number {
     return this.#era;
   }
 
-  /** Remembers a key whose mark is committed, unless `clear` was called since `era` was read. */
+  /**
+   * Remembers a key whose mark is committed, unless other code called `clear` since you read `era`.
+   */
   add(key: string, era = this.#era): void {
     if (era !== this.#era) return;
     if (this.#newer.size >= this.#limit / 2) {
@@ -39,7 +46,7 @@ export class RecentlyDone {
     this.#newer.set(key, performance.now() + this.#lifetime);
   }
 
-  /** Forgets all keys: call it if a connection is lost, since the next server may be another. */
+  /** Forgets all keys. Call it if a connection is lost, because the next server may be another. */
   clear(): void {
     this.#era += 1;
     this.#newer.clear();

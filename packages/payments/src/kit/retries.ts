@@ -2,12 +2,12 @@ import { pause } from '@paylink/core';
 
 const ATTEMPTS = 3;
 
-/** The longest wait before the second attempt in milliseconds. It grows with each attempt. */
+/** Maximum wait before the second attempt, in milliseconds. Grows with each attempt. */
 const LONGEST_WAIT = 25;
 
 /**
- * Runs `attempt` again after a serialisation failure or a deadlock, three times at most in all, with
- * a short random wait.
+ * Runs `attempt` again after a serialisation failure or a deadlock, three times at most, with a
+ * short random wait.
  *
  * @throws the error of the last attempt, or the reason of `signal`
  */
@@ -16,9 +16,9 @@ export async function withRetries<T>(
     signal,
     isWorthRetrying,
   }: {
-    /** On abort no further attempt starts. */
+    /** No further attempt starts after the abort. */
     readonly signal: AbortSignal;
-    /** Whether the database rolled the attempt back in favour of another transaction. */
+    /** Returns true if the database rolled the attempt back in favour of another transaction. */
     readonly isWorthRetrying: (error: unknown) => boolean;
   },
   attempt: () => Promise<T>,

@@ -2,23 +2,25 @@ import type { RunResult } from '../payment-store.js';
 
 interface Waiter {
   readonly key: string;
-  /** Called with a result to end the wait, or without one to let the waiter run. */
+  /** Ends the wait with a result, or lets the waiter run if called without a result. */
   readonly proceed: (result: RunResult | undefined) => void;
 }
 
-/** Lets one run of a turn go at a time within this process. The others wait without a connection. */
+/**
+ * Runs one attempt per turn at a time within this process. The others wait without a connection.
+ */
 export class Turns {
   readonly #lines = new Map<string, Waiter[]>();
   readonly #running = new Map<string, number>();
 
-  /** Whether a run of `key` is at work or waits. */
+  /** Returns true if a run of `key` is running or waiting. */
   isRunning(key: string): boolean {
     return this.#running.has(key);
   }
 
   /**
-   * Runs `attempt` in its turn. If a run of the same key ends with a result first, this run gets
-   * `duplicate` or `in_progress` and never starts. A waiter leaves the line on abort.
+   * Runs `attempt` in its turn. If a run of the same key ends with a result first, resolves with
+   * `duplicate` or `in_progress` and never starts `attempt`. Stops waiting on abort.
    *
    * @throws the reason of `signal`, or the error of `attempt`
    */

@@ -1,40 +1,44 @@
 import { pause } from '@paylink/core';
 
-/** Milliseconds to wait after a 429 without a delay. Doubles with each refusal. */
+/** Milliseconds to wait after a 429 without a Retry-After. Doubles with each refusal. */
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
 
-/** Milliseconds: processes that were refused together do not ask again together. */
+/**
+ * Maximum random delay in milliseconds, so that processes refused together do not retry together.
+ */
 const JITTER = 250;
 
 export interface Pace {
-  /** Of `performance.now()`: nothing is asked from then on. */
+  /** A value of `performance.now()` after which the run asks nothing. */
   readonly end: number;
   readonly signal: AbortSignal | undefined;
-  /** Refusals after which the error of a reference is final. */
+  /** Number of refusals after which the error of a reference is final. */
   readonly mostRefusals: number;
   readonly onPause: (milliseconds: number) => void;
 }
 
-/** The pause that all references of a run share if the service refuses one of them. */
+/** The pause that all references of a run share if the service refuses one. */
 export class RateLimit {
   readonly #pace: Pace;
   #until = 0;
   #refusals = 0;
-  /** Whether the service has refused the key of the client. */
+  /** True if the service rejected the client's key. */
   keyRefused = false;
 
   constructor(pace: Pace) {
     this.#pace = pace;
   }
 
-  /** Whether nothing is asked any more: the run ends before the pause, or the key is refused. */
+  /**
+   * True if the run asks nothing anymore: the run ends before the pause, or the key is rejected.
+   */
   get isOver(): boolean {
     return this.keyRefused || Math.max(performance.now(), this.#until) >= this.#pace.end;
   }
 
   /**
-   * Asks once the pause is over, and again after a refusal. Undefined if the run ends first.
+   * Asks after the pause, and again after a refusal. Resolves with undefined if the run ends first.
    *
    * @throws the error of `question`, or the reason of the signal
    */
@@ -53,7 +57,7 @@ export class RateLimit {
         return answer;
       } catch (error) {
         const { cause } = Object(error) as { readonly cause?: unknown };
-        // The service would refuse every other question too, and may lock the account.
+        // The service would refuse every other request too, and may lock the account.
         this.keyRefused ||= isOfKey(error) || isOfKey(cause);
         const isRefused = this.#refused(error) || this.#refused(cause);
         if (!isRefused || refusals === mostRefusals) throw error;
@@ -61,7 +65,7 @@ export class RateLimit {
     }
   }
 
-  /** Begins or prolongs the pause if the error is a refusal by the rate limit, and tells so. */
+  /** Returns true if the error is a 429, and then starts or extends the pause. */
   #refused(error: unknown): boolean {
     const { status, code, retryAfter } = Object(error) as Refusal;
     const delay = isDelay(retryAfter) ? retryAfter : undefined;
@@ -70,7 +74,7 @@ export class RateLimit {
     const isNew = performance.now() >= this.#until;
     const until = performance.now() + asked + Math.random() * JITTER;
     this.#until = Math.max(this.#until, until);
-    // Questions that were under way when the pause began are refused too: one refusal, not many.
+    // Requests that were running when the pause began are refused too. Counts them as one refusal.
     if (isNew) {
       this.#refusals++;
       this.#pace.onPause(asked);
@@ -79,7 +83,7 @@ export class RateLimit {
   }
 }
 
-/** As a PaylinkError has them. */
+/** The fields of a PaylinkError. */
 interface Refusal {
   readonly status?: unknown;
   readonly code?: unknown;

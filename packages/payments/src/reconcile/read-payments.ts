@@ -15,19 +15,19 @@ import { checkReferences, type References } from './references.js';
 
 export interface ReadPaymentsOptions<Payment extends ServicePayment> {
   readonly client: PaymentClient<Payment>;
-  /** Read as places become free. */
+  /** Read one by one, as running requests end. */
   readonly references: References;
-  /** References at a time, 1 to 100. Default 4. */
+  /** Simultaneous requests, 1 to 100. Default 4. */
   readonly concurrency?: number | undefined;
-  /** Milliseconds for each question without the pauses. Default 25,000. */
+  /** Milliseconds for each request without the pauses. Default 25,000. */
   readonly timeout?: number | undefined;
   readonly tenant?: string | false | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the milliseconds of a pause that the service asks for. */
+  /** Gets the milliseconds of a pause that the service asks for. */
   readonly onPause?: ((milliseconds: number) => unknown) | undefined;
 }
 
-/** The answer of the service, or the error of the client. */
+/** The service's answer, or the client's error. */
 export type PaymentReading<Payment extends ServicePayment> =
   | { readonly reference: string; readonly payment: Payment }
   | { readonly reference: string; readonly error: unknown };
@@ -35,8 +35,8 @@ export type PaymentReading<Payment extends ServicePayment> =
 const NAMES = ['client', 'references', 'concurrency', 'timeout', 'tenant', 'signal', 'onPause'];
 
 /**
- * Reads the payment of each reference in order, and credits nothing. If the service refuses by its
- * rate limit, all references wait. A reference that fails is a reading with its `error`.
+ * Reads the payment of each reference in order, without crediting. If the service returns 429, all
+ * references wait. A reference that fails yields a reading with `error`.
  *
  * @throws ConfigurationError, the reason of the signal, or the error of `references`
  */
@@ -54,13 +54,13 @@ export async function* readPayments<Payment extends ServicePayment>(
   check(isHook, 'onPause', 'must be a function');
   const tenant = validateTenant(own.tenant);
 
-  // Ends the questions under way if the consumer leaves.
+  // Ends the running requests if the consumer stops iterating.
   const left = new AbortController();
   const leave = (): void => left.abort(signal?.reason);
   const limit = new RateLimit({
     end: Infinity,
     signal: left.signal,
-    mostRefusals: 60, // About an hour.
+    mostRefusals: 60, // about an hour
     onPause: (pause) => tell(onPause, pause),
   });
   const read = async (reference: string): Promise<PaymentReading<Payment>> => {
@@ -73,7 +73,7 @@ export async function* readPayments<Payment extends ServicePayment>(
         ),
       );
       if (payment?.reference === reference) return { reference, payment };
-      const message = 'getPayment() returned no payment of the reference that it was asked for';
+      const message = 'getPayment() must return the payment with the requested reference';
       return { reference, error: new WebhookError('confirm_unavailable', { message }) };
     } catch (error) {
       return { reference, error };
@@ -102,7 +102,7 @@ export async function* readPayments<Payment extends ServicePayment>(
   } finally {
     signal?.removeEventListener('abort', leave);
     leave();
-    // Not awaited, because a source may hang.
+    // Does not await, because a source may hang.
     Promise.resolve(source.return?.()).catch(() => undefined);
   }
 }

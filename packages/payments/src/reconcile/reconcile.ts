@@ -24,19 +24,25 @@ import {
 } from './report.js';
 
 export interface ReconcileOptions {
-  /** `cursor` of the last report or progress. Without it, a run starts at random in an array. */
+  /**
+   * `cursor` of the last report or progress. Without a cursor, a run over an array starts at a
+   * random place.
+   */
   readonly cursor?: string | undefined;
-  /** Called at most once a second, if a pause begins, and at the end. */
+  /** Called at the end, when a pause begins, and at most once per second. */
   readonly onProgress?: ((progress: ReconcileProgress) => unknown) | undefined;
-  /** Called for each error as it comes. The payments log nothing then. */
+  /** Called for each error as it occurs. The payments then log nothing. */
   readonly onError?: ((failed: FailedOrder) => unknown) | undefined;
-  /** References at a time, 1 to 100. Default 4. */
+  /** Simultaneous requests, 1 to 100. Default 4. */
   readonly concurrency?: number | undefined;
-  /** Milliseconds for the run with its pauses. No reference starts afterwards. Default 600,000. */
+  /**
+   * Milliseconds for the run including pauses. The run starts no reference afterwards. Default
+   * 600,000.
+   */
   readonly deadline?: number | undefined;
-  /** The merchant whose orders these are. Leave it out, or give false, if there is one. */
+  /** The merchant whose orders these are. Omit it, or pass false, with one merchant. */
   readonly tenant?: string | false | undefined;
-  /** Ends the run. The promise rejects with the reason of the signal. */
+  /** Ends the run. The promise rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -82,12 +88,13 @@ export async function reconcile<Tx, Payment extends ServicePayment>(
       ? 'repeated'
       : await resultOf(quiet, item.reference, steps).catch((error: unknown) => ({ error }));
     report.end(item, result);
-    // Once the run is ended, every question under way fails.
+    // Skips the errors of requests that failed because the caller ended the run.
     if (typeof result === 'object' && signal?.aborted !== true)
       tell(onError, { reference: item.reference, ...result });
     if (performance.now() - told >= PROGRESS_INTERVAL) tellProgress();
   };
-  // The rest of an array is known. Otherwise the cursor needs the first that was not asked.
+  // The rest of an array is known. Other sources need only the first reference not asked, for the
+  // cursor.
   const isEnough = (): boolean => total === undefined && report.isIncomplete;
   const isRead = await inParallel(items, { places, signal, end, isEnough }, work);
   if (!isRead) report.leaveUnread();
@@ -132,21 +139,21 @@ const LISTS = {
 interface Parallel {
   readonly places: number;
   readonly signal: AbortSignal | undefined;
-  /** Of `performance.now()`: no item is awaited from then on. */
+  /** A value of `performance.now()` after which the run awaits no item. */
   readonly end: number;
   readonly isEnough: () => boolean;
 }
 
 /**
- * Calls `work` for each item as it comes. Settles when nothing runs any more. Returns false if an item
- * had not come at the end.
+ * Calls `work` for each item as it arrives. Resolves when no call is running. Resolves with false
+ * if an item had not arrived by the end.
  */
 async function inParallel(
   items: AsyncGenerator<Item, void, undefined>,
   { places, signal, end, isEnough }: Parallel,
   work: (item: Item) => Promise<void>,
 ): Promise<boolean> {
-  const late = new Error('no reference came before the deadline');
+  const late = new Error('`references` yielded nothing before the deadline');
   const reason = (aborted: AbortSignal | undefined): unknown => aborted?.reason ?? late;
   const take = async (): Promise<void> => {
     while (!isEnough()) {
@@ -166,7 +173,7 @@ async function inParallel(
     for (const error of errors) if (error !== late) throw error;
     return errors.length === 0;
   } finally {
-    // Closes a database cursor behind the references. Not awaited, because it may hang.
+    // Closes a database cursor behind the references. Does not await, because closing may hang.
     items.return().catch(() => undefined);
   }
 }

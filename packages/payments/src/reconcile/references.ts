@@ -1,14 +1,14 @@
-/** The order in which a run asks for references, and the cursor at which the next run starts. */
+/** Orders the references of a run, and makes the cursor for the next run. */
 import { check } from '@paylink/core';
 
-/** All at once, or as they are read from a database: the oldest first. */
+/** All references at once, or an iterable that reads them from a database, the oldest first. */
 export type References = (Iterable<string> & object) | AsyncIterable<string>;
 
 export interface Item {
   readonly reference: string;
-  /** Place in the list of the merchant. */
+  /** Index in the merchant's list. */
   readonly index: number;
-  /** Place in the order of this run. */
+  /** Position in this run. */
   readonly order: number;
 }
 
@@ -16,7 +16,7 @@ type Start = Omit<Item, 'order'>;
 
 /** @throws ConfigurationError */
 export function checkReferences(references: unknown): void {
-  // A string is iterable too, by its characters.
+  // Rejects a string, which is iterable by its characters.
   const isList = typeof references === 'object' && references !== null;
   check(
     isList && (Symbol.iterator in references || Symbol.asyncIterator in references),
@@ -25,12 +25,12 @@ export function checkReferences(references: unknown): void {
   );
 }
 
-/** Index and reference: an order that is paid meanwhile is no longer in the list. */
+/** Contains index and reference, because an order paid in the meantime is no longer in the list. */
 export function cursorAt({ index, reference }: Start): string {
   return `${index}:${reference}`;
 }
 
-/** @throws ConfigurationError unless it is the cursor of a report */
+/** @throws ConfigurationError unless the text is the cursor of a report */
 export function parseCursor(cursor: string | undefined): Start | undefined {
   if (cursor === undefined) return undefined;
   const match = typeof cursor === 'string' ? /^(\d{1,15}):(.*)/s.exec(cursor) : null;
@@ -38,7 +38,7 @@ export function parseCursor(cursor: string | undefined): Start | undefined {
   return { index: Number(match[1]), reference: match[2]! };
 }
 
-/** Gives each reference once, from the start to the end, then those before the start. */
+/** Yields each reference once, from the start to the end, then the references before the start. */
 export async function* inOrder(
   references: References,
   start: Start | undefined,
@@ -62,7 +62,7 @@ function startOf(references: References, start: Start | undefined): (item: Start
     if (start === undefined) return () => true;
     return ({ index, reference }) => index === start.index || reference === start.reference;
   }
-  // Random, so that the limit of a run does not always cut off the same references.
+  // A random start, so that a run's time limit does not always cut off the same references.
   const random = Math.floor(Math.random() * references.length);
   const found = start === undefined ? random : references.indexOf(start.reference);
   const first = found >= 0 ? found : start!.index;

@@ -1,53 +1,58 @@
 import { cursorAt, type Item } from './references.js';
 
-/** How far a run has come. */
+/** The progress of a run. */
 export interface ReconcileProgress {
-  /** References that have ended. */
+  /** Number of references that have ended. */
   readonly ended: number;
   /** Number of references, if `references` is an array. */
   readonly total: number | undefined;
   readonly credited: number;
   readonly errors: number;
-  /** Milliseconds of a pause that begins now because the service asked for it. */
+  /** Milliseconds of a pause that begins now. Set if the service asked for a pause. */
   readonly pause?: number;
   /** The next run starts here if you end this run now. */
   readonly cursor: string | undefined;
 }
 
-/** A reference whose order was not credited, and why. */
+/** A reference whose order was not credited, with the error. */
 export type FailedOrder = Readonly<{ reference: string; error: unknown }>;
 
-/** The findings of the run. Each reference is in one of the lists. */
+/** The findings of the run. Each reference is in exactly one list. */
 export interface ReconcileReport {
-  /** References that were read. */
+  /** Number of references that the run read. */
   readonly total: number;
   /** Paid, and credited by this run. */
   readonly credited: readonly string[];
   /** Credited before, or `credit` returned `already_credited`. */
   readonly duplicates: readonly string[];
-  /** Paid, and another run credits it at this moment. */
+  /** Paid, and another run is crediting the order now. */
   readonly inProgress: readonly string[];
   readonly pending: readonly string[];
   readonly failed: readonly string[];
   readonly cancelled: readonly string[];
   /** Not credited: an error of `credit`, the store or the client. */
   readonly errors: readonly FailedOrder[];
-  /** Given again: two orders have one reference, and one payment cannot pay both. */
+  /** Listed again. Two orders share one reference, and one payment cannot pay both. */
   readonly repeated: readonly string[];
-  /** Not reached before the deadline or a refused key: all of an array, else those read. */
+  /**
+   * Not reached before the deadline or the rejection of the key. Contains the rest of an array, or
+   * the references that the run had read.
+   */
   readonly notAsked: readonly string[];
-  /** The service refused the key with 401, so the run ended. */
+  /** True if the service rejected the key with 401. The run then ended. */
   readonly keyRefused: boolean;
-  /** Store it, and give it to the next run. Undefined if every reference was asked. */
+  /**
+   * Store the cursor, and pass it to the next run. Undefined if the run asked for every reference.
+   */
   readonly cursor: string | undefined;
 }
 
-/** How a reference ended: the list that it belongs to, or its error. */
+/** The outcome of a reference: the name of its list, or its error. */
 export type Result = keyof Lists | { readonly error: unknown };
 
 type Lists = Omit<ReconcileReport, 'total' | 'errors' | 'keyRefused' | 'cursor'>;
 
-/** The lists of a report as they grow. */
+/** Collects the lists of a report. */
 export class Report {
   readonly #lists: Record<keyof Lists, Item[]> = {
     credited: [],
@@ -70,7 +75,7 @@ export class Report {
     if (item.order > this.#last.order) this.#last = item;
   }
 
-  /** References are left that the run has not read: the next run starts at the last one. */
+  /** Records that the run left references unread. The next run then starts at the last one read. */
   leaveUnread(): void {
     this.#isUnread = true;
   }
@@ -107,7 +112,7 @@ export class Report {
     return { total: this.#total, ...named, errors: this.#errors, keyRefused, cursor };
   }
 
-  /** At or before every reference that has not ended. */
+  /** Returns a cursor at or before every reference that has not ended. */
   #cursor(): string | undefined {
     let first = this.#isUnread ? this.#last : undefined;
     for (const item of [...this.#underWay, ...this.#lists.notAsked]) {
