@@ -2,7 +2,7 @@
 import type { FailedDelivery, KeptDelivery } from '@paylink/payments';
 import { bytes, digestOf, text } from './literals.js';
 
-const COLUMNS = 'key, kind, reference, tenant, body, code, attempts';
+const COLUMNS = 'key, kind, reference, tenant, body, code, attempts, first_failed_at';
 
 /**
  * Returns one JSON column, because drivers and ORMs read times, bytes and long numbers differently.
@@ -43,7 +43,11 @@ export class InboxSql {
 
   /** Writes rows with different keys. */
   keep(rows: readonly FailedRow[]): string {
-    const tuples = rows.map(({ values, attempts }) => `(${values}, ${attempts})`);
+    const tuples = rows.map(({ values, attempts, since }) => {
+      // The rows of one statement keep the order in which they came.
+      const age = Math.round(performance.now() - since);
+      return `(${values}, ${attempts}, now() - interval '${age} milliseconds')`;
+    });
     return `INSERT INTO ${this.#table} AS kept (${COLUMNS}) VALUES
 ${tuples.join(',\n')}
 ON CONFLICT (key) DO UPDATE SET code = excluded.code,
@@ -88,6 +92,8 @@ SELECT count(*)::int AS forgotten FROM old`;
 export interface FailedRow {
   readonly values: string;
   readonly attempts: number;
+  /** `performance.now()` of the first attempt. */
+  readonly since: number;
 }
 
 /** @throws TypeError if PostgreSQL cannot store a value */

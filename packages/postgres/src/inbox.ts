@@ -76,7 +76,8 @@ class Writer {
     if (before === undefined && batch.rows.size === MOST_WAITING) {
       throw new Error('the database is too slow: too many failed deliveries are waiting');
     }
-    batch.rows.set(key, { values, attempts: (before?.attempts ?? 0) + 1 });
+    const { attempts, since } = before ?? { attempts: 0, since: performance.now() };
+    batch.rows.set(key, { values, attempts: attempts + 1, since });
     const error = (await batch.written).get(key);
     if (error !== undefined) throw error;
   }

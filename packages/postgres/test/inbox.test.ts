@@ -74,6 +74,19 @@ describe('a failed delivery', () => {
     expect(await shop.creditsOf(reference)).toBe(1);
   });
 
+  it('is listed in the order of the failures, also if one statement writes several', async () => {
+    const { inbox } = open();
+    const references = Array.from({ length: 8 }, (_, index) => `in-turn-${index}`);
+    const kept: Promise<void>[] = [];
+    for (const reference of references) {
+      kept.push(inbox.keep(failed(reference)));
+      const until = performance.now() + 3;
+      while (performance.now() < until); // No turn of the event loop: all wait for one statement.
+    }
+    await Promise.all(kept);
+    expect((await all(inbox, 3)).map(({ reference }) => reference)).toEqual(references);
+  });
+
   it('costs a successful delivery no extra statement', async () => {
     const { pool, proxy } = await shop.faultyPool({ max: 2 });
     const statementsWith = async (inbox: boolean): Promise<readonly string[]> => {
@@ -106,7 +119,7 @@ describe('a failed delivery', () => {
     const first = inbox.keep(failed('the first'));
     await vi.waitFor(async () => expect((await shop.admin.query(WAITING)).rowCount).toBe(1));
     const waiting = Array.from({ length: 500 }, (_, number) => inbox.keep(failed(`${number}`)));
-    await expect(inbox.keep(failed('another'))).rejects.toThrow('too many failed deliveries wait');
+    await expect(inbox.keep(failed('another'))).rejects.toThrow('too many failed deliveries are waiting');
     waiting.push(first, inbox.keep(failed('499')));
     await holder.query('COMMIT');
     holder.release();
