@@ -1,13 +1,13 @@
 /**
- * Runs the tests while two busy loops per core take the processor from them: a test that waits for
- * a time and not for an event fails.
+ * Runs the tests while two busy loops per core take the processor: a test that waits for a time
+ * instead of an event fails.
  *
  *     pnpm lab under-load --times 6              the whole suite, six times
- *     pnpm lab under-load --timing               once, the files where time matters
- *     pnpm lab under-load --times 3 test/audit   what vitest finds by these words
+ *     pnpm lab under-load --timing               once, the files with time limits
+ *     pnpm lab under-load --times 3 test/audit   the files that vitest finds by these words
  *
- * With --workers 4 twice as many files run at once. The loops leave each of them less of a core,
- * and the whole ends sooner.
+ * --workers 4 runs twice as many files at once. The loops leave each of them less of a core, and
+ * the whole ends sooner.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -46,8 +46,8 @@ const filters = values.timing ? TIMING : positionals;
 
 const env = { ...process.env, PAYLINK_TEST_WORKERS: values.workers };
 
-// Each ends when this process is gone, also by SIGKILL: one that went on would slow whatever runs
-// next.
+// Each ends when this process is gone, even by SIGKILL, because a leftover loop would slow later
+// runs.
 const BUSY = 'const { ppid } = process; while (process.ppid === ppid);';
 const loops = Array.from({ length: 2 * availableParallelism() }, () =>
   spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }),
@@ -55,7 +55,7 @@ const loops = Array.from({ length: 2 * availableParallelism() }, () =>
 process.once('exit', () => {
   for (const loop of loops) loop.kill('SIGKILL');
 });
-// The run under way gets the signal too, and ends as it does without load; there is no next one.
+// The present run gets the signal too, and no further run starts.
 let isEnded = false;
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (isEnded = true));
 

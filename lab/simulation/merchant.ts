@@ -179,8 +179,8 @@ export class Merchant {
 }
 
 /**
- * An order whose link has another amount is refused on purpose, and stays open for a person to look
- * at.
+ * Excludes orders whose link has another amount: they are refused on purpose, and a person must
+ * look.
  */
 function isComplete({ errors, inProgress, notAsked }: ReconcileReport): boolean {
   return (

@@ -1,6 +1,5 @@
 /**
- * A pool of connections to the model of the database, as `pg` gives one, over a network that delays
- * and cuts.
+ * A pool of connections to the database model, like `pg`'s, over a network that delays and cuts.
  */
 import { EventEmitter } from 'node:events';
 import type { Faults } from './faults.js';
@@ -14,7 +13,7 @@ export interface Surroundings {
   readonly database: DatabaseServer;
 }
 
-/** The database and whether it takes connections now. */
+/** The database with its readiness for connections. */
 export class DatabaseServer {
   isDown = false;
   constructor(readonly model: Database) {}
@@ -31,8 +30,7 @@ type QueryConfig =
 type Answer = Result | Result[];
 
 /**
- * Tells of a connection that is gone by `remove`, as pg's pool does: the store forgets by it what
- * it saw done.
+ * Emits `remove` for a lost connection, as pg's pool does. The store then forgets its observations.
  */
 export class SimulatedPool extends EventEmitter {
   readonly #idle: SimulatedClient[] = [];
@@ -71,7 +69,7 @@ export class SimulatedPool extends EventEmitter {
     }
   }
 
-  /** For the pool's clients: one came back, or is gone for good. */
+  /** Called by the pool's clients when they return or are lost. */
   takeBack(client: SimulatedClient, gone: boolean): void {
     if (gone) {
       this.#open -= 1;
@@ -116,14 +114,14 @@ interface Pending {
 }
 
 export class SimulatedClient {
-  /** What the store ends a frozen connection by. */
+  /** The store ends a frozen connection through this. */
   readonly connection = { stream: { destroy: (): void => this.#break(false) } };
   #pending: Pending[] = [];
   #broken = false;
   #released = false;
   #lastArrival = 0;
   #lastAnswer = 0;
-  /** Set when the process died: what is still on its way may be lost. */
+  /** Set after the process died: messages on the way may be lost. */
   #silenced = false;
 
   constructor(
@@ -211,8 +209,8 @@ export class SimulatedClient {
   }
 
   /**
-   * The network breaks: each side learns of it in its own time, and the last message may have
-   * arrived or not.
+   * The network breaks: each side notices at its own time, and the last message may or may not have
+   * arrived.
    */
   #cut(arrival: (() => void) | undefined): void {
     const { time, faults } = this.pool.world;

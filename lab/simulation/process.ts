@@ -1,10 +1,10 @@
 import type { Owner } from './virtual-time.js';
 
-/** One life of a merchant's process: a crash ends it, and a restart is another one. */
+/** One life of a merchant's process: a crash ends it, and a restart starts another one. */
 export class Life implements Owner {
   alive = true;
   pausedUntil = 0;
-  /** Milliseconds that it has stood still, and will until the end of the last pause. */
+  /** Milliseconds of all pauses, up to the end of the last one. */
   pausedFor = 0;
   readonly #onDeath: (() => void)[] = [];
 
@@ -24,8 +24,7 @@ export class Life implements Owner {
   }
 
   /**
-   * Kills it: nothing that it scheduled happens any more, and its connections are found broken by
-   * the others.
+   * Kills the process: its scheduled events never happen, and others find its connections broken.
    */
   kill(): void {
     this.alive = false;

@@ -1,6 +1,6 @@
 /**
- * A model of Redis as far as `redisStore` and a plain lease use it: texts with an end, and the
- * store's scripts by their texts.
+ * A model of Redis for `redisStore` and a plain lease: expiring strings, and the store's scripts by
+ * their texts.
  */
 import { ACQUIRE, RELEASE, RENEW } from '../../packages/redis/src/scripts.js';
 import type { Life } from './process.js';
@@ -35,7 +35,7 @@ export class RedisServer {
     return value;
   }
 
-  /** A client of ioredis's form, over the network of a process. */
+  /** Returns a client like ioredis, over a process's network. */
   clientFor(life: Life) {
     const send = <T>(run: () => T): Promise<T> =>
       new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ type ScriptModel = (
   values: readonly string[],
 ) => string;
 
-/** The scripts of `redisStore`, line by line as their Lua. */
+/** The scripts of `redisStore`, with their Lua line by line. */
 const SCRIPTS = new Map<string, ScriptModel>([
   [
     ACQUIRE,

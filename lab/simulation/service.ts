@@ -1,6 +1,6 @@
 /**
- * The Payment Link Service of a history: the emulator's own ledger, an API that fails at times, and
- * notifications that are sent until a receiver acknowledges them.
+ * The Payment Link Service of a history: the emulator's ledger, a faulty API, and notifications
+ * that repeat until acknowledged.
  */
 import { createHmac } from 'node:crypto';
 import { readAssumed } from '../../packages/emulator/src/assumed.js';
@@ -9,7 +9,7 @@ import { createRandom } from '../../packages/emulator/src/random.js';
 import { noStore } from '../../packages/emulator/src/state/state-file.js';
 import type { World } from './world.js';
 
-/** One notification, and where it is posted. */
+/** A notification with its target. */
 export interface Notification {
   readonly id: number;
   readonly tenant: string;
@@ -17,7 +17,7 @@ export interface Notification {
   readonly reference: string;
   readonly body: string;
   readonly signature: string;
-  /** The tenant whose secret made the signature; undefined for a forged one. */
+  /** The tenant whose secret signed it, undefined for a forged one. */
   readonly signedFor: string | undefined;
 }
 
@@ -28,7 +28,7 @@ const ATTEMPT_TIMEOUT = 30_000;
 
 export class Service {
   readonly #ledgers = new Map<string, Ledger>();
-  /** Everything that was ever signed: what an attacker with a leaked log has. */
+  /** Every signed notification: the loot of an attacker with a leaked log. */
   readonly sent: Notification[] = [];
   #lastId = 0;
 
@@ -74,8 +74,8 @@ export class Service {
     number: number,
   ): void {
     const { time, timeline } = this.world;
-    // The contract shows `reference` alone; a service may well tell the attempt, and then no two
-    // bodies are the same.
+    // The contract shows only `reference`. A service may also send the attempt's number, so that no
+    // two bodies are equal.
     const body = JSON.stringify({
       reference,
       ...fields,
@@ -104,7 +104,7 @@ export class Service {
     });
   }
 
-  /** The API as a merchant's client of this tenant reaches it. */
+  /** Returns the API for a merchant's client of this tenant. */
   fetchFor(tenant: string): typeof fetch {
     const { time, faults } = this.world;
     const reach = (input: unknown, init: RequestInit = {}): Promise<Response> => {
@@ -116,7 +116,7 @@ export class Service {
           answer(() => reject(new TypeError('fetch failed')));
           return;
         }
-        // A request that is lost is never answered: the client's own limit ends it.
+        // A lost request is never answered: the client's own limit ends it.
         if (faults.strikes('lost')) return;
         time.after(
           faults.delay(),
@@ -163,10 +163,7 @@ export class Service {
   }
 }
 
-/**
- * The part of a Response that the client reads. A real one takes a hundred times as long, and tells
- * no more.
- */
+/** The part of a Response that the client reads. A real one takes a hundred times as long. */
 function response(
   status: number,
   body: object,

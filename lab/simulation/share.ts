@@ -1,11 +1,8 @@
-/**
- * The part of the histories that one process simulates. Its parent starts it with a share and takes
- * what it reports.
- */
+/** The histories of one process. Its parent sends a share and receives the reports. */
 import { designs, type DesignName } from './designs/index.js';
 import { World, type HistoryResult } from './world.js';
 
-/** Every `step`th history from `first` on, as far as `end`; the designs take turns. */
+/** Every `step`th history from `first` up to `end`. The designs take turns. */
 export interface Share {
   readonly first: number;
   readonly end: number;
@@ -48,16 +45,14 @@ async function simulate({ first, end, step, designs: chosen }: Share): Promise<v
 }
 
 /**
- * As a merchant's server runs. Elsewhere a refused signature is diagnosed, by a module that is
- * loaded in real time.
+ * Sets the environment of a merchant's server. Outside production, a refused signature loads the
+ * diagnosis in real time.
  */
 export function setProduction(): void {
   Object.assign(process.env, { NODE_ENV: 'production' });
 }
 
-/**
- * By the seed, so that the same seed meets the same design however many processes share the work.
- */
+/** Chooses the design by the seed, so that the number of processes does not matter. */
 export function designOf(seed: number, chosen: readonly DesignName[]): DesignName {
   return chosen[seed % chosen.length]!;
 }

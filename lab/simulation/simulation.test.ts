@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BROKEN_NAMES, DESIGN_NAMES } from './designs/index.js';
 import { World } from './world.js';
 
-// `pnpm lab simulation` runs as many as it is asked for.
+// `pnpm lab simulation` runs more.
 const HISTORIES = 150;
 const MOST_SEEDS = 1_000;
 
-// Outside production a refused signature is diagnosed, by a module that is loaded in real time.
+// Outside production, a refused signature loads the diagnosis in real time.
 beforeAll(() => {
   vi.stubEnv('NODE_ENV', 'production');
-  // memoryStore() says that it is not for production.
+  // memoryStore() warns that it is not for production.
   vi.spyOn(console, 'warn').mockImplementation(() => undefined);
 });
 afterAll(() => {

@@ -1,7 +1,6 @@
 /**
- * The statements that the model understands: those of the store, and those of the simulated
- * merchant. A statement that it does not know throws, so that a change of the store's SQL is
- * noticed here and not passed over.
+ * The statements that the model understands: the store's and the simulated merchant's. An unknown
+ * statement throws, so that a change in the store's SQL is noticed.
  */
 import {
   SqlError,
@@ -17,7 +16,7 @@ export interface Statement {
   run(database: Database, transaction: Transaction, values: readonly unknown[]): Steps;
 }
 
-/** The merchant's statements, as handlers and designs send them. */
+/** The merchant's statements, from handlers and designs. */
 export const SQL = {
   readOrder: 'SELECT amount, paid FROM orders WHERE tenant = $1 AND reference = $2',
   lockOrder: 'SELECT amount, paid FROM orders WHERE tenant = $1 AND reference = $2 FOR UPDATE',
@@ -149,7 +148,7 @@ const MERCHANT: Readonly<Record<string, Run>> = {
 
 const known = new Map<string, Statement>();
 
-/** Finds what a statement does. @throws where the model does not know it. */
+/** Returns the effect of a statement. @throws if the model does not know it */
 export function statementOf(text: string): Statement {
   const control = /^(BEGIN|COMMIT|ROLLBACK)$/.exec(text)?.[1] as Statement['control'];
   if (control !== undefined) return { control, run: unreachable };
@@ -181,7 +180,7 @@ function columns(row: Values, ...names: readonly string[]): Values {
   return Object.fromEntries(names.map((name) => [name, row[name]]));
 }
 
-/** UPDATE of an order that is not paid yet: finds it, waits for its lock, and looks again. */
+/** Updates an unpaid order: finds it, waits for its lock, and checks again. */
 function* payOrder(
   database: Database,
   transaction: Transaction,
@@ -201,8 +200,8 @@ function* payOrder(
 }
 
 /**
- * Locks a row that is there, and gives it as it is then: another transaction may have changed it
- * while this one waited.
+ * Locks an existing row, and returns its present values: another transaction may have changed it
+ * meanwhile.
  */
 function* lockRow(
   database: Database,
@@ -216,7 +215,7 @@ function* lockRow(
   return database.rowOf(transaction, table, key);
 }
 
-/** Inserts unless the key is there; waits for a transaction that has inserted it and not ended. */
+/** Inserts unless the key exists. Waits for an open transaction that has inserted it. */
 function* insertUnique(
   database: Database,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** What happened, as a person can read it. */
+/** A readable log of a history. */
 export class Timeline {
   readonly #lines: string[] = [];
   readonly #now: () => number;

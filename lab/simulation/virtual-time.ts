@@ -1,17 +1,17 @@
 /**
- * One virtual clock, and the queue of what happens on it. While a world runs, the timers, the
- * clocks and `Math.random` of the process are the world's, so that the code under test waits in
- * virtual time and a seed repeats every choice.
+ * A virtual clock with its event queue. While a world runs, the process's timers, clocks and
+ * `Math.random` are the world's, so that the code under test waits in virtual time and a seed
+ * repeats every choice.
  */
 import { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import type { Random } from '../durability/random.js';
 
-/** Whatever can crash: what it scheduled does not happen once it has. */
+/** A thing that can crash, which cancels its scheduled events. */
 export interface Owner {
   readonly alive: boolean;
-  /** Nothing of it happens before this time: a long garbage collection, a suspended machine. */
+  /** Its events wait until this time, as in a long garbage collection or on a suspended machine. */
   readonly pausedUntil: number;
 }
 
@@ -23,7 +23,7 @@ interface Happening {
   cancelled: boolean;
 }
 
-/** What a timer function gives back. Code under test calls `unref`. */
+/** The return value of a timer function. Code under test calls `unref`. */
 class Timer {
   constructor(readonly happening: Happening) {}
   unref(): this {
@@ -38,14 +38,14 @@ const realImmediate = setImmediate;
 
 export class VirtualTime {
   now = 0;
-  /** Who acts: everything up to the next happening is a consequence of this one. */
+  /** The owner of the running event and its consequences. */
   acting: Owner | null = null;
   readonly #heap: Happening[] = [];
   #order = 0;
 
   constructor(readonly random: Random) {}
 
-  /** Schedules on behalf of `owner`; default: the one that acts now. */
+  /** Schedules for `owner`, by default the owner of the running event. */
   after(milliseconds: number, run: () => void, owner: Owner | null = this.acting): Happening {
     const happening = {
       at: this.now + Math.max(0, milliseconds),
@@ -58,7 +58,7 @@ export class VirtualTime {
     return happening;
   }
 
-  /** Runs until nothing is left, or `until` is reached. Gives the number of happenings. */
+  /** Runs until the queue is empty or `until` is reached. Returns the number of events. */
   async run(until: number): Promise<number> {
     takeOver(this);
     let count = 0;
@@ -78,7 +78,7 @@ export class VirtualTime {
         this.acting = next.owner;
         next.run();
         count += 1;
-        // Every promise that this settled is followed to its end before the clock goes on.
+        // Lets all settled promises run before the clock advances.
         await new Promise((resolve) => realImmediate(resolve));
       }
     } finally {
@@ -87,7 +87,7 @@ export class VirtualTime {
     return count;
   }
 
-  // A binary heap, by time and then by the order in which it was scheduled.
+  // A binary heap, ordered by time, then by scheduling.
   #push(happening: Happening): void {
     const heap = this.#heap;
     let index = heap.push(happening) - 1;
@@ -119,13 +119,13 @@ export class VirtualTime {
   }
 }
 
-/** Whose time it is; outside of a run, everybody's own. */
+/** The running world. Outside a run, the process's own time applies. */
 let running: VirtualTime | undefined;
 let isTaken = false;
 
 /**
- * Puts the world's timers, clocks and chance in the place of the process's, once: to tell ES
- * modules costs more than a history.
+ * Replaces the process's timers, clocks and randomness once: updating ES module exports costs more
+ * than a history.
  */
 function takeOver(time: VirtualTime): void {
   running = time;
@@ -174,7 +174,7 @@ function takeOver(time: VirtualTime): void {
     if (timer instanceof Timer) timer.happening.cancelled = true;
     else clearImmediate(timer as NodeJS.Immediate);
   };
-  // The real one answers from another thread, so at a time that no seed repeats.
+  // The real digest answers from another thread, so at a time that no seed repeats.
   const digest = async (_algorithm: 'SHA-256', bytes: Uint8Array): Promise<ArrayBuffer> =>
     new Uint8Array(createHash('sha256').update(bytes).digest()).buffer;
 
@@ -193,7 +193,7 @@ function takeOver(time: VirtualTime): void {
     configurable: true,
     writable: true,
   });
-  // From a fixed day on, so that dates are the same on every run.
+  // Starts on a fixed day, so that dates repeat.
   Date.now = () => (running === undefined ? dateNow() : Date.UTC(2026, 0, 1) + running.now);
 }
 

@@ -1,6 +1,6 @@
 /**
- * One history: a service, merchants' receivers, a database between them, and everything that can go
- * wrong, all from one seed.
+ * One history from one seed: a service, merchants' receivers, a database between them, and all
+ * faults.
  */
 import { Random } from '../durability/random.js';
 import { Database } from './database.js';
@@ -19,8 +19,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /**
- * What an attacker can send, who has read every delivery of the past and has no secret. Some twice,
- * to come more often.
+ * The attacks of somebody who has read every past delivery, without a secret. Repeated entries are
+ * more frequent.
  */
 const ATTACKS = ['forge', 'replay', 'replay', 'relabel', 'relabel', 'other tenant'] as const;
 
@@ -28,7 +28,7 @@ export interface Order {
   readonly tenant: string;
   readonly reference: string;
   readonly amount: number;
-  /** Of the link that was paid: not the order's where a stale link was used. */
+  /** The amount of the paid link, which differs from the order's for a stale link. */
   readonly linkAmount: number;
 }
 
@@ -52,7 +52,7 @@ export class World {
   readonly invariants: Invariants;
   readonly orders: Order[] = [];
   readonly merchants: Merchant[] = [];
-  /** Whether the service writes the number of the attempt into the body. */
+  /** Set if the service writes the attempt's number into the body. */
   readonly tellsAttempt: boolean;
   readonly tenants: readonly string[];
   readonly secrets: ReadonlyMap<string, string>;
@@ -124,8 +124,8 @@ export class World {
   }
 
   /**
-   * Posts a notification to a receiver, over the network. `answered` is given no status where no
-   * reply came in time.
+   * Posts a notification to a receiver over the network. Calls `answered` without a status if no
+   * reply comes in time.
    */
   post(
     notification: Notification,
@@ -175,7 +175,7 @@ export class World {
         };
         this.orders.push(order);
         const created = random.next() * end * 0.8;
-        // Some shops' rows are committed after the link is out, against the advice.
+        // Some shops commit rows after they publish the link, against the advice.
         const recorded = random.chance(0.2) ? created + random.below(10_000) : created;
         time.after(recorded, () => this.#record(order), null);
         const ledger = service.ledgerOf(tenant);
@@ -223,7 +223,7 @@ export class World {
       );
     }
     const choice = random.next();
-    // Some look at the page before they pay, or again much later.
+    // Some customers open the page before they pay, or again much later.
     if (random.chance(0.2)) time.after(within(), () => this.#openReturnPage(order), null);
     if (choice < 0.1) return;
     time.after(
@@ -248,7 +248,7 @@ export class World {
     );
   }
 
-  /** Opens the return page at once or late, reloads it, or never comes back. */
+  /** Opens the return page at once or late, reloads it, or never returns. */
   #returnToShop(order: Order): void {
     const { random, time } = this;
     let at = random.chance(0.7) ? random.below(200) : random.below(10 * MINUTE);
@@ -273,7 +273,7 @@ export class World {
       for (let crashes = random.below(4); crashes > 0; crashes -= 1) {
         time.after(random.next() * end, () => merchant.crash(random.below(30_000)), null);
       }
-      // At the worst moments too: shortly after a request came in.
+      // At the worst moments too: shortly after a request.
       if (random.chance(0.5)) merchant.crashAfterRequests(1 + random.below(6), random.next() * 40);
       if (random.chance(0.3))
         time.after(random.next() * end, () => merchant.pause(random.below(120_000)), null);
@@ -339,10 +339,7 @@ export class World {
     return this.merchants[this.random.below(this.merchants.length)]!;
   }
 
-  /**
-   * The last fault is over: what is under way comes to its end, then one complete pass, and then
-   * whatever may still come.
-   */
+  /** After the last fault: lets pending work end, runs one complete pass, then late events. */
   #settleAfter(end: number): void {
     const { time, random } = this;
     const pass = (number: number): void => {
@@ -354,7 +351,7 @@ export class World {
       });
     };
     time.after(5 * MINUTE + end - time.now, () => pass(1), null);
-    // Replays of two years later look like replays of today.
+    // A replay after two years looks like a replay today.
     for (let replays = 1 + random.below(3); replays > 0; replays -= 1) {
       time.after(2 * 365 * 24 * HOUR * random.next() + 12 * HOUR, () => this.#attack(), null);
     }

@@ -77,7 +77,7 @@ describe('auditReceiver', () => {
       /verified a genuine delivery, but refused it/,
     ],
     ['refused', answering(() => 415), /refused the type of a genuine delivery \(415\)/],
-    ['refused', answering(() => 429), /limits how often it is asked \(429\)/],
+    ['refused', answering(() => 429), /has a rate limit \(429\)/],
   ] as const)(
     'stops with %s at an ambiguous refusal (case %#)',
     async (reason, listener, message) => {

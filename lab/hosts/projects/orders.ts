@@ -1,13 +1,12 @@
 /**
- * The merchant's side, the same in each host's example: how an order is credited, and the store
- * that lets it happen once.
+ * The merchant's code, which every host's example shares: the credit of an order, and its store.
  */
 import { createPayments, memoryStore, WebhookError } from '@paylink/payments';
 import { z } from 'zod';
 
 /**
- * Stands for the merchant's database, in which an order is credited or a refund is written down.
- * Gives the rows that changed.
+ * Replaces the merchant's database: records a credit or a refund, and returns the number of changed
+ * rows.
  */
 async function write(entry: 'credits' | 'refunds', reference: string): Promise<number> {
   const response = await fetch(
@@ -20,10 +19,10 @@ async function write(entry: 'credits' | 'refunds', reference: string): Promise<n
 }
 
 export const payments = createPayments({
-  // Stands for createClient({ baseUrl, apiKey }) of @paylink/client: on this service every order is
-  // paid.
+  // Replaces createClient({ baseUrl, apiKey }) of @paylink/client: this service reports every order
+  // as paid.
   client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
-  // In production a store that all instances share: this one forgets when the process ends.
+  // In production, use a store that all instances share: this store forgets when the process ends.
   store: memoryStore(),
   credit: ({ reference }) => write('credits', reference),
   handlers: { 'payment.refunded': ({ reference }) => write('refunds', reference) },
@@ -31,6 +30,6 @@ export const payments = createPayments({
 
 export const options = {
   events: { 'payment.refunded': z.object({ reference: z.string(), refund_id: z.string() }) },
-  // Shorter than the default, so that the attacks by slow senders are over sooner.
+  // Shorter than the default, so that attacks by slow senders end sooner.
   bodyTimeout: 3_000,
 };
