@@ -117,7 +117,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     }
   });
 
-  it('wrapped in fastify-plugin works for the webhook, and takes the parsers from its siblings', async () => {
+  it('works inside fastify-plugin, and then takes the parsers from its siblings', async () => {
     const app = create();
     const handler = vi.fn();
     await app.register(
@@ -180,7 +180,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
-  it('is mounted under the prefix of its parent plugin', async () => {
+  it('mounts its route under the prefix of its parent plugin', async () => {
     const app = create();
     await app.register(
       async (child) => {

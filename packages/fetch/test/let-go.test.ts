@@ -72,7 +72,7 @@ describe('a body that nobody wants', () => {
     expect(reader.read).toHaveBeenCalledOnce();
   });
 
-  it('is over if it cannot be read', async () => {
+  it('ends if a read fails', async () => {
     const reader = readerOf(() => Promise.reject(new Error('reset by peer')));
     letGo(reader);
     await vi.advanceTimersByTimeAsync(100);
@@ -80,7 +80,7 @@ describe('a body that nobody wants', () => {
     expect(reader.cancel).not.toHaveBeenCalled();
   });
 
-  it('can refuse to be cancelled', async () => {
+  it('may reject the cancel without an unhandled rejection', async () => {
     const reader = readerOf(
       () => new Promise(() => undefined),
       () => Promise.reject(new Error('locked')),

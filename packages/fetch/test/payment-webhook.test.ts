@@ -288,7 +288,7 @@ describe('paymentWebhook', () => {
     expect(aborted).toBe(false);
   });
 
-  it('refuses a body that was used or is locked, and says what to change', async () => {
+  it('refuses a used or locked body, and names the fix', async () => {
     const handler = vi.fn();
     const handle = paymentWebhook({ secret }, handler);
     const used = delivery.toRequest(url);

@@ -50,7 +50,7 @@ describe('the memory of a body', () => {
     expect(body.buffer.byteLength).toBe(expected);
   });
 
-  it('is not that of the pieces, which a host may use again', async () => {
+  it('holds a copy of the pieces, because a host may use them again', async () => {
     const [first, second] = [piece(10), piece(10)];
     const body = await readBody(requestOf(first, second), limits);
     first.fill(0);
@@ -68,7 +68,7 @@ describe('the length of a body', () => {
     },
   );
 
-  it('is at most the limit', async () => {
+  it('never exceeds the limit', async () => {
     const exact = { ...limits, bodyLimit: 10 };
     expect(await readBody(requestOf(piece(4), piece(6)), exact)).toHaveLength(10);
     await expect(readBody(requestOf(piece(4), piece(7)), exact)).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe('the length of a body', () => {
     });
   });
 
-  it('is 0 without a body', async () => {
+  it('equals 0 without a body', async () => {
     const request = new Request('http://localhost/', { method: 'POST' });
     const asked = vi.spyOn(request, 'arrayBuffer');
     expect(await readBody(request, limits)).toHaveLength(0);
@@ -95,7 +95,7 @@ describe('the length of a body', () => {
     expect(body).toEqual(piece(5));
   });
 
-  it('is incomplete if its sender leaves before the end, and no length was declared', async () => {
+  it('makes the body incomplete if the sender leaves before the end without a declared length', async () => {
     const controller = new AbortController();
     const given = [{ done: false, value: piece(5) }];
     const request = hostRequest(async () => {
@@ -109,7 +109,7 @@ describe('the length of a body', () => {
 });
 
 describe('a body that never ends or breaks', () => {
-  it('is incomplete, with the cause', async () => {
+  it('makes the body incomplete, with the cause', async () => {
     const cause = new Error('reset by peer');
     const broken = hostRequest(() => Promise.reject(cause));
     await expect(readBody(broken, limits)).rejects.toMatchObject({
@@ -120,7 +120,7 @@ describe('a body that never ends or breaks', () => {
     await expect(readBody(left, limits)).rejects.toMatchObject({ code: 'incomplete_body', cause });
   });
 
-  it('is let go once, even if its stream breaks after the time limit', async () => {
+  it('loses its reader once, even if the stream breaks after the time limit', async () => {
     vi.useFakeTimers();
     const pending: ((error: Error) => void)[] = [];
     const body = readBody(
@@ -138,7 +138,7 @@ describe('a body that never ends or breaks', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is let go also on a host without streams', async () => {
+  it('loses its reader also on a host without streams', async () => {
     vi.useFakeTimers();
     const { method, headers } = requestOf();
     const body = readBody(

@@ -88,7 +88,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  it('says what to change if koa-bodyparser is in front, also of koa-mount', async () => {
+  it('names the fix if koa-bodyparser is in front, also of koa-mount', async () => {
     const handler = vi.fn();
     const webhook = paymentWebhook({ secret }, handler);
     const url = await serve(new App(), bodyParser(), mount('/mounted', webhook), webhook);

@@ -157,7 +157,7 @@ describe('an API route of the Pages Router', () => {
 });
 
 describe('a mistake of set-up', () => {
-  it('a missing secret refuses every request with 500, and is logged once', async () => {
+  it('answers every request with 500 without a secret, and logs that once', async () => {
     const handler = vi.fn();
     const url = await serve(paymentWebhookApi({ secret: undefined }, handler));
     for (let time = 0; time < 3; time++) {

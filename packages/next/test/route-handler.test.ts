@@ -99,7 +99,7 @@ describe('a route handler of the App Router', () => {
     await expect(fail(signedDelivery({ secret }).toRequest(URL_OF_ROUTE))).rejects.toBe(mine);
   });
 
-  it('is 500 body_consumed if the body was read before it', async () => {
+  it('answers 500 body_consumed if other code read the body', async () => {
     const POST = paymentWebhook({ secret }, () => undefined);
     const request = signedDelivery({ secret }).toRequest(URL_OF_ROUTE);
     await request.json();
@@ -159,7 +159,7 @@ describe('a mistake of set-up', () => {
     expect(cancel).toHaveBeenCalledOnce();
   });
 
-  it('a missing secret is reported to the logger of the options', async () => {
+  it('reports a missing secret to the logger of the options', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const POST = paymentWebhook({ secret: undefined, logger }, () => undefined);
     await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));

@@ -15,7 +15,7 @@ describe('the delivery of a request', () => {
     expect(deliveryOf(requestWith({})).method).toBe('PUT');
   });
 
-  it('has every line of a header, in whatever case, and of no other header of that length', () => {
+  it('has every line of a header in any case, and no line of another header', () => {
     const rawHeaders = [
       'X-Event',
       'one',
@@ -36,13 +36,13 @@ describe('the delivery of a request', () => {
     ]);
   });
 
-  it('has the empty value of a header that stands there', () => {
+  it('has the empty value of a header without a value', () => {
     expect(
       deliveryOf(requestWith({ rawHeaders: ['X-Event', '', 'X-Event', ''] })).header('x-event'),
     ).toBe(', ');
   });
 
-  it('believes the lines that came, and not what middleware has made of them', () => {
+  it('reads header lines as received, and ignores changes by middleware', () => {
     const req = requestWith({
       rawHeaders: ['Content-Encoding', 'gzip'],
       headers: { 'x-event': 'set by middleware' },

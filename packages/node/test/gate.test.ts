@@ -44,7 +44,7 @@ describe('a gate', () => {
     expect(webhookEvent(req).tenant).toBe('acme');
   });
 
-  it('says the hint if something has read the body', async () => {
+  it('logs the hint if something has read the body', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const gate = createGate({ secret, logger }, 'Move the webhook up.');
     const reply = await gate(genuine().setEncoding('utf8'), {});

@@ -74,11 +74,11 @@ describe('a body that came with its headers', () => {
     expect(await read(req)).toBe(BODY.toString());
   });
 
-  it('may be empty', async () => {
+  it('reads an empty body', async () => {
     expect(await read(requestOf(Buffer.alloc(0)))).toBe('');
   });
 
-  it('may be as long as the limit, and not longer', async () => {
+  it('reads a body of exactly the limit, and refuses one more byte', async () => {
     expect(await read(requestOf(), undefined, BODY.length)).toBe(BODY.toString());
     await expect(read(requestOf(), undefined, BODY.length - 1)).rejects.toEqual(
       refusal('body_too_large'),
@@ -144,7 +144,7 @@ describe('a body that is still arriving', () => {
     ]);
   });
 
-  it('ends at the limit, before its own end', async () => {
+  it('refuses a body at the limit, before the end of the body', async () => {
     const stream = new PassThrough();
     stream.write(Buffer.alloc(limits.bodyLimit));
     const body = read(unfinished(), stream);
@@ -176,7 +176,7 @@ describe('a body that is still arriving', () => {
     await expect(body).rejects.toEqual(refusal('body_timeout'));
   });
 
-  it('leaves no timer behind once it is there', async () => {
+  it('leaves no timer behind when the body is complete', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const stream = new PassThrough();
     const body = read(unfinished(), stream);
@@ -213,19 +213,19 @@ describe('a body that is still arriving', () => {
 });
 
 describe('bytes that a host kept', () => {
-  it('are taken from req.rawBody, even if the request was read', async () => {
+  it('come from req.rawBody, even if the request was read', async () => {
     const req = Object.assign(requestOf(Buffer.alloc(0)), { rawBody: BODY });
     await once(req.resume(), 'end');
     expect(await read(req)).toBe(BODY.toString());
   });
 
-  it('are taken from req.body if the request was read, and only then', async () => {
+  it('come from req.body if the request was read, and only then', async () => {
     const req = Object.assign(requestOf(), { body: Buffer.from('of a parser') });
     expect(await read(req)).toBe(BODY.toString());
     expect(await read(req)).toBe('of a parser');
   });
 
-  it('are not taken if they are text', async () => {
+  it('never come from a text', async () => {
     expect(await read(Object.assign(requestOf(), { rawBody: 'a text', body: 'a text' }))).toBe(
       BODY.toString(),
     );
