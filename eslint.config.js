@@ -98,6 +98,7 @@ export default defineConfig(
           ignoreRegExpLiterals: true,
           ignoreTemplateLiterals: true,
           ignoreStrings: true,
+          ignorePattern: 'eslint-disable',
         },
       ],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
@@ -163,15 +164,6 @@ export default defineConfig(
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
     },
-  },
-  {
-    // Comments here are still longer.
-    files: [
-      'docs/.vitepress/**',
-      'packages/{bullmq,client,core,express,fastify,fetch,hono,koa}/**',
-      'packages/{lambda,nest,next,node,payments,postgres,redis}/**',
-    ],
-    rules: { 'max-len': 'off' },
   },
   {
     files: ['**/*.js', '**/*.mjs', '**/*.cjs'],

@@ -1,4 +1,7 @@
-/** Makes docs/attacks.md: each row of the table of attacks, its answer, and its files of test/attacks.json. */
+/**
+ * Makes docs/attacks.md: each row of the table of attacks, its answer, and its files of
+ * test/attacks.json.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DOCS } from './pages.js';

@@ -54,7 +54,8 @@ export default defineConfig({
   lastUpdated: false,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}favicon.svg` }]],
   markdown: {
-    // As where the repository is read, so that one link works on both: an error's code keeps its underscore.
+    // As where the repository is read, so that one link works on both: an error's code keeps its
+    // underscore.
     anchor: { slugify: slug },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
@@ -114,7 +115,8 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    // A page is not in every language: the theme's own links would lead nowhere. Layout.vue links those that are.
+    // A page is not in every language: the theme's own links would lead nowhere. Layout.vue links
+    // those that are.
     i18nRouting: false,
     outline: { level: [2, 3] },
     search: {
@@ -156,7 +158,8 @@ export default defineConfig({
     ],
     resolve: {
       conditions: ['@paylink/source'],
-      // Only here may core run in a browser, where a secret is refused otherwise: what is typed never leaves the diagnose page.
+      // Only here may core run in a browser, where a secret is refused otherwise: what is typed
+      // never leaves the diagnose page.
       alias: { '#hmac': `${PACKAGES}/core/src/hmac.web.ts` },
     },
     build: { chunkSizeWarningLimit: 4_000 },

@@ -1,4 +1,7 @@
-/** The site for readers that are programs: each page as markdown beside its HTML, `llms.txt` and `llms-full.txt`. */
+/**
+ * The site for readers that are programs: each page as markdown beside its HTML, `llms.txt` and
+ * `llms-full.txt`.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { withSiteLinks } from './links.js';
@@ -25,7 +28,10 @@ const IN_FULL = [
   'nest',
   'testing',
 ];
-/** Long tables for people who audit, and what a docstring says already: a link in llms.txt is enough. */
+/**
+ * Long tables for people who audit, and what a docstring says already: a link in llms.txt is
+ * enough.
+ */
 const NOT_IN_FULL = [
   ...[
     /^attacks$/,
@@ -38,7 +44,10 @@ const NOT_IN_FULL = [
   new RegExp(`^${REFERENCE}/(?!(?:${IN_FULL.join('|')})$)`),
 ];
 
-/** What AGENTS.md says to the author of a receiver: the rules first, since a reader of the whole may stop early. */
+/**
+ * What AGENTS.md says to the author of a receiver: the rules first, since a reader of the whole
+ * may stop early.
+ */
 function rules(): string {
   const [, section] =
     /^(## In an app that takes payments\n.*?)^## /ms.exec(

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Puts a policy into the page where people type secrets: no request of any kind leaves it, and only the site's own code runs. First
- * in the head, since a policy does not hold for what stands before it.
+ * Puts a policy into the page where people type secrets: no request of any kind leaves it, and only
+ * the site's own code runs. First in the head, since a policy does not hold for what stands before
+ * it.
  */
 export function withPolicy(html: string): string {
   const inline = Array.from(

@@ -1,7 +1,7 @@
 /**
- * `pnpm docs:write` writes the generated parts of the documents: the quick starts from quick-start/, the
- * copies of the recipe (also that of `paylink init`) and of examples, and docs/attacks.md. `--check`
- * changes nothing, and exits with 1 if a file differs.
+ * `pnpm docs:write` writes the generated parts of the documents: the quick starts from
+ * quick-start/, the copies of the recipe (also that of `paylink init`) and of examples, and
+ * docs/attacks.md. `--check` changes nothing, and exits with 1 if a file differs.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

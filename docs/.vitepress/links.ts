@@ -1,7 +1,13 @@
-/** Links between files of the repository, as they must read on the site, where only pages and their pictures are. */
+/**
+ * Links between files of the repository, as they must read on the site, where only pages and their
+ * pictures are.
+ */
 import { posix } from 'node:path';
 
-/** Where the repository is published; the same variables as scripts/manifest.mjs reads. Unknown until then. */
+/**
+ * Where the repository is published; the same variables as scripts/manifest.mjs reads. Unknown
+ * until then.
+ */
 const { GITHUB_REPOSITORY, GITHUB_SERVER_URL = 'https://github.com' } = process.env;
 const REPOSITORY =
   GITHUB_REPOSITORY === undefined
@@ -18,8 +24,8 @@ export function pageOfReadme(path: string): string | undefined {
 }
 
 /**
- * Rewrites the relative links of a markdown file: to a page where there is one, else to the repository, and to plain text while
- * that address is not known yet. Code is left alone.
+ * Rewrites the relative links of a markdown file: to a page where there is one, else to the
+ * repository, and to plain text while that address is not known yet. Code is left alone.
  *
  * @param file the file's path in the repository
  * @param page the path of the page that it becomes: another one for a README

@@ -1,4 +1,7 @@
-/** Which pages there are, and where each stands in the sidebar. A new page needs its place in GROUPS, and nothing else. */
+/**
+ * Which pages there are, and where each stands in the sidebar. A new page needs its place in
+ * GROUPS, and nothing else.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +15,10 @@ export type Locale = 'en' | 'fr';
 
 export interface Group {
   readonly text: Readonly<Record<Locale, string>>;
-  /** Paths below docs/ without `.md`. One that ends in `/*` is a folder, in the order of the alphabet. */
+  /**
+   * Paths below docs/ without `.md`. One that ends in `/*` is a folder, in the order of the
+   * alphabet.
+   */
   readonly pages: readonly string[];
   /** In a sidebar of the reference's own: too long to stand under the guides. */
   readonly isReference?: true;
@@ -87,7 +93,10 @@ export const GROUPS: readonly Group[] = [
 /** The front pages, which no sidebar lists. */
 const FRONT = ['index', 'fr/index'];
 
-/** Folders of docs/ whose markdown is no page: the pictures' own README is for readers of the repository. */
+/**
+ * Folders of docs/ whose markdown is no page: the pictures' own README is for readers of the
+ * repository.
+ */
 export const NO_PAGES = ['screenshots', 'node_modules', 'public', '.vitepress'];
 
 /** Every page, by its path below docs/ without `.md`. */
@@ -106,7 +115,10 @@ export interface PlacedGroup extends Omit<Group, 'text' | 'pages'> {
   readonly pages: readonly string[];
 }
 
-/** The groups of a language with those of their pages that there are; a group without a page is left out. */
+/**
+ * The groups of a language with those of their pages that there are; a group without a page is
+ * left out.
+ */
 export function groupsOf(locale: Locale, pages: readonly string[]): PlacedGroup[] {
   const prefix = locale === 'en' ? '' : `${locale}/`;
   const there = (path: string): string[] => {
@@ -135,7 +147,10 @@ export function pagesWithoutPlace(pages: readonly string[]): string[] {
   return pages.filter((page) => !placed.has(page));
 }
 
-/** What a page is called: its frontmatter's `title`, or its first heading. @throws Error where it has neither. */
+/**
+ * What a page is called: its frontmatter's `title`, or its first heading. @throws Error where it
+ * has neither.
+ */
 export function titleOf(page: string): string {
   const text = readFileSync(join(DOCS, `${page}.md`), 'utf8');
   const [, title] =
@@ -149,13 +164,19 @@ export function titleOf(page: string): string {
 const isApi = (page: string): boolean =>
   page.startsWith(`${REFERENCE}/api/`) && page !== `${REFERENCE}/api/index`;
 
-/** The title in the head of a page's HTML, where its heading is another page's too: a package has its README and its API. */
+/**
+ * The title in the head of a page's HTML, where its heading is another page's too: a package has
+ * its README and its API.
+ */
 export function titleInHead(page: string): string | undefined {
   if (page === `${REFERENCE}/overview`) return 'Overview';
   return isApi(page) ? `API of ${titleOf(page)}` : undefined;
 }
 
-/** What a page is about, in the head of its HTML: its frontmatter's `description`, or the start of its first paragraph. */
+/**
+ * What a page is about, in the head of its HTML: its frontmatter's `description`, or the start of
+ * its first paragraph.
+ */
 export function descriptionOf(page: string): string {
   if (isApi(page)) return `The API of ${titleOf(page)}, from its docstrings.`;
   if (page === `${REFERENCE}/api/index`) return 'The API of each package, from its docstrings.';

@@ -1,6 +1,6 @@
 /**
- * Writes docs/reference, which is in no commit: the packages' READMEs as pages, and the API of each door from its docstrings.
- * `pnpm docs:build` runs it first.
+ * Writes docs/reference, which is in no commit: the packages' READMEs as pages, and the API of each
+ * door from its docstrings. `pnpm docs:build` runs it first.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -71,7 +71,10 @@ async function writeApi(): Promise<void> {
   await app.generateOutputs(project);
 }
 
-/** typedoc counts names that it then shows without a heading, and numbers its anchors by them: `#name-1` where there is one `name`. */
+/**
+ * typedoc counts names that it then shows without a heading, and numbers its anchors by them:
+ * `#name-1` where there is one `name`.
+ */
 function withAnchorsThatAre(markdown: string): string {
   const slugger = new GithubSlugger();
   const headings = Array.from(markdown.matchAll(/^#+ (.+)$/gm), ([, heading]) =>
@@ -85,7 +88,10 @@ function withAnchorsThatAre(markdown: string): string {
   });
 }
 
-/** typedoc leaves out a level where a type has nothing to say of itself: each heading gets the level of its depth. */
+/**
+ * typedoc leaves out a level where a type has nothing to say of itself: each heading gets the
+ * level of its depth.
+ */
 function withHeadingsInOrder(markdown: string): string {
   const above: number[] = [];
   return markdown.replace(/^```.*?^```$|^#+ /gms, (found) => {

@@ -12,7 +12,8 @@ export default defineConfig(
       'src/hmac.browser.ts',
     ],
     {
-      // Chosen by package.json's `imports` where it is installed, not where it is built; and loaded only when it is needed.
+      // Chosen by package.json's `imports` where it is installed, not where it is built; and loaded
+      // only when it is needed.
       external: ['#hmac', '#diagnose'],
     },
   ),

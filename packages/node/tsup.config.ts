@@ -9,8 +9,8 @@ type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 const BUILTIN = new RegExp(`^(${builtinModules.join('|')})$`);
 
 /**
- * Builds raw-body in. raw-body is CommonJS: in an ES module that a merchant bundles, its `require` of a
- * module of Node would throw at startup. Here each such module becomes an import.
+ * Builds raw-body in. raw-body is CommonJS: in an ES module that a merchant bundles, its `require`
+ * of a module of Node would throw at startup. Here each such module becomes an import.
  */
 const bundleRawBody: Plugin = {
   name: 'bundle-raw-body',

@@ -1,4 +1,4 @@
-/** A worker that stops in the middle of its credit, before the effect, and says so: to be killed. */
+/** A worker to kill: it stops in its credit before the effect, and reports that. */
 import { createPayments, memoryStore } from '@paylink/payments';
 import { Worker } from 'bullmq';
 import { createProcessor } from '../src/index.js';

@@ -19,7 +19,10 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** A proxy between client and service that, while faults are left, breaks a connection at a random byte of either way. */
+/**
+ * A proxy between client and service that, while faults are left, breaks a connection at a random
+ * byte of either way.
+ */
 async function startFaultyProxy(target: number, random: () => number, faults: number) {
   const counts = { left: faults, beforeSent: 0, afterSent: 0, withinReply: 0 };
   const sockets = new Set<Socket>();
@@ -136,7 +139,8 @@ async function persist(
 it('creates each link exactly once through 100 random network faults', async () => {
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`network faults: SEED=${seed}`);
-  // A key that comes again gives the same link; without one, the second link would be refused or be another.
+  // A key that comes again gives the same link; without one, the second link would be refused or be
+  // another.
   const emulator = await startEmulator({ assumed: { duplicateReference: 'allow' } });
   const recorder = await startRecorder(emulator.baseUrl);
   const proxy = await startFaultyProxy(recorder.port, randomOf(seed), 100);

@@ -7,7 +7,7 @@ export interface RawRequest {
   readonly body: string;
 }
 
-/** What the server does with a request: it has the bare socket, so that it can do what no HTTP server would. */
+/** Answers a request on the bare socket, so that it can send bytes that no HTTP server sends. */
 export type Behaviour = (socket: Socket, request: RawRequest) => void;
 
 export interface RawServer {
@@ -17,7 +17,9 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** A server that answers the first request by the first behaviour, and so on; the last one stays. */
+/**
+ * Starts a server. The first behaviour answers the first request, and so on. The last one stays.
+ */
 export async function startRawServer(
   ...behaviours: [Behaviour, ...Behaviour[]]
 ): Promise<RawServer> {

@@ -1,4 +1,4 @@
-/** Types are part of the product: what must compile, and what must not. Checked by `pnpm types`, never run. */
+/** Code that must compile, and code that must not. `pnpm types` checks it, and nothing runs it. */
 import {
   createClient,
   isPaylinkError,

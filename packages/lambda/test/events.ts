@@ -1,4 +1,4 @@
-/** Events in the shapes in which AWS documents them, one maker for each way to reach a function over HTTP. */
+/** Makes events as AWS documents them, one maker for each way to reach a function over HTTP. */
 import type { ALBEvent, APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
 
 export interface Request {

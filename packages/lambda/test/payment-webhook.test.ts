@@ -175,7 +175,8 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     ] as const) {
       statuses.push((await receive({ headers: [...others, ...twice], body: rawBody })).statusCode);
     }
-    // A load balancer that gives no lists gives the last line alone: what it dropped cannot be seen.
+    // A load balancer that gives no lists gives the last line alone: what it dropped cannot be
+    // seen.
     expect(statuses).toEqual(shape === 'ALB' ? [200, 401, 200] : [401, 401, 401]);
   });
 

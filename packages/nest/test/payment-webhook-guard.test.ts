@@ -453,7 +453,8 @@ describe.each(PLATFORMS)(
     });
 
     it('takes any content type once Nest keeps the bytes of all', async () => {
-      // Nest's parser for Express leaves other types alone, so that the guard reads them itself; Fastify has to be told.
+      // Nest's parser for Express leaves other types alone, so that the guard reads them itself;
+      // Fastify has to be told.
       const all = (adapter: { getInstance(): unknown }): void => {
         if (platform === 'Express') return;
         const fastify = adapter.getInstance() as FastifyInstance;

@@ -2,7 +2,7 @@ import http from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-// What `next start` and `next dev` themselves call an API route with: the request and response are Next's own.
+// `next start` and `next dev` call an API route with this request and response of Next.js.
 import { apiResolver } from 'next/dist/server/api-utils/node/api-resolver.js';
 import type { NextApiHandler } from 'next';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

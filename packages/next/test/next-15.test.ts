@@ -25,7 +25,7 @@ async function post(
   return [response.status, await response.text()];
 }
 
-/** That each route credits a genuine delivery, once however often it comes, and refuses a forged one. */
+/** Expects each route to credit a genuine delivery once and to refuse a forged one. */
 async function expectProven(server: NextServer): Promise<void> {
   for (const [index, path] of ROUTES.entries()) {
     const url = server.url + path;

@@ -1,7 +1,7 @@
 import { expectTypeOf } from 'vitest';
 import type { RouteContext, RouteHandler } from '../src/index.js';
 
-/** What the type check of Next.js 15's build infers, and compares with what it gives; Next.js 16 assigns. */
+/** The types that the build of Next.js 15 infers and compares. Next.js 16 assigns them. */
 type SecondArgument<Handler> = Handler extends (...args: [never, infer Second]) => unknown
   ? Second
   : never;

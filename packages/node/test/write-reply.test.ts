@@ -45,7 +45,7 @@ async function listen(listener: Listener, options: ServerOptions = {}): Promise<
   return (server.address() as AddressInfo).port;
 }
 
-/** A listener that replies a turn after it has read the body, as a handler does that waits for something. */
+/** A listener that replies a turn after it read the body, as a handler that waits does. */
 function afterReading(status: number): Listener {
   return (req, res) => {
     req.resume().on('end', () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A service that answers so many reads in each window, and refuses the others with 429 and the time that is left. */
+/** A service with a rate limit: refuses reads beyond the limit with 429 and the time left. */
 export interface LimitedServer {
   readonly baseUrl: string;
   /** References that were answered, in their order. */

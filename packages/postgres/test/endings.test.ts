@@ -168,7 +168,8 @@ describe('a credit that ends its transaction', () => {
       const insert = 'INSERT INTO credits VALUES ($1)';
       const deliver = receiverOn(store, async (tx, reference) => {
         await tx.query(insert, [reference]);
-        // A text of two statements fails in the extended protocol. The transaction is then over too.
+        // A text of two statements fails in the extended protocol. The transaction is then over
+        // too.
         await tx.query(way).catch(() => undefined);
         return 1;
       });

@@ -14,7 +14,8 @@ type Database = Pick<PostgresServer, 'port' | 'url' | 'close'>;
 export async function openServer(
   settings: Readonly<Record<string, string | number>> = {},
 ): Promise<Database> {
-  // Named by lab/mutants/run.ts: each mutant runs a few tests, and would start a server for each of their files.
+  // Named by lab/mutants/run.ts: each mutant runs a few tests, and would start a server for each of
+  // their files.
   const shared = process.env['PAYLINK_SHARED_POSTGRES'];
   if (shared === undefined) return startPostgres({ fsync: 'off', ...settings });
   const name = `test_${randomUUID()}`;
@@ -124,7 +125,7 @@ export class Shop<Server extends Database = Database> {
     return receiverOn(postgresStore(pool, { logger: silent, ...options }), work, { timeout });
   }
 
-  /** Expects every connection back in its pool, and no transaction of the merchant's open on the server. */
+  /** Expects every connection back in its pool, and no open transaction of the merchant. */
   async expectAtRest(pool: Pool): Promise<void> {
     await vi.waitFor(
       async () => {

@@ -1,4 +1,6 @@
-/** A process that takes the lease of a key, reports it, and then waits in the handler: to be frozen, continued or killed. */
+/**
+ * A process to freeze, continue or kill: it takes a lease, reports it, and waits in the handler.
+ */
 import { redisStore } from '../src/index.js';
 import { connect } from './clients.js';
 

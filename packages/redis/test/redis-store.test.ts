@@ -354,9 +354,11 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     await vi.waitUntil(() => work.mock.calls.length > 0, 10_000);
     expect(work.mock.calls[0]![0].fencingToken).toBeGreaterThan(fencingToken);
 
-    // The first one wakes up in the middle of the second and is done first: it must not mark anything.
+    // The first one wakes up in the middle of the second and is done first: it must not mark
+    // anything.
     const answered = once(holder, 'message');
-    // Sent while it stands still: once it is awake it may have learnt that its lease is lost, and have ended, before this process goes on.
+    // Sent while it stands still: once it is awake it may have learnt that its lease is lost, and
+    // have ended, before this process goes on.
     holder.send('go on');
     holder.kill('SIGCONT');
     expect((await answered)[0]).toEqual({

@@ -1,6 +1,7 @@
 /**
- * A process that runs the events of one kind for many orders, each with its order's turn, and retries what is in progress.
- * In each run it counts, on Redis itself, how many runs of the order are at work.
+ * A process that runs the events of one kind for many orders, each with its order's turn, and
+ * retries what is in progress. In each run it counts, on Redis itself, how many runs of the order
+ * are at work.
  */
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -14,7 +15,8 @@ async function runUntilDone(order: number): Promise<void> {
   const work = async (): Promise<void> => {
     const atWork = await redis.incr(`at-work-${order}`);
     if (atWork > 1) await redis.incr('overlaps');
-    // Until the other process was refused, so that the two meet at least once however they are scheduled.
+    // Until the other process was refused, so that the two meet at least once however they are
+    // scheduled.
     if (order === 0) while ((await redis.get('refusals')) === null) await setTimeout(1);
     await setTimeout(5);
     await redis.incr(`effects-${order}`);
