@@ -263,7 +263,8 @@ describe('a secret function', () => {
   ])('that %s is 503, and never no secret', async (_what, provide, problem) => {
     const error: unknown = await verify(provide as never).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'secret_unavailable', status: 503 });
-    expect((error as Error).cause).toMatchObject({ message: expect.stringContaining(problem) as string });
+    const message = expect.stringContaining(problem) as string;
+    expect((error as Error).cause).toMatchObject({ message });
   });
 
   it('answers 503 after 5 seconds if it hangs', async () => {

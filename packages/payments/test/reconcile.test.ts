@@ -301,15 +301,16 @@ describe('the references of a run', () => {
       await new Promise(() => undefined);
     }
     const { reconcile } = paymentsWith();
-    const report = await reconcile(slow(), { deadline: 50 });
-    expect(report).toMatchObject({ total: 2, credited: ['a', 'b'], cursor: '1:b' });
+    const report = await reconcile(slow(), { deadline: 200 });
+    expect(report).toMatchObject({ total: 2, cursor: '1:b' });
+    expect([...report.credited].sort()).toEqual(['a', 'b']);
     const nothing = await reconcile(
       { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) },
       { deadline: 50 },
     );
     expect(nothing).toMatchObject({ total: 0, cursor: '0:' });
     const whole = await reconcile(['a', 'b', 'c'].values(), { cursor: nothing.cursor });
-    expect(whole).toMatchObject({ credited: ['c'], duplicates: ['a', 'b'], cursor: undefined });
+    expect(whole).toMatchObject({ total: 3, credited: ['c'], cursor: undefined });
   });
 
   it('may throw: the run rejects with that error, once nothing runs any more', async () => {

@@ -136,7 +136,7 @@ describe('shared reads', () => {
     for (let time = 0; time < 10_003; time += 1) marks.isDone('a').catch(refused);
     await new Promise(setImmediate);
     expect(refused).toHaveBeenCalledOnce();
-    expect(String(refused.mock.calls[0]![0])).toContain('too many deliveries wait for it');
+    expect(String(refused.mock.calls[0]![0])).toContain('too many deliveries are waiting');
   });
 
   it('run two at a time, with up to 200 keys, and answer each delivery for its own key', async () => {

@@ -424,7 +424,7 @@ describe.skipIf(skipped).each(LIBRARIES)('the store on Redis, by %s', (library) 
     const { opened, open } = gate();
     const work = vi.fn(() => opened);
     const running = store.run(key, work, of(key));
-    const refused = expect(running).rejects.toThrow(/nothing is marked/);
+    const refused = expect(running).rejects.toThrow(/the store left no mark/);
     await vi.waitUntil(() => work.mock.calls.length > 0, 10_000);
     await direct.del(`paylink:{${key}}:turn`);
     const other = store.run(
