@@ -119,7 +119,9 @@ describe('a failed delivery', () => {
     const first = inbox.keep(failed('the first'));
     await vi.waitFor(async () => expect((await shop.admin.query(WAITING)).rowCount).toBe(1));
     const waiting = Array.from({ length: 500 }, (_, number) => inbox.keep(failed(`${number}`)));
-    await expect(inbox.keep(failed('another'))).rejects.toThrow('too many failed deliveries are waiting');
+    await expect(inbox.keep(failed('another'))).rejects.toThrow(
+      'too many failed deliveries are waiting',
+    );
     waiting.push(first, inbox.keep(failed('499')));
     await holder.query('COMMIT');
     holder.release();
