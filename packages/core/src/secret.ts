@@ -102,13 +102,13 @@ export function importSecrets(
 function importSecret(secret: unknown, option: string, warn?: (message: string) => void): HmacKey {
   const bytes = isBytes(secret) ? secret : new TextEncoder().encode(requireText(secret, option));
   check(bytes.length > 0, option, 'is empty: any sender could sign');
-  // Bytes can be a text too, as in Buffer.from(String(process.env.WEBHOOK_SECRET)). Random bytes
-  // are not UTF-8.
-  const text = toText(bytes);
-  if (text !== undefined) checkText(text, option);
+  const text = toText(bytes) ?? '';
+  if (typeof secret === 'string') checkText(text, option);
+  // Any bytes can be a key, but not Buffer.from(String(process.env.WEBHOOK_SECRET)).
+  check(!UNSET.test(text), option, PLACEHOLDER);
   if (isProduction()) {
     const problem = 'is the public secret of @paylink/testing: any reader could sign';
-    check(!FIXTURES.some((fixture) => fixture === text), option, problem);
+    check(!FIXTURES.includes(text), option, problem);
     if (bytes.length < 16)
       warn?.(`[paylink] ${option} has fewer than 16 bytes: attackers could guess it`);
   }
@@ -126,6 +126,8 @@ export const FIXTURES: readonly string[] = [
 
 /** Prefixes that other services and tools add to a secret. */
 const PREFIX = /^(whsec_|whsk_|v1,|base64:|hex:)/i;
+
+const PLACEHOLDER = 'is a placeholder. Check how your code reads the environment variable';
 
 /** Texts of a variable that was never set, and placeholders. */
 const UNSET =
@@ -171,8 +173,7 @@ function checkText(secret: string, option: string): void {
     'is only the prefix of a secret: copy the whole secret from the portal',
   );
   check(!MASK.test(bare), option, 'is masked: copy the whole secret from the merchant portal');
-  const placeholder = 'is a placeholder. Check how your code reads the environment variable';
-  check(!isPlaceholder(bare), option, placeholder);
+  check(!isPlaceholder(bare), option, PLACEHOLDER);
   const apiKey = 'is an API key (sk_live_…): the portal shows another value for webhooks';
   check(!/^sk_(live|test)_/.test(secret), option, apiKey);
 }
