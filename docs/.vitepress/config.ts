@@ -158,8 +158,8 @@ export default defineConfig({
     ],
     resolve: {
       conditions: ['@paylink/source'],
-      // Only here may core run in a browser, where a secret is refused otherwise: what is typed
-      // never leaves the diagnose page.
+      // Core refuses secrets in a browser. The diagnose page may use core, because its policy lets
+      // no typed secret leave the page.
       alias: { '#hmac': `${PACKAGES}/core/src/hmac.web.ts` },
     },
     build: { chunkSizeWarningLimit: 4_000 },

@@ -28,10 +28,7 @@ const IN_FULL = [
   'nest',
   'testing',
 ];
-/**
- * Long tables for people who audit, and what a docstring says already: a link in llms.txt is
- * enough.
- */
+/** Long tables, and pages that repeat docstrings. llms.txt only links them. */
 const NOT_IN_FULL = [
   ...[
     /^attacks$/,
@@ -44,10 +41,7 @@ const NOT_IN_FULL = [
   new RegExp(`^${REFERENCE}/(?!(?:${IN_FULL.join('|')})$)`),
 ];
 
-/**
- * What AGENTS.md says to the author of a receiver: the rules first, since a reader of the whole
- * may stop early.
- */
+/** Returns the rules of AGENTS.md. They come first, because a reader may stop early. */
 function rules(): string {
   const [, section] =
     /^(## In an app that takes payments\n.*?)^## /ms.exec(

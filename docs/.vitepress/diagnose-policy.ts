@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 /**
  * Puts a policy into the page where people type secrets: no request of any kind leaves it, and only
- * the site's own code runs. First in the head, since a policy does not hold for what stands before
- * it.
+ * the site's own code runs. The policy comes first in the head, because a browser applies it only
+ * to later elements.
  */
 export function withPolicy(html: string): string {
   const inline = Array.from(

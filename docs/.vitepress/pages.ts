@@ -94,8 +94,7 @@ export const GROUPS: readonly Group[] = [
 const FRONT = ['index', 'fr/index'];
 
 /**
- * Folders of docs/ whose markdown is no page: the pictures' own README is for readers of the
- * repository.
+ * Folders of docs/ without pages. Readers of the repository use the README of the pictures.
  */
 export const NO_PAGES = ['screenshots', 'node_modules', 'public', '.vitepress'];
 
@@ -147,10 +146,7 @@ export function pagesWithoutPlace(pages: readonly string[]): string[] {
   return pages.filter((page) => !placed.has(page));
 }
 
-/**
- * What a page is called: its frontmatter's `title`, or its first heading. @throws Error where it
- * has neither.
- */
+/** Returns the `title` of the frontmatter, or the first heading. @throws Error without either */
 export function titleOf(page: string): string {
   const text = readFileSync(join(DOCS, `${page}.md`), 'utf8');
   const [, title] =
@@ -173,10 +169,7 @@ export function titleInHead(page: string): string | undefined {
   return isApi(page) ? `API of ${titleOf(page)}` : undefined;
 }
 
-/**
- * What a page is about, in the head of its HTML: its frontmatter's `description`, or the start of
- * its first paragraph.
- */
+/** Returns the `description` of the frontmatter, or the start of the first paragraph. */
 export function descriptionOf(page: string): string {
   if (isApi(page)) return `The API of ${titleOf(page)}, from its docstrings.`;
   if (page === `${REFERENCE}/api/index`) return 'The API of each package, from its docstrings.';

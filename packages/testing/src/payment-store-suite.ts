@@ -226,8 +226,7 @@ const always: Readonly<Record<string, Scenario>> = {
             key,
             async () => {
               await pause(1);
-              // Merchants' handlers throw such values too.
-              // eslint-disable-next-line @typescript-eslint/only-throw-error
+              // eslint-disable-next-line @typescript-eslint/only-throw-error -- handlers throw such values too
               throw error;
             },
             of(key),

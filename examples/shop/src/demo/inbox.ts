@@ -46,7 +46,7 @@ export async function driveInbox(
       'an order is not credited once',
     );
     mustHold((await inbox.list()).length === 0, 'the inbox is not empty');
-    tell('The kept bytes were signed and sent to the webhook again, as any other delivery.');
+    tell('The demo signed the kept bytes and sent them to the webhook again, like every delivery.');
     tell('The inbox is empty, and each order is credited once.');
   });
 }
