@@ -24,9 +24,8 @@ const REGISTER = "app.register(paymentWebhook({ url: '/webhooks/payments', secre
 const HINT = 'No preParsing or onRequest hook may read request.raw, unless it passes the bytes on.';
 
 /**
- * Returns an encapsulated plugin: call `paymentWebhook` and register the result. The route verifies
- * a notification before any of your code runs. Sibling routes keep their parsers, and Fastify gets
- * a handler's error.
+ * Returns an encapsulated plugin to register. Its route verifies a notification before any of your
+ * code runs. Sibling routes keep their parsers, and Fastify gets a handler's error.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
@@ -41,8 +40,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   if (typeof url !== 'string') throw new ConfigurationError('url', `is missing: ${REGISTER}`);
   const receiverWith = (logger: Logger, bodyLimit = options.bodyLimit) =>
     createReceiver<SchemasOf<Events>, FastifyHost>({ ...options, logger, bodyLimit }, handlers);
-  // Throws for a mistake here instead of when Fastify loads its plugins. Warnings wait for the real
-  // logger.
+  // Throws for a mistake here, before Fastify loads plugins. Warnings wait for the real logger.
   receiverWith({ ...createLogger(options.logger), warn: () => undefined });
 
   return (instance, _options, done) => {

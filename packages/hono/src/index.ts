@@ -7,9 +7,11 @@ import type { Context, Env, ExecutionContext, Handler, MiddlewareHandler } from 
 
 export { webhookEvent } from '@paylink/core';
 
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- Hono's own middleware fits every app by it
+type AnyEnv = any;
+
 /** The Hono request, as handlers get it. `executionCtx` exists on Workers. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Hono's own types
-export interface HonoHost<E extends Env = any> {
+export interface HonoHost<E extends Env = AnyEnv> {
   readonly req: Context<E>['req'];
   readonly env: Context<E>['env'];
   readonly var: Context<E>['var'];
@@ -23,13 +25,11 @@ export interface HonoHost<E extends Env = any> {
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Hono's own middleware has it, so that it fits every app
-export function paymentWebhook<const Events extends EventTypes = NoEvents, E extends Env = any>(
+export function paymentWebhook<const Events extends EventTypes = NoEvents, E extends Env = AnyEnv>(
   options: ReceiverOptions<SchemasOf<Events>, HonoHost<E>>,
   handlers: Handlers<SchemasOf<Events>, HonoHost<E>>,
 ): Handler<E>;
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as Hono's own middleware has it, so that it fits every app
-export function paymentWebhook<const Events extends EventTypes = NoEvents, E extends Env = any>(
+export function paymentWebhook<const Events extends EventTypes = NoEvents, E extends Env = AnyEnv>(
   options: GateOptions<SchemasOf<Events>, HonoHost<E>>,
 ): MiddlewareHandler<E>;
 export function paymentWebhook(options: unknown, ...handlers: unknown[]): unknown {
@@ -57,8 +57,7 @@ function gating(options: GateOptions<NoEvents, HonoHost>): MiddlewareHandler {
     if (reply !== undefined) return toResponse(delivery, reply);
     keepEvent(c, event);
     await next();
-    // Hono answers with the status of an error, and status 200 of an HTTP client's error would
-    // acknowledge.
+    // Hono answers with the status of an error: 200 of an HTTP client's error would acknowledge.
     if (c.error !== undefined && c.res.status < 400) {
       c.res = undefined; // otherwise Hono copies the headers of that response
       c.res = toResponse(delivery, errorReply(new WebhookError('handler_failed')));

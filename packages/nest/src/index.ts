@@ -25,9 +25,8 @@ const BODY_CONSUMED_HINT =
   "createNestApplication({ rawBody: true }). Replace app.use(json()) by app.useBodyParser('json')";
 
 /**
- * Verifies a notification before the controller's method runs, and answers refusals and signed
- * events of other kinds. The guard alone cannot see the method's result or error: see
- * `PaymentWebhook`.
+ * Verifies a notification before the method runs, and answers refusals and signed events of other
+ * kinds. Use `PaymentWebhook`, because a guard cannot see the method's result or error.
  */
 export class PaymentWebhookGuard implements CanActivate {
   readonly #admit: NodeGate<NestHost>;
@@ -78,11 +77,7 @@ export function PaymentWebhook(
   return applyDecorators(HttpCode(200), UseGuards(guard), UseInterceptors(judge));
 }
 
-/**
- * Passes the proven event to a parameter.
- *
- * @throws ConfigurationError if the route has no gate
- */
+/** Passes the proven event to a parameter. @throws ConfigurationError if the route has no gate */
 export const PaymentEvent = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   webhookEvent(requestOf(context)),
 );

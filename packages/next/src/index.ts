@@ -11,15 +11,13 @@ export interface RouteContext {
 /** The context of a handler in Next.js: the request, and the parameters of a dynamic route. */
 export type NextHost = FetchHost<Partial<RouteContext>>;
 
-/** Fits `export const POST` of a route.ts. */
-// Two signatures: the build of Next.js 15 refuses a second argument that may be undefined.
+/** Fits `export const POST`. Two signatures, because Next.js 15 refuses an optional context. */
 export type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
 
 /**
  * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. A missing
- * secret gives a 500 at the first request, because `next build` imports the route without the
- * server's environment.
+ * secret gives a 500 at the first request, because `next build` imports the route without it.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

@@ -15,8 +15,7 @@ export function receiverOrMissingSecret<
     return createReceiver(options, handlers);
   } catch (error) {
     if (!(error instanceof ConfigurationError) || !error.option.startsWith('secret')) throw error;
-    // The random secret only completes the options: no delivery reaches the check of its signature.
-    const secret = crypto.getRandomValues(new Uint8Array(32));
+    const secret = crypto.getRandomValues(new Uint8Array(32)); // no delivery reaches its check
     const receiver = createReceiver<Events, Host>({ ...options, secret }, handlers);
     return {
       async receive(_delivery, host) {
@@ -29,10 +28,7 @@ export function receiverOrMissingSecret<
   }
 }
 
-/**
- * Makes a delivery that fails at its first header, so that the receiver logs and observes it as
- * usual.
- */
+/** Makes a delivery that fails at its first header, so that the receiver reports it as usual. */
 function misconfigured(message: string): Delivery {
   const fail = (): never => {
     throw new WebhookError('misconfigured', { message });

@@ -12,9 +12,9 @@ export interface NextApiHost {
 const HINT = 'Add to the same file: export const config = { api: { bodyParser: false } };';
 
 /**
- * Makes an API route of the Pages Router. The file also needs `export const config = { api: {
- * bodyParser: false } }`. A missing secret gives a 500 at the first request, because `next build`
- * imports the route. If a handler throws, Next.js gets the error.
+ * Makes an API route of the Pages Router. The file must also export `config` without a body parser.
+ * A missing secret gives a 500 at the first request, because `next build` imports the route. If a
+ * handler throws, Next.js gets the error.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

@@ -1,11 +1,8 @@
 import { ConfigurationError } from '@paylink/core';
 
 const FIXES = {
-  app:
-    'is for the App Router. In the Pages Router: ' +
-    "import { paymentWebhookApi } from '@paylink/next/pages'",
-  pages:
-    "is for the Pages Router. In the App Router: import { paymentWebhook } from '@paylink/next'",
+  app: "is for the App Router. Use: import { paymentWebhookApi } from '@paylink/next/pages'",
+  pages: "is for the Pages Router. Use: import { paymentWebhook } from '@paylink/next'",
 };
 
 /** @throws ConfigurationError with the right import if the other router of Next.js called */
