@@ -28,6 +28,8 @@ import {
 import { begin, exchange, Wire } from './wire.js';
 
 const LIMIT = 65_536;
+/** Milliseconds that a receiver and Hono's server keep reading after a reply. */
+const LINGERS = [1_000, 500];
 
 /** Sends until the server closes, and returns the number of accepted bytes. */
 async function flood(wire: Wire, piece: Buffer): Promise<number> {
@@ -139,6 +141,7 @@ describe.each(hosts)('$name', (host) => {
   it('stops a chunked body at the limit, before its end, and closes the connection', async () => {
     const serving = await serve(host);
     const body = bodyOf(LIMIT + 1);
+    using limits = holdLimits(...LINGERS);
     const wire = await begin(
       serving.port,
       head(body, { framing: 'chunked' }),
@@ -148,6 +151,7 @@ describe.each(hosts)('$name', (host) => {
     const reply = await wire.reply();
     expectRefused(reply, 413, 'body_too_large');
     expectClosing(host, reply);
+    LINGERS.forEach(limits.release);
     await flood(wire, chunk(Buffer.alloc(16_384, 'n')));
     await eventually('the end of the connection', async () => (await serving.connections()) === 0);
     expect(serving.events).toEqual([]);
@@ -155,6 +159,7 @@ describe.each(hosts)('$name', (host) => {
 
   it('refuses a declared length over the limit at once, with or without the body', async () => {
     const serving = await serve(host);
+    using limits = holdLimits(...LINGERS);
     const answered = async (claimed: number, ...pieces: Buffer[]): Promise<Wire> => {
       const wire = await begin(serving.port, head(BODY, { framing: claimed }), ...pieces);
       const reply = await wire.reply();
@@ -168,6 +173,7 @@ describe.each(hosts)('$name', (host) => {
       answered(Number.MAX_SAFE_INTEGER, BODY),
       answered(LIMIT + 1, bodyOf(LIMIT + 1)),
     ]);
+    LINGERS.forEach(limits.release);
     await Promise.all([silent.closed(), flood(sending, Buffer.alloc(65_536, 'n'))]);
     expect(serving.events).toEqual([]);
   });
@@ -176,9 +182,7 @@ describe.each(hosts)('$name', (host) => {
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
     wire.hold();
-    // Milliseconds that a receiver and Hono's server keep reading.
-    const readsOn = [1_000, 500];
-    using limits = holdLimits(...readsOn);
+    using limits = holdLimits(...LINGERS);
     // More than the buffers of both sides hold: a server that stopped reading would end this with a
     // reset, without the reply. The last byte is never sent, because Hono's server keeps a
     // connection after a whole body.
@@ -188,7 +192,7 @@ describe.each(hosts)('$name', (host) => {
     );
     wire.release();
     expectRefused(await wire.reply(), 413, 'body_too_large');
-    readsOn.forEach(limits.release);
+    LINGERS.forEach(limits.release);
     await wire.closed();
     expect(serving.events).toEqual([]);
   });
