@@ -26,11 +26,13 @@ const BUILT = [
  * too.
  */
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/fire.test.ts'];
-/** Minutes in Chromium, of killed processes and of broken apps. */
+/** Minutes in Chromium, of killed processes, of broken apps and of nights on call. */
 const LONG = [
   'lab/**/*.test.ts',
   'test/browser/**/*.test.ts',
   'test/audit/**/*.test.ts',
+  'test/docs/{runbook,schedule}.test.ts',
+  'examples/queues/test/*.test.ts',
   'packages/cli/test/audit.test.ts',
   'test/adapters/process.test.ts',
 ];
@@ -45,8 +47,8 @@ const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...SITE];
 
 export default defineConfig({
   test: {
-    // One for each core of the smallest machine that this runs on.
-    maxWorkers: Number(process.env['PAYLINK_TEST_WORKERS'] ?? 2),
+    // Three on two cores, because many tests wait for a process or a timer.
+    maxWorkers: Number(process.env['PAYLINK_TEST_WORKERS'] ?? 3),
     sequence: { sequencer: ChangedFirst },
     coverage: {
       // V8 counts branches that differ from run to run if two projects load one file.

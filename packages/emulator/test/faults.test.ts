@@ -357,9 +357,8 @@ describe('a correct receiver', () => {
     },
   );
 
-  it.each(['pending', 'failed', 'cancelled'] as const)(
-    'answers every fault as expected and credits nothing while the payment is %s',
-    async (status) => {
+  it('answers every fault as expected and credits nothing unless the payment succeeded', async () => {
+    const send = async (status: 'pending' | 'failed' | 'cancelled'): Promise<void> => {
       const { receiver, emulator } = await setUpRight();
       if (status === 'failed') await emulator.fail('order-1');
       if (status === 'cancelled') await emulator.cancel('order-1');
@@ -370,9 +369,9 @@ describe('a correct receiver', () => {
         new Set([status]),
       );
       expect(receiver.credited).toEqual([]);
-    },
-    30_000,
-  );
+    };
+    await Promise.all([send('pending'), send('failed'), send('cancelled')]);
+  });
 });
 
 describe('the verdict', () => {
@@ -426,7 +425,7 @@ describe('the verdict', () => {
   });
 
   it('is unexpected for a server that answers every fault alike', async () => {
-    for (const [status, right] of [
+    const statuses: readonly (readonly [status: number, right: readonly string[]])[] = [
       [
         200,
         [
@@ -443,12 +442,14 @@ describe('the verdict', () => {
       ],
       [500, []],
       [503, ['two_signatures', 'bom']],
-    ] as const) {
+    ];
+    const send = async ([status, right]: (typeof statuses)[number]): Promise<void> => {
       const { emulator } = await setUp(() => status);
       await emulator.pay('order-1');
       const outcomes = await emulator.sendAllFaults('order-1');
       const accepted = outcomes.filter(({ asExpected }) => asExpected).map(({ fault }) => fault);
       expect(accepted.filter((fault) => fault !== 'aborted')).toEqual(right);
-    }
-  }, 60_000);
+    };
+    await Promise.all(statuses.map(send));
+  });
 });

@@ -60,18 +60,18 @@ function run(
 }
 
 describe('a service that limits reads', () => {
-  it('is asked for 500 references as fast as it allows, and not during its pauses', async () => {
+  it('is asked for 150 references as fast as it allows, and not during its pauses', async () => {
     const server = await startLimitedServer(50, 1_000, () => 'success');
     try {
       const client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY });
       const options = { client, store: memoryStore(), credit: () => 1, logger: quiet };
       const started = performance.now();
-      const report = await createPayments(options).reconcile(orders(500));
-      expect([report.credited.length, report.errors, report.notAsked]).toEqual([500, [], []]);
-      expect(server.answered).toHaveLength(500);
+      const report = await createPayments(options).reconcile(orders(150));
+      expect([report.credited.length, report.errors, report.notAsked]).toEqual([150, [], []]);
+      expect(server.answered).toHaveLength(150);
       // In each window only those that were under way when the first was refused.
       expect(Math.max(...server.refused)).toBeLessThanOrEqual(CONCURRENCY);
-      expect(performance.now() - started).toBeGreaterThan(9_000);
+      expect(performance.now() - started).toBeGreaterThan(2_000);
     } finally {
       server.close();
     }
