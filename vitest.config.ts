@@ -18,9 +18,10 @@ const BUILT = [
   'test/runtimes/**/*.test.ts',
   'examples/next/test/*.test.ts',
   'packages/cli/test/{docker,init}.test.ts',
-  'packages/next/test/next-15.test.ts',
   'test/docs/{lambda,quick-start,testing}.test.ts',
 ];
+/** Installs of many minutes: `pnpm lab quick-starts`. */
+const NIGHTLY = ['packages/next/test/next-15.test.ts', 'test/docs/quick-start.test.ts'];
 /**
  * These compare times, so they run alone, after all others: what runs beside them would be measured
  * too.
@@ -43,7 +44,7 @@ const LONG = [
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
 /** These look at the built site: `pnpm docs:check`. */
 const SITE = ['test/site/built/**/*.test.ts'];
-const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...SITE];
+const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...NIGHTLY, ...SITE];
 
 export default defineConfig({
   test: {
@@ -105,6 +106,7 @@ export default defineConfig({
       },
       { ...fromSources(), test: { name: 'site', include: SITE, ...limits, testTimeout: 60_000 } },
       { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], ...limits } },
+      { test: { name: 'nightly', include: NIGHTLY, env: { PAYLINK_QUICK_STARTS: 'all' } } },
     ],
   },
 });

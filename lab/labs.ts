@@ -168,6 +168,14 @@ export const LABS: Readonly<Record<string, Lab>> = {
     long: [],
     isBuilt: true,
   },
+  'quick-starts': {
+    what: 'each quick start in an empty folder, and Next.js 15',
+    file: '../node_modules/vitest/vitest.mjs',
+    always: ['run', '--project=nightly'],
+    short: [],
+    long: [],
+    isBuilt: true,
+  },
   'under-load': {
     what: 'the tests beside two busy loops for each core',
     file: 'under-load.mjs',

@@ -17,21 +17,13 @@ import { ROOT, run } from '../scripts/bootstrap.mjs';
 
 /** Limits, retries, turns, leases and measured times. */
 const TIMING = [
-  'packages/core/test/receiver',
-  'packages/core/test/sources',
   'packages/core/test/time-limit',
   'packages/client/test/retry',
-  'packages/cli/test/safe-text',
-  'packages/cli/test/trigger',
-  'packages/emulator/test/disturbances',
   'packages/emulator/test/notifications',
   'packages/payments/test/rate-limit',
-  'packages/payments/test/receive',
   'packages/payments/test/settle',
   'packages/postgres/test/transactions',
-  'packages/redis/test/redis-store',
   'test/adapters/slow-senders',
-  'lab/durability/store-faults',
 ];
 
 const { values, positionals } = parseArgs({

@@ -13,11 +13,11 @@ const { values } = parseArgs({ options: { sbom: { type: 'string' } } });
 const folder = mkdtempSync(join(tmpdir(), 'paylink-supply-chain-'));
 
 // Without peers, because users choose their framework and driver.
-const npm = (...args) =>
+const npm = (args, timeout = 300_000) =>
   spawnSync('npm', [...args, '--legacy-peer-deps'], {
     cwd: folder,
     maxBuffer: 64 * 1024 * 1024,
-    timeout: 300_000,
+    timeout,
   });
 
 /**
@@ -26,7 +26,8 @@ const npm = (...args) =>
  */
 function signatures() {
   try {
-    const audit = JSON.parse(npm('audit', 'signatures', '--json').stdout);
+    // Without a way to the keys of Sigstore, npm retries for minutes.
+    const audit = JSON.parse(npm(['audit', 'signatures', '--json'], 60_000).stdout);
     return Array.isArray(audit.invalid) ? audit : undefined;
   } catch {
     return undefined;
@@ -47,7 +48,7 @@ try {
     overrides: dependencies,
   };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  const installed = npm('install', '--no-audit', '--no-fund', '--ignore-scripts');
+  const installed = npm(['install', '--no-audit', '--no-fund', '--ignore-scripts']);
   if (installed.status !== 0) throw new Error(`npm install failed: ${installed.stderr}`);
 
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
@@ -59,7 +60,7 @@ try {
   if (scripted.length > 0) process.exitCode = 1;
 
   if (values.sbom !== undefined) {
-    const { stdout } = npm('sbom', '--sbom-format=cyclonedx', '--omit=dev');
+    const { stdout } = npm(['sbom', '--sbom-format=cyclonedx', '--omit=dev']);
     console.log(`${JSON.parse(stdout).components.length} components in ${values.sbom}`);
     writeFileSync(values.sbom, stdout);
   }

@@ -7,7 +7,7 @@ import type { DesignName } from './designs/index.js';
 import { isFlat, runMillion } from './million.js';
 
 // `pnpm lab kills --long` runs the full length.
-const KILLS = 50;
+const KILLS = 25;
 // Enough to see the common designs fail.
 const FEW_KILLS = 15;
 const SEED = 20_261;

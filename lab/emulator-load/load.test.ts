@@ -3,15 +3,15 @@ import { Random } from '../durability/random.js';
 import { BadReceiver } from './bad-receiver.js';
 import { EmulatorChild, type Stand } from './emulator-child.js';
 
-const PAYMENTS = 10_000;
+const PAYMENTS = 5_000;
 const SEED = 20_251_121;
 const MEBIBYTE = 2 ** 20;
 
 /**
- * The bytes that 7,000 more payments may leave behind. A collected heap varies by some MiB. Leaked
- * links would take 11 MiB, leaked deliveries 19.
+ * The bytes that 4,000 more payments may leave behind. A collected heap varies by some MiB. Leaked
+ * links would take 6 MiB, leaked deliveries 11.
  */
-const ALLOWED = 8 * MEBIBYTE;
+const ALLOWED = 5 * MEBIBYTE;
 
 // Longer than any busy machine needs. Only a missing event runs into it.
 const PATIENCE = 600_000;
@@ -51,7 +51,7 @@ async function allAreDelivered(): Promise<void> {
 }
 
 it(
-  'delivers each of 10,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory',
+  'delivers each of 5,000 notifications to a receiver that fails 30 % of them and dies for a while, in bounded memory',
   async ({ annotate }) => {
     // Early timeouts and early retries fit hours of faults into seconds.
     await start({
@@ -64,18 +64,18 @@ it(
     const started = performance.now();
 
     // Beyond the bounds of kept data, so that nothing should grow from here.
-    await emulator.pay(names(0, 3_000));
+    await emulator.pay(names(0, 1_000));
     await allAreDelivered();
     const before = await emulator.measure();
 
-    await emulator.pay(names(3_000, 5_000));
+    await emulator.pay(names(1_000, 2_000));
     await receiver.die();
     const missed = await emulator.stand();
-    await emulator.pay(names(5_000, 6_000));
+    await emulator.pay(names(2_000, 3_000));
     // Each pending delivery was refused, some of them for a while.
     const during = await until(({ owed, fewest }) => owed >= 1_000 && fewest >= 3);
     await receiver.live();
-    await emulator.pay(names(6_000, PAYMENTS));
+    await emulator.pay(names(3_000, PAYMENTS));
     await allAreDelivered();
     const after = await emulator.measure();
 
@@ -85,7 +85,7 @@ it(
     const seconds = ((performance.now() - started) / 1_000).toFixed(0);
     await annotate(
       `${arrived} requests, ${troubled} in trouble, at most ${peak} at once; ${during.owed} owed while it was gone; ` +
-        `${(before / MEBIBYTE).toFixed(1)} MiB held after 3,000, ${grown.toFixed(1)} more after 10,000; ${seconds} s`,
+        `${(before / MEBIBYTE).toFixed(1)} MiB held after 1,000, ${grown.toFixed(1)} more after 5,000; ${seconds} s`,
     );
     expect(missed.owed).toBeGreaterThan(0);
     expect(during.owed).toBeGreaterThanOrEqual(1_000);
@@ -103,9 +103,9 @@ it(
 );
 
 it(
-  'holds 2,000 notifications that no receiver takes, and the outcome of each attempt, in bounded memory, and delivers them in the end',
+  'holds 500 notifications that no receiver takes, and the outcome of each attempt, in bounded memory, and delivers them in the end',
   async ({ annotate }) => {
-    const owed = 2_000;
+    const owed = 500;
     await start({ linksKept: 100, firstRetryDelay: 1, longestRetryDelay: 1, attemptsKept: 10 });
     await receiver.die();
     receiver.recover();

@@ -9,7 +9,7 @@ import { startReader, stepsOf } from './quick-start.js';
 
 const pages = new URL('../../docs/start/', import.meta.url);
 const all = (await readdir(pages)).map((file) => file.replace(/\.md$/, ''));
-const asked = process.env['PAYLINK_QUICK_STARTS'] ?? 'express,fastify,koa,hono';
+const asked = process.env['PAYLINK_QUICK_STARTS'] ?? 'express,hono';
 const chosen = asked === 'all' ? all : asked.split(',');
 
 describe('a quick start in an empty folder', () => {
