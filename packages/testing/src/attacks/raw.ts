@@ -4,7 +4,7 @@ import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material, type Verdict } 
 
 export interface RequestParts {
   readonly method?: string;
-  /** A query that is added to the path. */
+  /** A query to add to the path. */
   readonly query?: string;
   /** Default `close`. */
   readonly connection?: 'close' | 'keep-alive';
@@ -75,9 +75,8 @@ const repeated: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'> = {
   severity: 'note',
   fault: 'several_spellings',
   advice:
-    'A proxy may look at one of two header lines, and the receiver at the other. Refuse a ' +
-    'repeated signature: most servers join the lines with ", ", which must not be split ' +
-    'again.',
+    'A proxy may read one of two header lines, and the receiver the other. Refuse a ' +
+    'repeated signature: most servers join the lines with ", ", so do not split the value.',
 };
 const broken = {
   ...repeated,
@@ -85,7 +84,7 @@ const broken = {
   fault: 'framing',
   byServer: true,
   mayClose: true,
-  advice: 'This is not HTTP (RFC 9112). The server, or the proxy in front of it, must refuse it.',
+  advice: 'The request is not HTTP (RFC 9112). The server or its proxy must refuse it.',
 } as const;
 const genuine = {
   category: 'genuine',
@@ -106,9 +105,8 @@ const framing = {
   byServer: true,
   mayClose: true,
   advice:
-    'Two parties that read the length of a request differently can be made to see ' +
-    'different requests (request smuggling). The server must answer 400: update it, and ' +
-    'the proxy in front of it.',
+    'If a proxy and the server read different lengths, they see different requests ' +
+    '(request smuggling). The server must answer 400: update the server and its proxy.',
 } as const;
 const otherMethod = {
   category: 'invalid',
@@ -117,7 +115,7 @@ const otherMethod = {
   severity: 'low',
   fault: 'method',
   byServer: true,
-  advice: 'The service sends POST. Answer 405 to every other method, with Allow: POST.',
+  advice: 'The service sends only POST. Answer 405 with Allow: POST to every other method.',
 } as const;
 
 const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
@@ -160,8 +158,8 @@ export const rawAttacks: readonly RawAttack[] = [
     repeated,
     withSignature(right, right),
   ),
-  raw('A04', 'a right line before a forged one', repeated, withSignature(right, zeros)),
-  raw('A04', 'a forged line before a right one', repeated, withSignature(zeros, right)),
+  raw('A04', 'a right signature line before a forged line', repeated, withSignature(right, zeros)),
+  raw('A04', 'a forged signature line before a right line', repeated, withSignature(zeros, right)),
   raw(
     'A07',
     'spaces and tabs around the signature, which HTTP strips',
@@ -176,7 +174,7 @@ export const rawAttacks: readonly RawAttack[] = [
   ),
   raw(
     'A12',
-    'the right signature with a NUL behind it',
+    'the right signature with a NUL after it',
     broken,
     withSignature((value) => `${value}\0`),
   ),
@@ -193,7 +191,7 @@ export const rawAttacks: readonly RawAttack[] = [
       ...repeated,
       severity: 'medium',
       fault: 'reads_elsewhere',
-      advice: 'Read the signature from the X-Service-Signature header, and from no other place.',
+      advice: 'Read the signature only from the X-Service-Signature header.',
     },
     ({ material, request, genuineLines }) => {
       const query = `${material.names.signature}=${material.signature}&signature=${material.signature}`;
@@ -235,7 +233,7 @@ export const rawAttacks: readonly RawAttack[] = [
       fault: 'no_limit',
       advice:
         'Answer 413 as soon as the declared or received length passes a limit. Otherwise ' +
-        'a stranger fills the memory.',
+        'an attacker fills the memory.',
     },
     ({ request, genuineLines }) =>
       request(genuineLines(), Buffer.alloc(1_024, 0x20), {
@@ -261,8 +259,8 @@ export const rawAttacks: readonly RawAttack[] = [
       accepts: [...framing.accepts, ...ACKNOWLEDGED],
       mustClose: true,
       advice:
-        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 ' +
-        'section 6.1): a reader of the length would take the rest for another request.',
+        'Answer 400, or read only the chunks and then close the connection (RFC 9112 ' +
+        'section 6.1). A proxy that reads Content-Length takes the rest for another request.',
     },
     ({ material, request, genuineLines }) => {
       const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];

@@ -1,4 +1,4 @@
-/** Recognises the framework by its replies, and names its access to the raw body. */
+/** Recognises the framework by its replies, and says how to read its raw body. */
 import { STATUS_CODES } from 'node:http';
 import type { WireReply } from '../wire.js';
 
@@ -11,7 +11,7 @@ const header =
 
 const SIGNS: readonly Sign[] = [
   ['Next.js', header('x-powered-by', /next\.js/i)],
-  // Before NestJS, whose 404 replies differ in one word.
+  // Before NestJS, because their 404 replies differ in one word.
   [
     'Fastify',
     ({ body }) =>
