@@ -1,7 +1,7 @@
 /** Tests the contract of a store's inbox: `Inbox` of @paylink/payments. */
 import assert from 'node:assert/strict';
 import type { CreatedStore, Scenario } from './payment-store-suite.js';
-import { newKey, of, within } from './store-steps.js';
+import { newKey, runOptions, within } from './store-steps.js';
 
 interface Facts {
   readonly key: string;
@@ -71,10 +71,10 @@ export const inInboxes: Readonly<Record<string, Scenario>> = {
     const { key, ...failed } = failedDelivery();
     await within('keep', inbox.keep({ key, ...failed }));
     const fail = (): Promise<void> => Promise.reject(new Error('the work threw'));
-    const failing = store.run(key, fail, of(key)).catch(() => undefined);
+    const failing = store.run(key, fail, runOptions(key)).catch(() => undefined);
     await within('a run that fails', failing);
     assert.ok(await inbox.get(key), 'the delivery must stay in the inbox after work that threw');
-    const succeeding = store.run(key, () => Promise.resolve(), of(key));
+    const succeeding = store.run(key, () => Promise.resolve(), runOptions(key));
     assert.equal(await within('a run', succeeding), 'done');
     assert.equal(await inbox.get(key), undefined, 'get must not find a delivery that succeeded');
     const listed = (await all(inbox)).filter((delivery) => delivery.key === key);

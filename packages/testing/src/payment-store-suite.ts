@@ -1,7 +1,7 @@
 /** Tests your own payment store. */
 import assert from 'node:assert/strict';
 import { inInboxes, type InboxUnderTest } from './inbox-scenarios.js';
-import { newKey, of, PATIENCE, pause, within, type Run } from './store-steps.js';
+import { newKey, PATIENCE, pause, runOptions, within, type Run } from './store-steps.js';
 import { globalRunner, type TestRunner } from './test-runner.js';
 
 type Work<Tx> = (tx: Tx) => Promise<void>;
@@ -109,7 +109,7 @@ function runOnce<Tx>(
   key: string,
   work: Work<Tx> = succeed,
 ): Promise<string> {
-  return within('a run', store.run(key, work, of(key)));
+  return within('a run', store.run(key, work, runOptions(key)));
 }
 
 /** Repeats the run until the key is free, because an aborted run may take a moment to end. */
@@ -121,7 +121,7 @@ async function runWhenFree<Tx>(
 ): Promise<string> {
   const end = performance.now() + PATIENCE;
   for (;;) {
-    const result = await within('a run', store.run(key, work, of(key, { turn })));
+    const result = await within('a run', store.run(key, work, runOptions(key, { turn })));
     if (result !== 'in_progress' || performance.now() > end) return result;
     await pause(10);
   }
@@ -155,7 +155,11 @@ async function startRun<Tx>(
     start();
     return end;
   };
-  const run = store.run(key, (tx) => work(tx, hold), of(key, { signal: controller.signal }));
+  const run = store.run(
+    key,
+    (tx) => work(tx, hold),
+    runOptions(key, { signal: controller.signal }),
+  );
   const ended = ending(run);
   await within('the start of the work', started);
   return { key, ended, abort: () => controller.abort(), finish, fail };
@@ -190,7 +194,7 @@ async function expectThrown<Tx>(
   work: Work<Tx>,
 ): Promise<void> {
   const key = newKey();
-  const run = store.run(key, work, of(key)).catch((reason: unknown) => reason);
+  const run = store.run(key, work, runOptions(key)).catch((reason: unknown) => reason);
   assert.ok(
     (await within('a run whose work throws', run)) === error,
     'the run must reject with the same object that the work threw, neither wrapped nor copied',
@@ -255,7 +259,7 @@ const always: Readonly<Record<string, Scenario>> = {
     for (let round = 0; round < 4; round++) {
       const key = newKey();
       const { counts, work } = countedWork(5);
-      const runs = Array.from({ length: 20 }, () => store.run(key, work, of(key)));
+      const runs = Array.from({ length: 20 }, () => store.run(key, work, runOptions(key)));
       const results = await within('20 concurrent runs', Promise.all(runs));
       const others = results.filter((result) => result !== 'done');
       assert.equal(others.length, 19, 'exactly one run must be done');
@@ -284,7 +288,7 @@ const always: Readonly<Record<string, Scenario>> = {
             if (index < 3) throw new Error('not yet');
             succeeded++;
           },
-          of(key),
+          runOptions(key),
         ),
       ),
     );
@@ -300,7 +304,7 @@ const always: Readonly<Record<string, Scenario>> = {
   async 'does not run the work if the signal is already aborted'({ store }) {
     const key = newKey();
     const { counts, work } = countedWork();
-    const run = store.run(key, work, of(key, { signal: AbortSignal.abort() }));
+    const run = store.run(key, work, runOptions(key, { signal: AbortSignal.abort() }));
     const result = await within('the end of an aborted run', ending(run));
     assert.deepEqual([result, counts.runs], ['rejected', 0]);
     await expectUntouched(store, key);
@@ -366,7 +370,11 @@ const always: Readonly<Record<string, Scenario>> = {
     const first = await startRun(store);
     const controller = new AbortController();
     const { counts, work } = countedWork();
-    const waiting = store.run(first.key, work, of(first.key, { signal: controller.signal }));
+    const waiting = store.run(
+      first.key,
+      work,
+      runOptions(first.key, { signal: controller.signal }),
+    );
     controller.abort();
     const result = await within('the end of an aborted run', ending(waiting));
     assert.ok(
@@ -415,7 +423,7 @@ const always: Readonly<Record<string, Scenario>> = {
   async 'does not disturb the work of another key on abort'({ store }) {
     const run = await startRun(store);
     const other = newKey();
-    const following = store.run(other, () => pause(QUIET_TIME), of(other));
+    const following = store.run(other, () => pause(QUIET_TIME), runOptions(other));
     await pause(QUIET_TIME / 4);
     run.abort();
     await expectRejected(run);
@@ -443,7 +451,7 @@ const onManyConnections: Readonly<Record<string, Scenario>> = {
 const onOneConnection: Readonly<Record<string, Scenario>> = {
   async 'runs the work of ten keys that wait for one connection'({ store }) {
     const keys = Array.from({ length: 10 }, newKey);
-    const runs = keys.map((key) => store.run(key, () => pause(2), of(key)));
+    const runs = keys.map((key) => store.run(key, () => pause(2), runOptions(key)));
     const results = await within('10 runs of different keys', Promise.all(runs));
     assert.deepEqual(
       results,
@@ -459,7 +467,7 @@ const acrossProcesses: Readonly<Record<string, Scenario>> = {
     const key = newKey();
     const { counts, work } = countedWork(20);
     const runs = Array.from({ length: 10 }, (_, index) =>
-      (index % 2 === 0 ? first : second).run(key, work, of(key)),
+      (index % 2 === 0 ? first : second).run(key, work, runOptions(key)),
     );
     const results = await within('10 runs in two stores', Promise.all(runs));
     const done = results.filter((result) => result === 'done');
@@ -500,7 +508,7 @@ const inTransactions: Readonly<Record<string, Scenario>> = {
       await write(tx, key);
       throw new Error('the work threw');
     };
-    assert.equal(await within('a run', ending(store.run(key, work, of(key)))), 'rejected');
+    assert.equal(await within('a run', ending(store.run(key, work, runOptions(key)))), 'rejected');
     assert.equal(await count(key), 0, 'the write of work that threw must be rolled back');
     await expectUntouched(store, key);
   },
@@ -540,7 +548,7 @@ const inTransactions: Readonly<Record<string, Scenario>> = {
     const work = async (tx: Tx): Promise<void> => {
       writing = Promise.resolve(write(tx, key)).catch(() => undefined);
     };
-    const result = await within('a run', ending(store.run(key, work, of(key))));
+    const result = await within('a run', ending(store.run(key, work, runOptions(key))));
     await writing;
     assert.equal(await count(key), result === 'done' ? 1 : 0, `the run was ${result}`);
     await expectDone(store, key, result === 'done');

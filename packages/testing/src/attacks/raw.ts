@@ -35,7 +35,9 @@ export interface RawAttack extends Verdict {
   readonly bytes: (craft: Craft) => Buffer;
 }
 
-/** @param more header lines of every request. Its `Host` replaces `host` */
+type RawVerdict = Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>;
+
+/** @param more further header lines of every request. A `Host` line replaces `host` */
 export function craftOf(
   material: Material,
   host: string,
@@ -54,7 +56,7 @@ export function craftOf(
     ],
     request(lines, body, { method = 'POST', query, connection = 'close', framing: frame } = {}) {
       const framing = frame ?? ([['Content-Length', String(body.length)]] as const);
-      const where = query === undefined ? path : path + (path.includes('?') ? '&' : '?') + query;
+      const target = query === undefined ? path : path + (path.includes('?') ? '&' : '?') + query;
       const all: HeaderLines = [
         ['Host', named],
         ['Connection', connection],
@@ -62,12 +64,12 @@ export function craftOf(
         ...lines,
         ...framing,
       ];
-      return requestBytes(all, body, { method, path: where });
+      return requestBytes(all, body, { method, path: target });
     },
   };
 }
 
-const repeated: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'> = {
+const repeated: RawVerdict = {
   category: 'forged',
   status: 401,
   code: 'invalid_signature',
@@ -129,12 +131,7 @@ const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = {
   QUERY: [500],
 };
 
-function raw(
-  id: string,
-  what: string,
-  verdict: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>,
-  bytes: RawAttack['bytes'],
-) {
+function raw(id: string, what: string, verdict: RawVerdict, bytes: RawAttack['bytes']) {
   return { id, name: nameOf(id, verdict.category, what), what, ...verdict, bytes };
 }
 

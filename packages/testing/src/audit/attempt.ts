@@ -2,7 +2,7 @@
 import { acknowledges, type Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import type { CauseId } from './causes.js';
-import { isAcknowledged, isLimited, statusOf, type AuditSession } from './session.js';
+import { isAcknowledged, isLimited, orClosed, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
 import { LIMITED, type AuditResult } from './report.js';
 
@@ -58,7 +58,7 @@ export async function attempt(probe: Probe, session: AuditSession): Promise<Audi
 }
 
 async function stillServes({ serves, wait }: AuditSession): Promise<WireAnswer> {
-  const once = (): Promise<WireAnswer> => serves().catch((): WireAnswer => 'closed');
+  const once = (): Promise<WireAnswer> => orClosed(serves());
   const first = await once();
   if (isAcknowledged(first) || isLimited(first)) return first;
   await wait(500);

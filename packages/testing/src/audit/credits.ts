@@ -2,7 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import type { WireAnswer } from '../wire.js';
 import { CAUSES, type CauseId } from './causes.js';
-import { isAcknowledged, isLimited, PATIENCE, statusOf, type AuditSession } from './session.js';
+import {
+  isAcknowledged,
+  isLimited,
+  orClosed,
+  PATIENCE,
+  statusOf,
+  type AuditSession,
+} from './session.js';
 import { SETTLE } from './options.js';
 import { LIMITED, type AuditResult, type AuditStop } from './report.js';
 
@@ -129,8 +136,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const start = await books.count(raced);
     const body = bodyOf(raced);
     const bytes = session.request(session.genuineLines(body), body);
-    const send = (): Promise<WireAnswer> =>
-      session.exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
+    const send = (): Promise<WireAnswer> => orClosed(session.exchangeWithin(PATIENCE, bytes));
     const answers = await Promise.all(Array.from({ length: 20 }, send));
     const last = await serves(body);
     const count = (await settledOn(raced, (now) => now > start + 1)) - start;
@@ -189,9 +195,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
         ...(event === undefined ? [] : [[material.names.event, event] as const]),
         signature!,
       ];
-      const got = await session
-        .exchangePatiently(session.request(lines, body))
-        .catch((): WireAnswer => 'closed');
+      const got = await orClosed(session.exchangePatiently(session.request(lines, body)));
       const count = await settledOn(unpaid, (now) => now > known, { milliseconds: unpaidSettle });
       add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined, [got]);
       known = count;

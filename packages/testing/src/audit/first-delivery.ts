@@ -4,7 +4,7 @@
 import type { WireAnswer } from '../wire.js';
 import { attacks } from '../attacks/index.js';
 import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
-import { isAcknowledged, statusOf, type AuditSession } from './session.js';
+import { isAcknowledged, orClosed, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
 import type { AuditResult, AuditStop } from './report.js';
 
@@ -170,9 +170,8 @@ async function forgedAnswer(session: AuditSession, milliseconds: number): Promis
   const { material, request, genuineLines } = session;
   const [type, event] = genuineLines();
   const forged = [material.names.signature, material.mac(material.body, UNKNOWN_SECRET)] as const;
-  return session
-    .exchangeWithin(milliseconds, request([type!, event!, forged], material.body))
-    .catch(() => 'closed' as const);
+  const bytes = request([type!, event!, forged], material.body);
+  return orClosed(session.exchangeWithin(milliseconds, bytes));
 }
 
 /** Tries variants of a refused genuine delivery, and returns a finding for each accepted one. */
@@ -191,9 +190,7 @@ async function acceptedVariants(
       const probe = probeOf(attack);
       const { headers, rawBody } = attack.delivery;
       const bytes = session.request(Object.entries(headers), rawBody);
-      const answer = await session
-        .exchangeWithin(milliseconds, bytes)
-        .catch(() => 'closed' as const);
+      const answer = await orClosed(session.exchangeWithin(milliseconds, bytes));
       if (!isAcknowledged(answer)) return undefined;
       const { id, name, what, expected, severity, fault, advice } = probe;
       const actual = statusOf(answer);

@@ -4,11 +4,10 @@ import { attacks } from '../attacks/index.js';
 import { acknowledges, materialOf } from '../attacks/attack.js';
 import { rawAttacks } from '../attacks/raw.js';
 import { headerNames } from '../delivery-forms.js';
-import type { WireAnswer } from '../wire.js';
 import { attempt, StoppedServing } from './attempt.js';
 import { booksOf, judgeCredits, watchNonsense } from './credits.js';
 import { deliverFirst } from './first-delivery.js';
-import { isAcknowledged, openSession, statusOf, type AuditSession } from './session.js';
+import { isAcknowledged, openSession, orClosed, statusOf, type AuditSession } from './session.js';
 import { leaks } from './leaks.js';
 import { readOptions, type AuditOptions, type ReadOptions } from './options.js';
 import { pooled } from './pool.js';
@@ -173,7 +172,7 @@ class Audit {
     const { serves, wait, throwIfEnded } = this.#session;
     for (let time = 0; time < 12; time++) {
       throwIfEnded();
-      if (isAcknowledged(await serves().catch((): WireAnswer => 'closed'))) return true;
+      if (isAcknowledged(await orClosed(serves()))) return true;
       await wait(250);
     }
     return false;
@@ -187,9 +186,7 @@ class Audit {
     const { material, request, genuineLines, exchange, unknownOrder } = this.#session;
     const reference = `${material.reference}-unknown-${randomBytes(4).toString('hex')}`;
     const body = Buffer.from(JSON.stringify({ reference }));
-    const status = statusOf(
-      await exchange(request(genuineLines(body), body)).catch((): WireAnswer => 'closed'),
-    );
+    const status = statusOf(await orClosed(exchange(request(genuineLines(body), body))));
     if (status !== undefined && !acknowledges(status) && status !== 401 && status !== 403)
       unknownOrder.status = status;
   }

@@ -1,7 +1,14 @@
 /** Probes of the replies: to duplicates, to forged deliveries, and of their contents. */
 import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
-import { asksForRetry, isAcknowledged, PATIENCE, statusOf, type AuditSession } from './session.js';
+import {
+  asksForRetry,
+  isAcknowledged,
+  orClosed,
+  PATIENCE,
+  statusOf,
+  type AuditSession,
+} from './session.js';
 import type { Observation, Probe } from './probe.js';
 
 const REFUSED = [401, 400, 403];
@@ -39,8 +46,7 @@ export const replyProbes: readonly Probe[] = [
       'is still at work. Claim the key atomically, in the transaction of the effect.',
     async perform({ material, request, genuineLines, exchangeWithin, serves }) {
       const bytes = request(genuineLines(), material.body);
-      const send = (): Promise<WireAnswer> =>
-        exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
+      const send = (): Promise<WireAnswer> => orClosed(exchangeWithin(PATIENCE, bytes));
       const others = await Promise.all(Array.from({ length: DUPLICATES }, send));
       // A server with one worker and a short queue does not answer every duplicate. The service
       // retries them.

@@ -92,9 +92,7 @@ export function openSession(
   const answerOn: AuditSession['answerOn'] = async (wire, patience, method = 'POST') => {
     const answer = await wire.answer(method, patience);
     if (answer !== 'no answer') return answer;
-    await exchangeWithin(Math.min(patience, PATIENCE), genuine(material.body)).catch(
-      () => 'closed',
-    );
+    await orClosed(exchangeWithin(Math.min(patience, PATIENCE), genuine(material.body)));
     return wire.answer(method, 0);
   };
 
@@ -159,6 +157,11 @@ export function asksForRetry(answer: WireAnswer): boolean {
 /** Matches 429, which shows nothing about the receiver behind the rate limit. */
 export function isLimited(answer: WireAnswer): boolean {
   return statusOf(answer) === 429;
+}
+
+/** Returns 'closed' if the connection failed. */
+export function orClosed(answer: Promise<WireAnswer>): Promise<WireAnswer> {
+  return answer.catch(() => 'closed');
 }
 
 export function isAcknowledged(answer: WireAnswer): boolean {

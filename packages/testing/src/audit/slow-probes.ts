@@ -1,7 +1,7 @@
 /** Probes of slow, cut-off and endless bodies, and of their cost for a server. */
 import { ACKNOWLEDGED } from '../attacks/attack.js';
 import { chunked, type Wire, type WireAnswer } from '../wire.js';
-import { PATIENCE, statusOf, type AuditSession } from './session.js';
+import { orClosed, PATIENCE, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
 
 type Traits = Pick<Probe, 'category' | 'expected' | 'mayClose' | 'severity' | 'fault' | 'advice'>;
@@ -123,9 +123,7 @@ export const loadProbes: readonly Probe[] = [
       const senders = await Promise.all(Array.from({ length: SLOW_SENDERS }, () => session.open()));
       try {
         await Promise.all(senders.map((sender) => sender.write(firstHalf(session), 1_000)));
-        return {
-          answer: await session.serves(undefined, patience).catch((): WireAnswer => 'closed'),
-        };
+        return { answer: await orClosed(session.serves(undefined, patience)) };
       } finally {
         for (const sender of senders) sender.destroy();
       }
