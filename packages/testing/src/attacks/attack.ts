@@ -160,10 +160,10 @@ function deliver({ names, body, mac }: Material, difference: Difference): Delive
     [names.signature]: difference.signature === undefined ? mac(rawBody) : difference.signature,
     ...difference.headers,
   };
-  const given = Object.entries(headers).filter(
+  const sent = Object.entries(headers).filter(
     (entry): entry is [string, string] => entry[1] !== null,
   );
-  return inForms(rawBody, Object.fromEntries(given));
+  return inForms(rawBody, Object.fromEntries(sent));
 }
 
 /** Signs well-formed forged signatures. */

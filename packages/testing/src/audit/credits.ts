@@ -59,7 +59,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   const { material, serves } = session;
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
-  /** @param answers for a delivery that got 429, credits show nothing */
+  /** @param answers the answers to the deliveries. After a 429, credits show nothing */
   const add = (
     id: string,
     what: string,
@@ -197,7 +197,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
       ];
       const got = await orClosed(session.exchangePatiently(session.request(lines, body)));
       const count = await settledOn(unpaid, (now) => now > known, { milliseconds: unpaidSettle });
-      add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined, [got]);
+      add(id, what, 'credits_unpaid', count > known ? 'credited' : undefined, [got]);
       known = count;
     }
     if (known === start) {

@@ -65,7 +65,7 @@ export const RAW_BODY: Readonly<Record<string, string>> = {
     'create the app with { bodyParser: false }, mount express.raw({ type: () => true, ' +
     "inflate: false, limit: '64kb' }) on this route, and a JSON parser on the others",
   Fastify:
-    'in a plugin of its own: removeAllContentTypeParsers(), then ' +
+    'in its own plugin, call removeAllContentTypeParsers(), then ' +
     "addContentTypeParser('*', { parseAs: 'buffer' }, …)",
   'Laravel or PHP': "read file_get_contents('php://input')",
   FastAPI: 'read await request.body()',
