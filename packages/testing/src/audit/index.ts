@@ -220,40 +220,41 @@ function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions):
   return [...kit.map(probeOf), ...raw.map(probeOfRaw)];
 }
 
+type Unjudged = readonly [id: string, behaviour: string, reason: string | undefined];
+
 /** Lists the attacks that this audit cannot try, with reasons. */
 function notTried({ bodyLimit, credits }: ReadOptions): AuditResult[] {
-  const reasons: readonly (readonly [id: string, behaviour: string, reason: string | undefined])[] =
+  const reasons: readonly Unjudged[] = [
+    ['A20', 'refuses signatures that are not strings', 'HTTP sends only strings'],
     [
-      ['A20', 'refuses signatures that are not strings', 'HTTP sends only strings'],
-      [
-        'C24',
-        'refuses a success whose signed body contradicts it',
-        credits === undefined ? NO_CREDITS : undefined,
-      ],
-      ['D03', 'refuses a body of twice the limit', bodyLimit === undefined ? NO_LIMIT : undefined],
-      [
-        'D05',
-        'accepts a body at its limit, and refuses one byte more',
-        bodyLimit === undefined ? NO_LIMIT : undefined,
-      ],
-      ['D22', 'answers the same over HTTP/2', 'the audit speaks HTTP/1.1'],
-      ['D26', 'answers only on its own route', 'the router decides which paths reach the receiver'],
-      [
-        'E06',
-        'does not credit another event that is relabelled as a success',
-        'the delivery looks genuine: ask the API for each payment',
-      ],
-      [
-        'E07',
-        'credits a success that was relabelled in transit',
-        'only reconcile can find the payment',
-      ],
-      [
-        'H04',
-        'credits once for two bodies of one reference',
-        credits === undefined ? NO_CREDITS : undefined,
-      ],
-    ];
+      'C24',
+      'refuses a success whose signed body contradicts it',
+      credits === undefined ? NO_CREDITS : undefined,
+    ],
+    ['D03', 'refuses a body of twice the limit', bodyLimit === undefined ? NO_LIMIT : undefined],
+    [
+      'D05',
+      'accepts a body at its limit, and refuses one byte more',
+      bodyLimit === undefined ? NO_LIMIT : undefined,
+    ],
+    ['D22', 'answers the same over HTTP/2', 'the audit speaks HTTP/1.1'],
+    ['D26', 'answers only on its own route', 'the router decides which paths reach the receiver'],
+    [
+      'E06',
+      'does not credit another event that is relabelled as a success',
+      'the delivery looks genuine: ask the API for each payment',
+    ],
+    [
+      'E07',
+      'credits a success that was relabelled in transit',
+      'only reconcile can find the payment',
+    ],
+    [
+      'H04',
+      'credits once for two bodies of one reference',
+      credits === undefined ? NO_CREDITS : undefined,
+    ],
+  ];
   return reasons.flatMap(([id, behaviour, skipped]) => {
     if (skipped === undefined) return [];
     const result = { id, name: `${id} ${behaviour}`, passed: true, skipped };
