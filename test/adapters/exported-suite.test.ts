@@ -58,8 +58,8 @@ describe('testAdapter', () => {
     // Concurrent, because a careless adapter leaves many waiting for a reply.
     await Promise.all(cases.map(([name, body]) => body().catch(() => failed.push(name))));
     expect(cases.length).toBeGreaterThan(30);
-    expect(failed).toContain('A01 A delivery without a signature: 401');
-    expect(failed).toContain('C02 A body that a JSON parser wrote again: 401');
+    expect(failed).toContain('A01 A delivery without a signature gets 401');
+    expect(failed).toContain('C02 A body that a JSON parser re-serialised gets 401');
     expect(failed.length).toBeGreaterThan(25);
   }, 120_000);
 

@@ -75,7 +75,7 @@ describe('an audit of Fastify', () => {
     ).toEqual([]);
     expect(report.notes.map(({ note }) => note)).toContainEqual(
       expect.stringMatching(
-        /answered 500 to a reference .* as to every order that it does not know\. 503 would be clearer/,
+        /answered 500 to a reference .* as to every unknown order\. A 503 would be clearer/,
       ),
     );
   });

@@ -36,7 +36,7 @@ describe('auditReceiver', () => {
       actual: 200,
       severity: 'low',
       cause: 'framing',
-      detail: 'and answered another request on the same connection',
+      detail: 'the server answered another request on the same connection',
     });
   }, 30_000);
 

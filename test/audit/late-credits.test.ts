@@ -38,9 +38,8 @@ describe('auditReceiver', () => {
     expect(findings).toEqual([]);
     expect(notJudged).toEqual([]);
     expect(stopped).toMatchObject({ reason: 'interrupted' });
-    expect(results.filter(({ name }) => name.includes('by its credits')).length).toBeGreaterThan(
-      10,
-    );
+    const judged = results.filter(({ name }) => /^\w+ (does not )?credit/.test(name));
+    expect(judged.length).toBeGreaterThan(10);
   });
 
   it('suggests a longer `settle` if no credit came in time', async () => {

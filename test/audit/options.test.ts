@@ -54,7 +54,7 @@ describe('auditReceiver', () => {
     [
       202,
       [
-        'answered 202 to a genuine delivery: that is right only if the event survives a crash until it is credited',
+        'answered 202 to a genuine delivery: 202 is right only if the event survives a crash until its credit',
       ],
     ],
     [204, []],
@@ -158,14 +158,14 @@ describe('auditReceiver', () => {
     const { notJudged, notes, passed } = await auditReceiver({ url, secret, timeout: 4_000 });
     await close();
     expect(passed).toBe(true);
-    expect(notJudged.join()).toMatch(/credited once.*payment is lost/);
+    expect(notJudged.join()).toMatch(/double credits.*lost credits/);
     expect(notes).toEqual([]);
   }, 30_000);
 
   it('rejects if `credits` returns no number or fails', async () => {
     const { url, close } = await listen(receiver());
     await expect(auditReceiver({ url, secret, credits: () => Number.NaN })).rejects.toThrow(
-      /credits must return an order's number/,
+      /credits must return a whole number/,
     );
     await expect(
       auditReceiver({ url, secret, credits: () => Promise.reject(new Error('no books')) }),

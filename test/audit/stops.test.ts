@@ -69,7 +69,7 @@ describe('auditReceiver', () => {
     [
       'wrong_secret',
       answering(() => 400),
-      /refused like a forged one \(400\).*secrets and the header names on both sides/,
+      /refused a genuine delivery like a forged delivery \(400\).*secrets and the header names on both sides/,
     ],
     [
       'unknown_reference',

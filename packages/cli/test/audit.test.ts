@@ -88,7 +88,7 @@ describe('paylink audit', () => {
       /^critical {2}verifies re-serialised JSON \(\d+ findings\)\n {2}\S.*\n {2}Fix: Verify the bytes as received/m,
     );
     expect(stdout.split('\n').length).toBeLessThan(45);
-    expect(stdout).toMatch(/^Not judged:\n {2}whether an order is credited once/m);
+    expect(stdout).toMatch(/^Not judged:\n {2}double credits after replays/m);
     expect(stdout).not.toContain('\u001b');
     expect(stdout).not.toMatch(/bodyLimit|requestHeaders|confirm: true/);
 

@@ -1,7 +1,7 @@
 /** Tests the contract of a store's inbox: `Inbox` of @paylink/payments. */
 import assert from 'node:assert/strict';
-import type { StoreUnderTest } from './payment-store-suite.js';
-import { newKey, of, within } from './store-steps.js';
+import type { CreatedStore, Scenario } from './payment-store-suite.js';
+import { newKey, runOptions, within } from './store-steps.js';
 
 interface Facts {
   readonly key: string;
@@ -34,19 +34,17 @@ export interface InboxUnderTest {
   forget(options: { readonly olderThan: Date }): Promise<number>;
 }
 
-type Scenario = <Tx>(store: StoreUnderTest<Tx>) => Promise<void>;
-
 export const inInboxes: Readonly<Record<string, Scenario>> = {
-  async 'keeps a failed delivery with every fact and byte'(store) {
-    const inbox = inboxOf(store);
+  async 'keeps a failed delivery with every fact and byte'(created) {
+    const inbox = inboxOf(created);
     const rawBody = new Uint8Array([0, 39, 92, 195, 169, 255, 10]);
     const more = { tenant: `o'brien "é" \\ 🧺`, rawBody };
     const failed = failedDelivery(more);
     await within('keep', inbox.keep(failed));
     const found = await within('get', inbox.get(failed.key));
-    assert.ok(found, 'get must find a delivery that was kept');
+    assert.ok(found, 'get must find a kept delivery');
     const { rawBody: body, firstFailedAt, lastFailedAt, ...facts } = found;
-    assert.deepEqual([...body], [...rawBody], 'the body must come back byte for byte');
+    assert.deepEqual([...body], [...rawBody], 'the inbox must return the body byte for byte');
     assert.ok(firstFailedAt instanceof Date && lastFailedAt instanceof Date);
     const { rawBody: _, ...kept } = failed;
     assert.deepEqual({ ...facts }, { ...kept, attempts: 1, size: rawBody.length });
@@ -54,8 +52,8 @@ export const inInboxes: Readonly<Record<string, Scenario>> = {
     assert.deepEqual({ ...listed }, { ...facts, firstFailedAt, lastFailedAt });
   },
 
-  async 'keeps a flood of one key once, and counts it'(store) {
-    const inbox = inboxOf(store);
+  async 'keeps many failures of one key as one delivery, and counts the attempts'(created) {
+    const inbox = inboxOf(created);
     const failed = failedDelivery();
     const flood = Array.from({ length: 50 }, () => inbox.keep(failed));
     await within('50 deliveries of one key', Promise.all(flood));
@@ -67,23 +65,24 @@ export const inInboxes: Readonly<Record<string, Scenario>> = {
     );
   },
 
-  async 'lists a delivery until work of its key succeeds'(store) {
-    const inbox = inboxOf(store);
+  async 'lists a delivery until work of its key succeeds'(created) {
+    const { store } = created;
+    const inbox = inboxOf(created);
     const { key, ...failed } = failedDelivery();
     await within('keep', inbox.keep({ key, ...failed }));
     const fail = (): Promise<void> => Promise.reject(new Error('the work threw'));
-    const failing = store.run(key, fail, of(key)).catch(() => undefined);
+    const failing = store.run(key, fail, runOptions(key)).catch(() => undefined);
     await within('a run that fails', failing);
-    assert.ok(await inbox.get(key), 'work that threw must leave the delivery in the inbox');
-    const succeeding = store.run(key, () => Promise.resolve(), of(key));
+    assert.ok(await inbox.get(key), 'the delivery must stay in the inbox after work that threw');
+    const succeeding = store.run(key, () => Promise.resolve(), runOptions(key));
     assert.equal(await within('a run', succeeding), 'done');
     assert.equal(await inbox.get(key), undefined, 'get must not find a delivery that succeeded');
     const listed = (await all(inbox)).filter((delivery) => delivery.key === key);
     assert.deepEqual(listed, [], 'list must leave out a delivery that succeeded');
   },
 
-  async 'lists each delivery once in pages of any length, the oldest first'(store) {
-    const inbox = inboxOf(store);
+  async 'lists each delivery once across pages of any length, oldest first'(created) {
+    const inbox = inboxOf(created);
     const kept = Array.from({ length: 5 }, () => failedDelivery());
     for (const failed of kept) await within('keep', inbox.keep(failed));
     const mine = new Set(kept.map(({ key }) => key));
@@ -98,19 +97,19 @@ export const inInboxes: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'discards one delivery and forgets only older ones'(store) {
-    const inbox = inboxOf(store);
+  async 'discards one delivery and forgets only older ones'(created) {
+    const inbox = inboxOf(created);
     const [first, second] = [failedDelivery(), failedDelivery()];
     await within('keep', Promise.all([inbox.keep(first), inbox.keep(second)]));
     await within('discard', inbox.discard(first.key));
-    assert.equal(await inbox.get(first.key), undefined, 'get must not find what was discarded');
+    assert.equal(await inbox.get(first.key), undefined, 'get must not find a discarded delivery');
     const olderThan = new Date(Date.now() - 365 * 86_400_000);
     await within('forget', inbox.forget({ olderThan }));
-    assert.ok(await inbox.get(second.key), 'the other delivery must stay');
+    assert.ok(await inbox.get(second.key), 'forget must keep the other delivery');
   },
 };
 
-function inboxOf<Tx>({ inbox }: StoreUnderTest<Tx>): InboxUnderTest {
+function inboxOf<Tx>({ store: { inbox } }: CreatedStore<Tx>): InboxUnderTest {
   assert.ok(inbox, 'the store must have an `inbox`');
   return inbox;
 }

@@ -1,7 +1,7 @@
-/** Tests a payment store of your own. */
+/** Tests your own payment store. */
 import assert from 'node:assert/strict';
 import { inInboxes, type InboxUnderTest } from './inbox-scenarios.js';
-import { newKey, of, PATIENCE, pause, within, type Run } from './store-steps.js';
+import { newKey, PATIENCE, pause, runOptions, within, type Run } from './store-steps.js';
 import { globalRunner, type TestRunner } from './test-runner.js';
 
 type Work<Tx> = (tx: Tx) => Promise<void>;
@@ -15,20 +15,20 @@ export interface StoreUnderTest<Tx = undefined> {
 
 /**
  * `transactional`: the work's writes and the mark commit together. `lease`: runs exclude each other
- * across processes. `memory`: within one process.
+ * across processes. `memory`: runs exclude each other within one process.
  */
 export type StoreCapability = 'transactional' | 'lease' | 'memory';
 
 /** A new store for one test. */
 export interface CreatedStore<Tx = undefined> {
   readonly store: StoreUnderTest<Tx>;
-  /** A second store on the same database, as in another process. Not for `memory`. */
+  /** A second store on the same database, as in another process. Not needed for `memory`. */
   readonly other?: StoreUnderTest<Tx> | undefined;
-  /** Writes a row under `id` through `tx`. For `transactional`. */
+  /** Writes a row under `id` through `tx`. Needed for `transactional`. */
   readonly write?: ((tx: Tx, id: string) => Promise<unknown>) | undefined;
-  /** Counts the rows under `id`, outside any transaction. For `transactional`. */
+  /** Counts the rows under `id`, outside any transaction. Needed for `transactional`. */
   readonly count?: ((id: string) => Promise<number>) | undefined;
-  /** Called after the test. */
+  /** Called after the test, even if the test failed. */
   readonly close?: (() => unknown) | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface PaymentStoreSuiteOptions {
   readonly capability: StoreCapability;
   /**
    * Set for an engine with a single connection (an embedded database). Work on one key then waits
-   * for work on another, and each must get its turn. Default false.
+   * for work on another key. Default false.
    */
   readonly oneAtATime?: boolean | undefined;
   /** Set to test the store's inbox too. Default false. */
@@ -45,11 +45,10 @@ export interface PaymentStoreSuiteOptions {
   readonly runner?: TestRunner | undefined;
 }
 
-type Scenario = <Tx>(store: StoreUnderTest<Tx>) => Promise<void>;
-type LargeScenario = <Tx>(created: CreatedStore<Tx>) => Promise<void>;
+export type Scenario = <Tx>(created: CreatedStore<Tx>) => Promise<void>;
 
 /** Milliseconds to wait for an event that must not happen. */
-const A_WHILE = 60;
+const QUIET_TIME = 60;
 
 /**
  * Registers the tests that a store must pass before it handles money: the contract of
@@ -67,507 +66,413 @@ export function testPaymentStore<Tx>(
   const { describe, it } = runner ?? globalRunner('testPaymentStore');
   const scenarios = {
     ...always,
-    ...(oneAtATime ? inTurn : sideBySide),
+    ...(oneAtATime ? onOneConnection : onManyConnections),
     ...(inbox ? inInboxes : {}),
+    ...(capability === 'memory' ? {} : acrossProcesses),
+    ...(capability === 'transactional' ? inTransactions : {}),
   };
   describe(name, () => {
     for (const [title, scenario] of Object.entries(scenarios)) {
-      it(title, () => withStore(create, ({ store }) => scenario(store)));
-    }
-    const more = { ...(capability === 'memory' ? {} : acrossProcesses) };
-    if (capability === 'transactional') Object.assign(more, inTransactions);
-    for (const [title, scenario] of Object.entries(more)) {
-      it(title, () => withStore(create, scenario));
+      it(title, async () => {
+        const created = await create();
+        try {
+          await scenario(created);
+        } finally {
+          await created.close?.();
+        }
+      });
     }
   });
 }
 
-async function withStore<Tx>(
-  create: () => CreatedStore<Tx> | Promise<CreatedStore<Tx>>,
-  scenario: (created: CreatedStore<Tx>) => Promise<void>,
-): Promise<void> {
-  const created = await create();
-  try {
-    await scenario(created);
-  } finally {
-    await created.close?.();
-  }
-}
+const succeed = (): Promise<void> => Promise.resolve();
 
-const nothing = (): Promise<void> => Promise.resolve();
-const never = (): Promise<void> => new Promise(() => undefined);
-
-/** Work that has begun when `begun` resolves. The test ends it. */
-interface HeldWork {
-  readonly work: () => Promise<void>;
-  readonly begun: Promise<void>;
-  readonly finish: () => void;
-  readonly fail: (error: unknown) => void;
-}
-
-function heldWork(): HeldWork {
-  let begin!: () => void;
-  let finish!: () => void;
-  let fail!: (error: unknown) => void;
-  const begun = new Promise<void>((resolve) => (begin = resolve));
-  const end = new Promise<void>((resolve, reject) => {
-    finish = resolve;
-    fail = reject;
-  });
-  const work = (): Promise<void> => {
-    begin();
-    return end;
+/** Work that counts its runs, and the most runs at the same time. */
+function countedWork(milliseconds = 0) {
+  const counts = { runs: 0, running: 0, mostAtOnce: 0 };
+  const work = async (): Promise<void> => {
+    counts.runs++;
+    counts.mostAtOnce = Math.max(counts.mostAtOnce, ++counts.running);
+    await pause(milliseconds);
+    counts.running--;
   };
-  return { work, begun, finish, fail };
+  return { counts, work };
 }
 
-/** Returns a run's result, or reports that it rejected. */
+/** Returns a run's result, or "rejected". */
 function ending(run: Promise<string>): Promise<string> {
   return run.catch(() => 'rejected');
 }
 
-/** Runs succeeding work until the key is free, because an aborted run may take a moment to end. */
+function runOnce<Tx>(
+  store: StoreUnderTest<Tx>,
+  key: string,
+  work: Work<Tx> = succeed,
+): Promise<string> {
+  return within('a run', store.run(key, work, runOptions(key)));
+}
+
+/** Repeats the run until the key is free, because an aborted run may take a moment to end. */
 async function runWhenFree<Tx>(
   store: StoreUnderTest<Tx>,
   key: string,
-  work: Work<Tx> = nothing,
+  work: Work<Tx> = succeed,
   turn?: string,
 ): Promise<string> {
   const end = performance.now() + PATIENCE;
   for (;;) {
-    const result = await within('a run', store.run(key, work, of(key, { turn })));
+    const result = await within('a run', store.run(key, work, runOptions(key, { turn })));
     if (result !== 'in_progress' || performance.now() > end) return result;
     await pause(10);
   }
+}
+
+/** A run whose work waits for the test. */
+interface HeldRun {
+  readonly key: string;
+  readonly ended: Promise<string>;
+  readonly abort: () => void;
+  readonly finish: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Starts a run of a new key. Resolves when the work calls `hold`. */
+async function startRun<Tx>(
+  store: StoreUnderTest<Tx>,
+  work: (tx: Tx, hold: () => Promise<void>) => Promise<void> = (_, hold) => hold(),
+): Promise<HeldRun> {
+  const key = newKey();
+  const controller = new AbortController();
+  let start!: () => void;
+  let finish!: () => void;
+  let fail!: (error: unknown) => void;
+  const started = new Promise<void>((resolve) => (start = resolve));
+  const end = new Promise<void>((resolve, reject) => {
+    finish = resolve;
+    fail = reject;
+  });
+  const hold = (): Promise<void> => {
+    start();
+    return end;
+  };
+  const run = store.run(
+    key,
+    (tx) => work(tx, hold),
+    runOptions(key, { signal: controller.signal }),
+  );
+  const ended = ending(run);
+  await within('the start of the work', started);
+  return { key, ended, abort: () => controller.abort(), finish, fail };
+}
+
+async function expectRejected({ ended }: HeldRun): Promise<void> {
+  assert.equal(await within('the end of an aborted run', ended), 'rejected');
 }
 
 async function expectDone<Tx>(
   store: StoreUnderTest<Tx>,
   key: string,
   done: boolean,
-  message?: string,
+  reason = done ? 'the work succeeded' : 'the work did not succeed',
 ): Promise<void> {
-  const reason = message ?? (done ? 'the work succeeded' : 'no work succeeded');
   const answer = await within('isDone', store.isDone(key));
   assert.equal(answer, done, `isDone must be ${done}: ${reason}`);
 }
 
-/** Checks that a run left nothing behind: no mark, and a free key. */
+/** Checks that a run left nothing behind: the key has no mark and is free. */
 async function expectUntouched<Tx>(store: StoreUnderTest<Tx>, key: string): Promise<void> {
   await expectDone(store, key, false);
-  let ran = 0;
-  const result = await runWhenFree(store, key, async () => {
-    ran++;
-  });
-  assert.deepEqual(
-    [result, ran],
-    ['done', 1],
-    'the key must be free for another run, which does the work',
-  );
+  const { counts, work } = countedWork();
+  const result = await runWhenFree(store, key, work);
+  assert.deepEqual([result, counts.runs], ['done', 1], 'a later run of the key must do the work');
   await expectDone(store, key, true);
 }
 
+async function expectThrown<Tx>(
+  store: StoreUnderTest<Tx>,
+  error: unknown,
+  work: Work<Tx>,
+): Promise<void> {
+  const key = newKey();
+  const run = store.run(key, work, runOptions(key)).catch((reason: unknown) => reason);
+  assert.ok(
+    (await within('a run whose work throws', run)) === error,
+    'the run must reject with the same object that the work threw, neither wrapped nor copied',
+  );
+  await expectUntouched(store, key);
+}
+
 const always: Readonly<Record<string, Scenario>> = {
-  async 'says that a key without a run is not done'(store) {
-    await expectDone(store, newKey(), false, 'the key is new');
-  },
-
-  async 'does the work of a new key, and leaves a mark'(store) {
+  async 'runs the work of a new key and marks the key as done'({ store }) {
     const key = newKey();
-    let ran = 0;
-    const result = await within(
-      'a run',
-      store.run(
-        key,
-        async () => {
-          ran++;
-        },
-        of(key),
-      ),
-    );
-    assert.deepEqual([result, ran], ['done', 1]);
+    await expectDone(store, key, false, 'the key is new');
+    const { counts, work } = countedWork();
+    assert.deepEqual([await runOnce(store, key, work), counts.runs], ['done', 1]);
     await expectDone(store, key, true);
   },
 
-  async 'does nothing again that is done: a replay is a duplicate'(store) {
+  async 'reports a replay as a duplicate without running the work again'({ store }) {
     const key = newKey();
-    let ran = 0;
-    const results: string[] = [];
-    for (let time = 0; time < 4; time++) {
-      results.push(
-        await within(
-          'a run',
-          store.run(
-            key,
-            async () => {
-              ran++;
-            },
-            of(key),
-          ),
-        ),
-      );
-    }
-    assert.deepEqual([results, ran], [['done', 'duplicate', 'duplicate', 'duplicate'], 1]);
+    assert.equal(await runOnce(store, key), 'done');
+    const { counts, work } = countedWork();
+    for (let time = 0; time < 3; time++) assert.equal(await runOnce(store, key, work), 'duplicate');
+    assert.equal(counts.runs, 0, 'a duplicate must not run the work');
     await expectDone(store, key, true);
   },
 
-  async 'leaves no mark when the work throws, and throws on the very same error'(store) {
+  async 'rejects with the error that the work throws, and does not mark the key'({ store }) {
     const errors = [
       new Error('the work threw'),
       Object.freeze(new TypeError('frozen')),
-      { code: 'no Error at all' },
+      { code: 'not an Error' },
     ];
     for (const error of errors) {
-      const key = newKey();
-      const outcome = await within(
-        'a run whose work throws',
-        store
-          .run(
-            key,
-            async () => {
-              await pause(1);
-              // eslint-disable-next-line @typescript-eslint/only-throw-error -- handlers throw such values too
-              throw error;
-            },
-            of(key),
-          )
-          .then(
-            (result) => ({ result }),
-            (thrown: unknown) => ({ thrown }),
-          ),
-      );
-      assert.ok('thrown' in outcome, 'a run whose work throws must reject');
-      assert.ok(
-        outcome.thrown === error,
-        'it must reject with the same object that the work threw, neither wrapped nor copied',
-      );
-      await expectUntouched(store, key);
+      await expectThrown(store, error, async () => {
+        await pause(1);
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- handlers throw such values too
+        throw error;
+      });
     }
   },
 
-  async 'throws on an error that work throws before its first await'(store) {
-    const key = newKey();
+  async 'rejects with an error that the work throws before its first await'({ store }) {
     const error = new Error('at once');
-    const work = (): never => {
+    await expectThrown(store, error, () => {
       throw error;
-    };
-    const thrown = await within(
-      'a run whose work throws at once',
-      store.run(key, work, of(key)).catch((reason: unknown) => reason),
-    );
-    assert.ok(thrown === error, 'it must reject with the same object that the work threw');
-    await expectUntouched(store, key);
+    });
   },
 
-  async 'leaves no mark while the work still runs'(store) {
-    const key = newKey();
-    const { work, begun, finish } = heldWork();
-    const running = store.run(key, work, of(key));
-    await within('the begin of the work', begun);
-    // An engine with one connection answers after the work: too late to be wrong.
+  async 'does not mark a key as done while its work runs'({ store }) {
+    const { key, ended, finish } = await startRun(store);
+    // On a single connection, isDone answers only after the work.
     const early = await Promise.race([
       store.isDone(key),
-      pause(A_WHILE).then(() => 'no answer yet'),
+      pause(QUIET_TIME).then(() => 'no answer yet'),
     ]);
     finish();
-    assert.notEqual(
-      early,
-      true,
-      'isDone must not be true before the work has succeeded: a crash would lose it',
-    );
-    assert.equal(await within('a run', running), 'done');
+    assert.notEqual(early, true, 'isDone must not be true yet: a crash would lose the work');
+    assert.equal(await within('a run', ended), 'done');
     await expectDone(store, key, true);
   },
 
-  async 'lets exactly one of many concurrent runs do the work of a key'(store) {
+  async 'runs the work of a key once for many concurrent runs'({ store }) {
     for (let round = 0; round < 4; round++) {
       const key = newKey();
-      let ran = 0;
-      const work = async (): Promise<void> => {
-        ran++;
-        await pause(5);
-      };
-      const results = await within(
-        '20 concurrent runs',
-        Promise.all(Array.from({ length: 20 }, () => store.run(key, work, of(key)))),
-      );
+      const { counts, work } = countedWork(5);
+      const runs = Array.from({ length: 20 }, () => store.run(key, work, runOptions(key)));
+      const results = await within('20 concurrent runs', Promise.all(runs));
       const others = results.filter((result) => result !== 'done');
-      assert.equal(ran, 1, 'the work must run exactly once');
-      assert.equal(others.length, 19, 'one run is done, and no other');
+      assert.equal(others.length, 19, 'exactly one run must be done');
       assert.deepEqual(
         others.filter((result) => result !== 'duplicate' && result !== 'in_progress'),
         [],
-        'the others are duplicate or in_progress',
+        'the other runs must be duplicate or in_progress',
       );
       await expectDone(store, key, true);
-      assert.equal(
-        await runWhenFree(store, key, async () => {
-          ran++;
-        }),
-        'duplicate',
-        'no lease may stay behind',
-      );
-      assert.equal(ran, 1);
+      const last = await runWhenFree(store, key, work);
+      assert.equal(last, 'duplicate', 'the runs must not leave a lease behind');
+      assert.equal(counts.runs, 1, 'the work must run exactly once');
     }
   },
 
-  async 'lets another run do the work after the one that failed, and never two at once'(store) {
+  async 'runs the work of a key again after a failure, but never twice at once'({ store }) {
     const key = newKey();
-    let atWork = 0;
-    let most = 0;
+    const { counts, work } = countedWork(2);
     let succeeded = 0;
-    const attempt = (time: number) =>
+    const attempts = Array.from({ length: 10 }, (_, index) =>
       ending(
         store.run(
           key,
           async () => {
-            most = Math.max(most, ++atWork);
-            await pause(2);
-            atWork--;
-            if (time < 3) throw new Error('not yet');
+            await work();
+            if (index < 3) throw new Error('not yet');
             succeeded++;
           },
-          of(key),
-        ),
-      );
-    await within(
-      '10 concurrent runs',
-      Promise.all(Array.from({ length: 10 }, (_, time) => attempt(time))),
-    );
-    await runWhenFree(store, key, async () => {
-      succeeded++;
-    });
-    assert.equal(most, 1, 'two works of one key must never run at once');
-    assert.equal(succeeded, 1, 'the work must succeed once, and not again');
-    await expectDone(store, key, true);
-  },
-
-  async 'does no work under a signal that is aborted already, and leaves no mark'(store) {
-    const key = newKey();
-    let ran = 0;
-    const result = await within(
-      'a run that is aborted already',
-      ending(
-        store.run(
-          key,
-          async () => {
-            ran++;
-          },
-          of(key, { signal: AbortSignal.abort() }),
+          runOptions(key),
         ),
       ),
     );
-    assert.deepEqual([result, ran], ['rejected', 0]);
-    await expectUntouched(store, key);
-  },
-
-  async 'gives up work that never settles when it is aborted'(store) {
-    const key = newKey();
-    const controller = new AbortController();
-    const { work, begun } = heldWork();
-    const running = ending(store.run(key, work, of(key, { signal: controller.signal })));
-    await within('the begin of the work', begun);
-    controller.abort(new Error('the handler’s time is over'));
-    assert.equal(await within('the end of a run that is aborted', running), 'rejected');
-    await expectUntouched(store, key);
-  },
-
-  async 'gives up work that obeys the signal, too'(store) {
-    const key = newKey();
-    const controller = new AbortController();
-    const { work, begun, fail } = heldWork();
-    const reason = new Error('the handler’s time is over');
-    controller.signal.addEventListener('abort', () => {
-      fail(reason);
+    await within('10 concurrent runs', Promise.all(attempts));
+    await runWhenFree(store, key, async () => {
+      succeeded++;
     });
-    const running = ending(store.run(key, work, of(key, { signal: controller.signal })));
-    await within('the begin of the work', begun);
-    controller.abort(reason);
-    assert.equal(await within('the end of a run that is aborted', running), 'rejected');
-    await expectUntouched(store, key);
+    assert.equal(counts.mostAtOnce, 1, 'the work of one key must never run twice at once');
+    assert.equal(succeeded, 1, 'the work must succeed exactly once');
+    await expectDone(store, key, true);
   },
 
-  async 'leaves no mark for work that succeeds after the abort'(store) {
+  async 'does not run the work if the signal is already aborted'({ store }) {
     const key = newKey();
-    const controller = new AbortController();
-    const { work, begun, finish } = heldWork();
-    const running = ending(store.run(key, work, of(key, { signal: controller.signal })));
-    await within('the begin of the work', begun);
-    controller.abort();
-    assert.equal(await within('the end of a run that is aborted', running), 'rejected');
-    finish();
-    await pause(A_WHILE);
+    const { counts, work } = countedWork();
+    const run = store.run(key, work, runOptions(key, { signal: AbortSignal.abort() }));
+    const result = await within('the end of an aborted run', ending(run));
+    assert.deepEqual([result, counts.runs], ['rejected', 0]);
     await expectUntouched(store, key);
   },
 
-  async 'reports done only with a mark where the abort and the end of the work coincide'(store) {
-    for (const order of ['the abort first', 'the end first'] as const) {
-      const key = newKey();
-      const controller = new AbortController();
-      const { work, begun, finish } = heldWork();
-      const running = ending(store.run(key, work, of(key, { signal: controller.signal })));
-      await within('the begin of the work', begun);
-      if (order === 'the end first') finish();
-      controller.abort();
-      finish();
-      const result = await within('the end of a run that is aborted', running);
-      await pause(A_WHILE);
-      if (result === 'done') await expectDone(store, key, true, 'the run said done');
+  async 'rejects on abort even if the work never settles'({ store }) {
+    const run = await startRun(store);
+    run.abort();
+    await expectRejected(run);
+    await expectUntouched(store, run.key);
+  },
+
+  async 'rejects on abort if the work obeys the signal'({ store }) {
+    const run = await startRun(store);
+    run.fail(new Error('the work obeyed the signal'));
+    run.abort();
+    await expectRejected(run);
+    await expectUntouched(store, run.key);
+  },
+
+  async 'does not mark a key whose work succeeds after the abort'({ store }) {
+    const run = await startRun(store);
+    run.abort();
+    await expectRejected(run);
+    run.finish();
+    await pause(QUIET_TIME);
+    await expectUntouched(store, run.key);
+  },
+
+  async 'reports done only with a mark if the abort and the success coincide'({ store }) {
+    for (const first of ['abort', 'finish'] as const) {
+      const { key, ended, ...run } = await startRun(store);
+      run[first]();
+      run.abort();
+      run.finish();
+      const result = await within('the end of an aborted run', ended);
+      await pause(QUIET_TIME);
+      if (result === 'done') await expectDone(store, key, true, 'the run reported done');
       else await expectUntouched(store, key);
     }
   },
 
-  async 'ignores work that fails after the abort'(store) {
-    const key = newKey();
-    const controller = new AbortController();
-    const { work, begun, fail } = heldWork();
+  async 'ignores an error that the work throws after the abort'({ store }) {
     const unhandled: unknown[] = [];
-    const notice = (error: unknown): void => {
+    const record = (error: unknown): void => {
       unhandled.push(error);
     };
-    process.on('unhandledRejection', notice);
+    process.on('unhandledRejection', record);
     try {
-      const running = ending(store.run(key, work, of(key, { signal: controller.signal })));
-      await within('the begin of the work', begun);
-      controller.abort();
-      await within('the end of a run that is aborted', running);
-      fail(new Error('too late'));
-      await pause(A_WHILE);
+      const run = await startRun(store);
+      run.abort();
+      await expectRejected(run);
+      run.fail(new Error('too late'));
+      await pause(QUIET_TIME);
+      await expectUntouched(store, run.key);
     } finally {
-      process.off('unhandledRejection', notice);
+      process.off('unhandledRejection', record);
     }
     assert.deepEqual(unhandled, [], 'an unhandled rejection would end the process');
-    await expectUntouched(store, key);
   },
 
-  async 'gives up a run that waits behind another of its key when it is aborted'(store) {
-    const key = newKey();
+  async 'ends a waiting run on abort without running its work'({ store }) {
+    const first = await startRun(store);
     const controller = new AbortController();
-    const first = heldWork();
-    let ran = 0;
-    const running = store.run(key, first.work, of(key));
-    await within('the begin of the work', first.begun);
-    const waiting = ending(
-      store.run(
-        key,
-        async () => {
-          ran++;
-        },
-        of(key, { signal: controller.signal }),
-      ),
+    const { counts, work } = countedWork();
+    const waiting = store.run(
+      first.key,
+      work,
+      runOptions(first.key, { signal: controller.signal }),
     );
     controller.abort();
-    const result = await within('the end of a run that is aborted', waiting);
+    const result = await within('the end of an aborted run', ending(waiting));
     assert.ok(
       result === 'rejected' || result === 'in_progress',
-      `it must reject or be in_progress, not ${result}`,
+      `the waiting run must reject or be in_progress, not ${result}`,
     );
     first.finish();
-    assert.equal(await within('the run before it', running), 'done', 'the run before it goes on');
-    await pause(A_WHILE);
-    assert.equal(ran, 0, 'the work of an aborted run must never begin');
+    assert.equal(await within('the first run', first.ended), 'done', 'the first run must go on');
+    await pause(QUIET_TIME);
+    assert.equal(counts.runs, 0, 'the work of an aborted run must never start');
   },
 
-  async 'runs two keys of one turn one after the other, and takes neither for the other'(store) {
-    const [first, second] = [newKey(), newKey()];
+  async 'runs two keys of one turn one after the other, each with its own work'({ store }) {
+    const keys = [newKey(), newKey()];
     const turn = newKey();
-    let atWork = 0;
-    let most = 0;
+    const { counts, work } = countedWork(5);
     const ran: string[] = [];
-    const runOf = async (key: string): Promise<string> => {
-      const work = async (): Promise<void> => {
-        most = Math.max(most, ++atWork);
-        await pause(5);
-        atWork--;
-        ran.push(key);
-      };
-      return runWhenFree(store, key, work, turn);
-    };
-    assert.deepEqual(await Promise.all([runOf(first), runOf(second)]), ['done', 'done']);
-    assert.equal(most, 1, 'two works of one turn must never run at once');
-    assert.deepEqual(ran.sort(), [first, second].sort(), 'the work of each key must run once');
+    const runs = keys.map((key) =>
+      runWhenFree(
+        store,
+        key,
+        async () => {
+          await work();
+          ran.push(key);
+        },
+        turn,
+      ),
+    );
+    assert.deepEqual(await Promise.all(runs), ['done', 'done']);
+    assert.equal(counts.mostAtOnce, 1, 'the works of one turn must never run at once');
+    assert.deepEqual(ran.sort(), keys.sort(), 'the work of each key must run once');
   },
 
-  async 'keeps keys apart that differ in one character, and takes many'(store) {
+  async 'distinguishes keys that differ in one character, among a hundred others'({ store }) {
     const key = newKey();
     const other = (character: string | undefined): string => (character === '0' ? '1' : '0');
-    const alike = [0, 31, 32, 62, 63].map(
+    const similar = [0, 31, 32, 62, 63].map(
       (at) => key.slice(0, at) + other(key[at]) + key.slice(at + 1),
     );
-    const many = Array.from({ length: 100 }, newKey);
-    for (const done of [key, ...many]) {
-      assert.equal(await within('a run', store.run(done, nothing, of(done))), 'done');
-    }
-    for (const unlike of alike)
-      await expectDone(store, unlike, false, 'another key is done, not this one');
-    for (const done of [key, ...many]) await expectDone(store, done, true);
+    const keys = [key, ...Array.from({ length: 100 }, newKey)];
+    for (const each of keys) assert.equal(await runOnce(store, each), 'done');
+    for (const each of similar) await expectDone(store, each, false, 'only a similar key is done');
+    for (const each of keys) await expectDone(store, each, true);
   },
 
-  async 'leaves other keys alone when one is aborted'(store) {
-    const [key, other] = [newKey(), newKey()];
-    const controller = new AbortController();
-    const running = ending(store.run(key, never, of(key, { signal: controller.signal })));
-    const following = store.run(other, () => pause(A_WHILE), of(other));
-    await pause(A_WHILE / 4);
-    controller.abort();
-    assert.equal(await within('the end of a run that is aborted', running), 'rejected');
+  async 'does not disturb the work of another key on abort'({ store }) {
+    const run = await startRun(store);
+    const other = newKey();
+    const following = store.run(other, () => pause(QUIET_TIME), runOptions(other));
+    await pause(QUIET_TIME / 4);
+    run.abort();
+    await expectRejected(run);
     assert.equal(await within('the run of another key', following), 'done');
-    await expectUntouched(store, key);
+    await expectUntouched(store, run.key);
     await expectDone(store, other, true);
   },
 };
 
-const sideBySide: Readonly<Record<string, Scenario>> = {
-  async 'works on different keys side by side'(store) {
-    const [slow, quick] = [newKey(), newKey()];
-    const held = heldWork();
-    const running = store.run(slow, held.work, of(slow));
-    await within('the begin of the work', held.begun);
+const onManyConnections: Readonly<Record<string, Scenario>> = {
+  async 'runs the work of different keys at the same time'({ store }) {
+    const slow = await startRun(store);
+    const quick = newKey();
     try {
-      const result = await within(
-        'a run beside one of another key',
-        store.run(quick, nothing, of(quick)),
-      );
-      assert.equal(result, 'done');
+      assert.equal(await runOnce(store, quick), 'done');
       await expectDone(store, quick, true);
     } finally {
-      held.finish();
+      slow.finish();
     }
-    assert.equal(await within('a run', running), 'done');
-    await expectDone(store, slow, true);
+    assert.equal(await within('a run', slow.ended), 'done');
+    await expectDone(store, slow.key, true);
   },
 };
 
-const inTurn: Readonly<Record<string, Scenario>> = {
-  async 'works on different keys in turn, and forgets none'(store) {
-    const many = Array.from({ length: 10 }, newKey);
-    const results = await within(
-      '10 runs of different keys',
-      Promise.all(many.map((key) => store.run(key, () => pause(2), of(key)))),
-    );
+const onOneConnection: Readonly<Record<string, Scenario>> = {
+  async 'runs the work of ten keys that wait for one connection'({ store }) {
+    const keys = Array.from({ length: 10 }, newKey);
+    const runs = keys.map((key) => store.run(key, () => pause(2), runOptions(key)));
+    const results = await within('10 runs of different keys', Promise.all(runs));
     assert.deepEqual(
       results,
-      many.map(() => 'done'),
+      keys.map(() => 'done'),
     );
-    for (const key of many) await expectDone(store, key, true);
+    for (const key of keys) await expectDone(store, key, true);
   },
 };
 
-const acrossProcesses: Readonly<Record<string, LargeScenario>> = {
-  async 'lets one of two processes work on a key, and neither of them twice'(created) {
+const acrossProcesses: Readonly<Record<string, Scenario>> = {
+  async 'runs the work of a key once for runs in two processes'(created) {
     const [first, second] = twoStores(created);
     const key = newKey();
-    let ran = 0;
-    const work = async (): Promise<void> => {
-      ran++;
-      await pause(20);
-    };
+    const { counts, work } = countedWork(20);
     const runs = Array.from({ length: 10 }, (_, index) =>
-      (index % 2 === 0 ? first : second).run(key, work, of(key)),
+      (index % 2 === 0 ? first : second).run(key, work, runOptions(key)),
     );
     const results = await within('10 runs in two stores', Promise.all(runs));
-    assert.equal(results.filter((result) => result === 'done').length, 1, 'one run is done');
-    assert.equal(ran, 1, 'the work must run exactly once');
+    const done = results.filter((result) => result === 'done');
+    assert.equal(done.length, 1, 'exactly one run must be done');
+    assert.equal(counts.runs, 1, 'the work must run exactly once');
     for (const store of [first, second]) {
       await expectDone(store, key, true);
       assert.equal(await runWhenFree(store, key), 'duplicate');
@@ -575,32 +480,25 @@ const acrossProcesses: Readonly<Record<string, LargeScenario>> = {
   },
 
   async 'never runs two keys of one turn at once in two processes'(created) {
-    const stores = twoStores(created);
     const turn = newKey();
-    let atWork = 0;
-    let most = 0;
-    const work = async (): Promise<void> => {
-      most = Math.max(most, ++atWork);
-      await pause(10);
-      atWork--;
-    };
-    const runs = stores.map((store) => runWhenFree(store, newKey(), work, turn));
+    const { counts, work } = countedWork(10);
+    const runs = twoStores(created).map((store) => runWhenFree(store, newKey(), work, turn));
     assert.deepEqual(await Promise.all(runs), ['done', 'done']);
-    assert.equal(most, 1, 'two works of one turn must never run at once');
+    assert.equal(counts.mostAtOnce, 1, 'the works of one turn must never run at once');
   },
 };
 
-const inTransactions: Readonly<Record<string, LargeScenario>> = {
+const inTransactions: Readonly<Record<string, Scenario>> = {
   async 'commits the writes of the work with the mark'<Tx>(created: CreatedStore<Tx>) {
     const { store, write, count } = transactional(created);
     const key = newKey();
     const work = async (tx: Tx): Promise<void> => {
       await write(tx, key);
     };
-    assert.equal(await within('a run', store.run(key, work, of(key))), 'done');
-    assert.equal(await count(key), 1, 'the write of work that succeeded must be there');
-    assert.equal(await within('a run', store.run(key, work, of(key))), 'duplicate');
-    assert.equal(await count(key), 1, 'a duplicate must write nothing');
+    assert.equal(await runOnce(store, key, work), 'done');
+    assert.equal(await count(key), 1, 'the write of successful work must be committed');
+    assert.equal(await runOnce(store, key, work), 'duplicate');
+    assert.equal(await count(key), 1, 'a duplicate must not write');
   },
 
   async 'rolls back the writes of work that throws'<Tx>(created: CreatedStore<Tx>) {
@@ -610,42 +508,38 @@ const inTransactions: Readonly<Record<string, LargeScenario>> = {
       await write(tx, key);
       throw new Error('the work threw');
     };
-    assert.equal(await within('a run', ending(store.run(key, work, of(key)))), 'rejected');
-    assert.equal(await count(key), 0, 'no write of work that threw may stay');
+    assert.equal(await within('a run', ending(store.run(key, work, runOptions(key)))), 'rejected');
+    assert.equal(await count(key), 0, 'the write of work that threw must be rolled back');
     await expectUntouched(store, key);
   },
 
-  async 'lets no write of aborted work take effect, early or late'<Tx>(created: CreatedStore<Tx>) {
+  async 'rolls back every write of aborted work, early or late'<Tx>(created: CreatedStore<Tx>) {
     const { store, write, count } = transactional(created);
-    const key = newKey();
-    const controller = new AbortController();
-    const { work: held, begun, finish } = heldWork();
-    let tried!: () => void;
-    const late = new Promise<void>((resolve) => (tried = resolve));
-    const work = async (tx: Tx): Promise<void> => {
-      await write(tx, key);
-      await held();
+    const id = newKey();
+    let attempted!: () => void;
+    const lateWrite = new Promise<void>((resolve) => (attempted = resolve));
+    const run = await startRun(store, async (tx, hold) => {
+      await write(tx, id);
+      await hold();
       await Promise.resolve()
-        .then(() => write(tx, key))
+        .then(() => write(tx, id))
         .catch(() => undefined);
-      tried();
-    };
-    const running = ending(store.run(key, work, of(key, { signal: controller.signal })));
-    await within('the begin of the work', begun);
-    controller.abort();
-    assert.equal(await within('the end of a run that is aborted', running), 'rejected');
-    finish();
-    await within('the late write', late);
-    await pause(A_WHILE);
-    assert.equal(await count(key), 0, 'no write of an aborted run may stay');
+      attempted();
+    });
+    run.abort();
+    await expectRejected(run);
+    run.finish();
+    await within('the late write', lateWrite);
+    await pause(QUIET_TIME);
+    assert.equal(await count(id), 0, 'every write of an aborted run must be rolled back');
     const again = async (tx: Tx): Promise<void> => {
-      await write(tx, key);
+      await write(tx, id);
     };
-    assert.equal(await runWhenFree(store, key, again), 'done');
-    assert.equal(await count(key), 1);
+    assert.equal(await runWhenFree(store, run.key, again), 'done');
+    assert.equal(await count(id), 1);
   },
 
-  async 'loses no write that the work does not await: it counts, or the run fails'<Tx>(
+  async 'either commits a write that the work does not await, or rejects'<Tx>(
     created: CreatedStore<Tx>,
   ) {
     const { store, write, count } = transactional(created);
@@ -654,7 +548,7 @@ const inTransactions: Readonly<Record<string, LargeScenario>> = {
     const work = async (tx: Tx): Promise<void> => {
       writing = Promise.resolve(write(tx, key)).catch(() => undefined);
     };
-    const result = await within('a run', ending(store.run(key, work, of(key))));
+    const result = await within('a run', ending(store.run(key, work, runOptions(key))));
     await writing;
     assert.equal(await count(key), result === 'done' ? 1 : 0, `the run was ${result}`);
     await expectDone(store, key, result === 'done');

@@ -1,4 +1,4 @@
-/** The steps of the store tests. */
+/** Helpers of the store tests. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
@@ -7,19 +7,19 @@ export interface Run {
   readonly turn: string;
 }
 
-/** Milliseconds for each step: less than the five seconds of most runners per test. */
+/** Milliseconds for each step: most runners allow five seconds for a test. */
 export const PATIENCE = 3_000;
 
 let keys = 0;
 const session = `${process.pid} ${Date.now()} ${Math.random()}`;
 
-/** Returns an unused key in the form of payments: a SHA-256 in hex. */
+/** Returns an unused key, a SHA-256 in hex like the keys of payments. */
 export function newKey(): string {
   return createHash('sha256').update(`${session} ${++keys}`).digest('hex');
 }
 
 /** Returns the options of one run with its own signal. `turn` defaults to the key's turn. */
-export function of(
+export function runOptions(
   key: string,
   { signal, turn }: { [Name in keyof Run]?: Run[Name] | undefined } = {},
 ): Run {

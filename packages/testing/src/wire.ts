@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
-/** FIN is an orderly close by the other side, RST a reset. */
+/** FIN: the server closed the connection. RST: the server reset the connection. */
 type Ending = 'FIN' | 'RST';
 
 export interface WireReply {
@@ -16,7 +16,7 @@ export interface WireReply {
   readonly bytes: Buffer;
 }
 
-/** A reply, a close by the server, or no answer in time. */
+/** A reply, a close by the server, or neither within the time limit. */
 export type WireAnswer = WireReply | 'closed' | 'no answer';
 
 /** A port of 127.0.0.1, or the origin of a URL. */
@@ -29,7 +29,7 @@ interface WireOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Header lines in the order of the wire, in Latin-1. */
+/** Header lines in Latin-1, in the order of sending. */
 export type HeaderLines = readonly (readonly [name: string, value: string])[];
 
 const open = new Set<Wire>();
@@ -57,7 +57,7 @@ export class Wire {
       this.#changed();
     });
     socket.on('end', () => this.#end('FIN'));
-    // A reset after an orderly close says more: the server has released the socket.
+    // A reset after a close replaces FIN, because it shows that the server released the socket.
     socket.on('error', () => this.#end('RST'));
     socket.on('close', () => {
       open.delete(this);
@@ -91,7 +91,7 @@ export class Wire {
         reject(error);
       };
       const abort = (): void => settle(signal?.reason);
-      const timer = afterwards(timeout, () => {
+      const timer = startTimer(timeout, () => {
         settle(Object.assign(new Error(`no connection in ${timeout} ms`), { code: 'ETIMEDOUT' }));
       });
       signal?.addEventListener('abort', abort, { once: true });
@@ -118,14 +118,14 @@ export class Wire {
         this.#socket.off('close', done);
         resolve();
       };
-      // A server that stops reading would block this promise.
+      // Without a limit, a server that stops reading would block this promise.
       const stop = setTimeout(done, timeout);
       this.#socket.once('close', done);
       this.#socket.write(piece, 'latin1', done);
     });
   }
 
-  /** Stops reading, like a sender that is busy sending. */
+  /** Stops reading until `release`, like a sender that only writes. */
   hold(): void {
     this.#socket.pause();
   }
@@ -134,7 +134,7 @@ export class Wire {
     this.#socket.resume();
   }
 
-  /** Sends our FIN. */
+  /** Sends a FIN. */
   finish(): void {
     this.#socket.end();
   }
@@ -172,11 +172,11 @@ export class Wire {
     const answer = await this.answer(to, milliseconds);
     if (typeof answer !== 'string') return answer;
     const received = this.#received.toString('latin1').slice(0, 500) || 'nothing';
-    const what =
+    const reason =
       answer === 'closed'
         ? `closed by ${this.ending} without a reply`
         : `no reply in ${milliseconds} ms`;
-    throw new Error(`${what}; received: ${received}`);
+    throw new Error(`${reason}, received: ${received}`);
   }
 
   /** Resolves after the server closed without further bytes. @throws Error otherwise */
@@ -209,7 +209,7 @@ export class Wire {
         this.#changed = () => undefined;
         resolve(isInTime);
       };
-      const timer = afterwards(milliseconds, () => settle(false));
+      const timer = startTimer(milliseconds, () => settle(false));
       this.#changed = () => {
         if (reached()) settle(true);
       };
@@ -264,19 +264,19 @@ export function chunked(body: Uint8Array, size = Math.max(1, body.length)): Buff
 }
 
 /**
- * Strikes only after the received bytes are read: a busy process reads late, and runs its timers
- * first.
+ * Calls `end` after the time limit. Lets the event loop read the received bytes first, because a
+ * busy process runs its timers before it reads.
  */
-function afterwards(milliseconds: number, strike: () => void): NodeJS.Timeout {
-  return setTimeout(() => void turn().then(strike), milliseconds);
+function startTimer(milliseconds: number, end: () => void): NodeJS.Timeout {
+  return setTimeout(() => void turn().then(end), milliseconds);
 }
 
 function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'secureConnect' } {
-  // Half open, so that the server's close is visible and our side stays open.
+  // Half open, so that a close by the server leaves our side open.
   const common = { allowHalfOpen: true, noDelay: true };
   if (typeof target === 'number')
     return { socket: connect({ ...common, port: target, host: '127.0.0.1' }), ready: 'connect' };
-  // Brackets belong to the URL, not to the address.
+  // The brackets of an IPv6 address belong to the URL.
   const host = target.hostname.replace(/^\[|\]$/g, '');
   if (target.protocol === 'http:')
     return {
@@ -288,9 +288,7 @@ function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'sec
   return { socket: connectTls(tls), ready: 'secureConnect' };
 }
 
-/**
- * Returns the first whole reply in the bytes, if present. A closed connection completes a reply.
- */
+/** Returns the first whole reply in the bytes. A closed connection completes a reply. */
 function takeReply(bytes: Buffer, method: string, isClosed: boolean): WireReply | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

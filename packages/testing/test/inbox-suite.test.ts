@@ -78,8 +78,8 @@ describe('testPaymentStore with an inbox', () => {
       }),
     ],
     [
-      'keeps each attempt under a key of its own',
-      /a flood of one key once/,
+      'keeps each attempt under its own key',
+      /failures of one key as one delivery/,
       ({ keep }) => {
         let attempts = 0;
         return { keep: (failed) => keep({ ...failed, key: `${failed.key}${(attempts += 1)}` }) };
@@ -101,7 +101,7 @@ describe('testPaymentStore with an inbox', () => {
     ],
     [
       'repeats a delivery on the next page',
-      /once in pages of any length/,
+      /once across pages of any length/,
       ({ list }) => ({
         list: async (page) => {
           const before = page?.after === undefined ? [] : await list({ limit: 1 });

@@ -131,7 +131,7 @@ testPaymentStore('two sound stores on one database', soundPair, {
 const broken: readonly (readonly [fault: string, failing: RegExp, create: () => Store])[] = [
   [
     'leaves its mark before the work',
-    /no mark when the work throws.*no mark while the work still runs/s,
+    /does not mark the key\n.*does not mark a key as done while its work runs/s,
     () =>
       storeWith((done) => async (key, work, { signal }) => {
         if (done.has(key)) return 'duplicate';
@@ -143,7 +143,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
   ],
   [
     'leaves its mark before the work and removes it on failure',
-    /no mark while the work still runs/,
+    /does not mark a key as done while its work runs/,
     () =>
       storeWith((done) => async (key, work, { signal }) => {
         if (done.has(key)) return 'duplicate';
@@ -159,8 +159,8 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
       }),
   ],
   [
-    'checks before it sets, without atomicity',
-    /exactly one of many concurrent runs/,
+    'checks the mark and sets it in two steps',
+    /once for many concurrent runs/,
     () =>
       storeWith((done) => async (key, work, { signal }) => {
         if (done.has(key)) return 'duplicate';
@@ -172,7 +172,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
   ],
   [
     'never leaves a mark',
-    /leaves a mark.*a replay is a duplicate/s,
+    /marks the key as done.*a replay as a duplicate/s,
     () => {
       const { run } = soundStore();
       return {
@@ -183,12 +183,12 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
   ],
   [
     'reports false in isDone for a key that run knows',
-    /does the work of a new key, and leaves a mark/,
+    /runs the work of a new key and marks the key as done/,
     () => ({ ...soundStore(), isDone: async () => false }),
   ],
   [
     'wraps errors of the work',
-    /the very same error/,
+    /rejects with the error that the work throws/,
     () => {
       const { isDone, run } = soundStore();
       return {
@@ -202,7 +202,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
   ],
   [
     'swallows errors of the work',
-    /the very same error/,
+    /rejects with the error that the work throws/,
     () => {
       const { isDone, run } = soundStore();
       return {
@@ -213,7 +213,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
   ],
   [
     'leaves a mark for work that ends after the abort',
-    /work that succeeds after the abort/,
+    /whose work succeeds after the abort/,
     () => {
       const done = new Set<string>();
       const { run } = soundStore();
@@ -235,7 +235,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
   ],
   [
     'keeps its lease after a failure',
-    /the very same error/,
+    /rejects with the error that the work throws/,
     () => {
       const done = new Set<string>();
       const leased = new Set<string>();
@@ -256,7 +256,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
   ],
   [
     'ignores the signal',
-    /under a signal that is aborted already.*never settles when it is aborted/s,
+    /signal is already aborted.*even if the work never settles/s,
     () => {
       const { isDone, run } = soundStore();
       return { isDone, run: (key, work, options) => run(key, work, unaborted(options)) };
@@ -264,7 +264,7 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
   ],
   [
     'checks the signal only while the work runs',
-    /under a signal that is aborted already/,
+    /signal is already aborted/,
     () => {
       const { isDone, run } = soundStore();
       return {
@@ -293,10 +293,10 @@ const broken: readonly (readonly [fault: string, failing: RegExp, create: () => 
       return { isDone, run: (key, work, options) => run(key, work, { ...options, turn: key }) };
     },
   ],
-  ['works on one key at a time without oneAtATime', /side by side/, storeInTurn],
+  ['works on one key at a time without oneAtATime', /different keys at the same time/, storeInTurn],
   [
     'returns `done` for a key that was done before',
-    /a replay is a duplicate/,
+    /a replay as a duplicate/,
     () => {
       const { isDone, run } = soundStore();
       return {
@@ -317,12 +317,12 @@ const brokenPairs: readonly (readonly [
 ])[] = [
   [
     'excludes only runs within its own process',
-    /one of two processes work on a key.*in two processes/s,
+    /once for runs in two processes.*at once in two processes/s,
     () => ({ ...soundPair(), other: soundStore() }),
   ],
   [
     'writes outside of its transaction',
-    /rolls back the writes.*no write of aborted work/s,
+    /rolls back the writes.*rolls back every write of aborted work/s,
     () => {
       const rows: string[] = [];
       const write = async (_: Tx, id: string): Promise<unknown> => rows.push(id);
@@ -339,8 +339,8 @@ const brokenPairs: readonly (readonly [
     () => ({ ...soundPair(), count: async () => 0 }),
   ],
   [
-    'loses a write that nothing awaits',
-    /loses no write that the work does not await/,
+    'loses a write that the work does not await',
+    /commits a write that the work does not await/,
     () => {
       const { write, ...pair } = soundPair();
       const later = async (given: Tx, id: string): Promise<unknown> => {
@@ -375,7 +375,7 @@ describe('testPaymentStore', () => {
     20_000,
   );
 
-  it('closes each store, also after a failure', async () => {
+  it('closes each store, even after a failure', async () => {
     let open = 0;
     await failures(() => {
       open++;

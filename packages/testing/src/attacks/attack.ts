@@ -9,12 +9,13 @@ import { contentTypeOf, inForms, type DeliveryForms, type HeaderNames } from '..
 export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
 
 /**
- * `forged`: the signature does not match the bytes and the secret, or has another spelling than the
- * contract's. `invalid`: signed but useless. `genuine`: a receiver that refuses it loses payments.
+ * `forged`: the signature does not match the bytes and the secret, or its spelling differs from the
+ * contract's. `invalid`: the delivery is signed, but its content is unusable. `genuine`: a receiver
+ * that refuses the delivery loses payments.
  */
 export type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
-/** The fault behind a wrong answer. An audit groups findings by their fault. */
+/** The fault behind a wrong answer. An audit groups findings by fault. */
 export type Fault =
   | 'accepts_unsigned'
   | 'does_not_verify'
@@ -49,13 +50,13 @@ export interface Attack {
   readonly what: string;
   readonly category: AttackCategory;
   readonly delivery: DeliveryForms;
-  /** The status of Paylink's receivers. */
+  /** The status that Paylink's receivers answer. */
   readonly status: number;
-  /** The code in the body of that answer, `undefined` for an acknowledged delivery. */
+  /** The code in the body of that answer, or `undefined` if Paylink acknowledges the delivery. */
   readonly code?: string | undefined;
-  /** Other harmless statuses. */
+  /** Other statuses that do no harm. */
   readonly accepts: readonly number[];
-  /** The harm of the opposite answer. */
+  /** The harm of a wrong answer. */
   readonly severity: Severity;
   readonly fault: Fault;
   /** The fix for a wrong answer, with the reason. */
@@ -77,12 +78,9 @@ export interface Material {
     key?: string | Uint8Array,
     algorithm?: string,
   ) => string;
-  /**
-   * Set if signatures have this service's spelling. Spelling attacks make no sense for another
-   * service.
-   */
+  /** Set if signatures are this service's hex digits. Spelling attacks apply only to them. */
   readonly isHex: boolean;
-  /** Returns a body with the reference and further content. */
+  /** Returns a body with the reference and further JSON fields. */
   readonly bodyWith: (more: string) => Buffer;
 }
 
@@ -113,7 +111,7 @@ export function materialOf({ sign, ...options }: MaterialOptions): Material {
   };
 }
 
-/** The difference between a delivery and the genuine one. */
+/** The difference between a delivery and the genuine delivery. */
 export interface Difference {
   readonly body?: string | Uint8Array;
   /** `undefined`: the body's signature. `null`: no header. */
@@ -128,7 +126,7 @@ export type Verdict = Pick<
   'category' | 'status' | 'code' | 'accepts' | 'severity' | 'fault' | 'advice'
 >;
 
-/** [the delivery in words, its difference to the genuine one, an exception]. */
+/** [the delivery in words, its difference from the genuine delivery, exceptions to the verdict] */
 export type Line = readonly [what: string, difference: Difference, verdict?: Partial<Verdict>];
 
 /** Makes the attacks of one row. */
@@ -162,22 +160,20 @@ function deliver({ names, body, mac }: Material, difference: Difference): Delive
     [names.signature]: difference.signature === undefined ? mac(rawBody) : difference.signature,
     ...difference.headers,
   };
-  const given = Object.entries(headers).filter(
+  const sent = Object.entries(headers).filter(
     (entry): entry is [string, string] => entry[1] !== null,
   );
-  return inForms(rawBody, Object.fromEntries(given));
+  return inForms(rawBody, Object.fromEntries(sent));
 }
 
-/** Forges signatures with the right spelling. */
+/** Signs well-formed forged signatures. */
 export const UNKNOWN_SECRET = 'a-secret-that-is-not-configured-anywhere';
 
-/** The registered statuses besides 200 that acknowledge. NestJS answers a POST with 201. */
+/** The registered 2xx statuses except 200. NestJS answers a POST with 201. */
 export const ALSO_ACKNOWLEDGED = [201, 202, 203, 204, 205, 206, 207, 208, 226] as const;
 export const ACKNOWLEDGED = [200, ...ALSO_ACKNOWLEDGED] as const;
 
-/**
- * Returns true for every 2xx: the contract does not state the expected reply (docs/service.md 6.9).
- */
+/** Matches every 2xx, because the contract does not state a status (docs/service.md 6.9). */
 export function acknowledges(status: number | undefined): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }

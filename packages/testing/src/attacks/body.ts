@@ -16,9 +16,9 @@ const changed: Verdict = {
   severity: 'critical',
   fault: 'verifies_other_bytes',
   advice:
-    'Other bytes than these were signed. Verify the bytes as they were received: take the ' +
-    'raw body before any parser or text decoder, and do not serialise, decode, trim or ' +
-    'inflate it before the check.',
+    'The service signed other bytes. Verify the bytes as received: take the raw body before ' +
+    'any parser or text decoder, and do not serialise, decode, trim or inflate the body ' +
+    'before you verify.',
 };
 const decoded: Verdict = { ...changed, severity: 'high', fault: 'decodes_text' };
 const reserialized: Verdict = { ...changed, severity: 'high', fault: 'reserializes' };
@@ -31,10 +31,10 @@ const genuine: Verdict = {
   severity: 'high',
   fault: 'refuses_genuine',
   advice:
-    'These very bytes are signed, so the notification is genuine and a payment was ' +
-    'refused. Verify the raw bytes as received, not a parsed and re-serialised body.',
+    'The signature matches these bytes, so the receiver refused a genuine payment. Verify ' +
+    'the raw bytes as received, not a parsed and re-serialised body.',
 };
-/** JSON leaves these to the parser (RFC 8259 sections 4 and 6), and no contract field has them. */
+/** For JSON that parsers may refuse (RFC 8259 sections 4 and 6). The contract does not use it. */
 const upToTheParser: Verdict = { ...genuine, accepts: [...ALSO_ACKNOWLEDGED, 400, 422] };
 const invalid: Verdict = {
   category: 'invalid',
@@ -44,8 +44,8 @@ const invalid: Verdict = {
   severity: 'low',
   fault: 'invalid_body',
   advice:
-    'The signature is right and the body is not a notification: answer 400, and neither ' +
-    '2xx, as if something had been done, nor 5xx. Decode strictly, after the signature, ' +
+    'The signature is valid, but the body is not a notification. Answer 400: a 2xx claims ' +
+    'success, and a 5xx asks for a retry. Decode strictly after you verify the signature, ' +
     'and require a `reference` that is a non-blank string.',
 };
 const contradicted: Verdict = {
@@ -55,8 +55,8 @@ const contradicted: Verdict = {
   severity: 'medium',
   fault: 'contradiction',
   advice:
-    'The signed body says that the payment did not succeed, the unsigned header says that ' +
-    'it did. Believe the body, or better, ask the API for the payment before you credit.',
+    'The signed body says that the payment did not succeed, but the unsigned header says ' +
+    'that it did. Trust the body, or better, ask the API for the payment before you credit.',
 };
 
 export function bodyAttacks(material: Material, confirm: boolean): Attack[] {
@@ -96,12 +96,12 @@ function changedBodies(material: Material): Attack[] {
       ],
       ['another amount under a genuine signature', amountChanged(material)],
       [
-        'a byte 0xFF in place of the signed U+FFFD',
+        'a body with byte 0xFF instead of the signed U+FFFD',
         { body: withByte, signature: mac(replaced) },
         decoded,
       ],
       [
-        'a byte order mark in front of a signed body',
+        'a byte order mark added to a signed body',
         { body: `\ufeff${body.toString()}`, signature },
         decoded,
       ],
@@ -114,18 +114,18 @@ function changedBodies(material: Material): Attack[] {
         { body: `{"reference": ${JSON.stringify(reference)}}`, signature },
       ],
       [
-        'a body whose keys are in another order',
+        'a body with reordered keys',
         {
           body: `{"amount":1,"reference":${JSON.stringify(reference)}}`,
           signature: mac(bodyWith('"amount":1')),
         },
       ],
       [
-        'a body with an escape that was not signed',
+        'a body with a character escaped after signing',
         { body: bodyWith('"note":"\\u0061"'), signature: mac(bodyWith('"note":"a"')) },
       ],
       [
-        'a body in which 1.0 became 1',
+        'a body with 1.0 changed to 1',
         { body: bodyWith('"amount":1'), signature: mac(bodyWith('"amount":1.0')) },
       ],
     ]),
@@ -135,15 +135,15 @@ function changedBodies(material: Material): Attack[] {
       trimmed,
       (
         [
-          ['a line feed behind it', '', '\n'],
-          ['CR LF behind it', '', '\r\n'],
-          ['a space behind it', '', ' '],
-          ['a space in front', ' ', ''],
-          ['a NUL behind it', '', '\0'],
+          ['a line feed after it', '', '\n'],
+          ['CR LF after it', '', '\r\n'],
+          ['a space after it', '', ' '],
+          ['a space before it', ' ', ''],
+          ['a NUL after it', '', '\0'],
         ] as const
-      ).map(([what, front, behind]): Line => [
+      ).map(([what, before, after]): Line => [
         `a signed body with ${what}`,
-        { body: front + body.toString() + behind, signature },
+        { body: before + body.toString() + after, signature },
       ]),
     ),
     ...row(material, 'C10', unsigned, [
@@ -162,17 +162,8 @@ function amountChanged({ bodyWith, mac }: Material): {
 function genuineBodies(material: Material): Attack[] {
   const { body, bodyWith, reference, bodyLimit } = material;
   const depth = Math.min(10_000, Math.floor((bodyLimit - body.length - 16) / 2));
-  const accepted = (
-    id: string,
-    bodies: Readonly<Record<string, string | Uint8Array>>,
-    verdict = genuine,
-  ): Attack[] =>
-    row(
-      material,
-      id,
-      verdict,
-      Object.entries(bodies).map(([what, signed]): Line => [what, { body: signed }]),
-    );
+  const accepted = (id: string, bodies: Bodies, verdict = genuine): Attack[] =>
+    signedRow(material, id, verdict, bodies);
   return [
     ...accepted('C03', {
       'a pretty-printed body that is signed as such': JSON.stringify(
@@ -181,14 +172,14 @@ function genuineBodies(material: Material): Attack[] {
         2,
       ),
       'a body with spaces after colons and commas': `{"reference": ${JSON.stringify(reference)}, "amount": 1}`,
-      'escapes that a parser writes in another way': bodyWith('"note":"\\u0061\\/\\u00e9"'),
+      'escapes that a JSON parser rewrites': bodyWith('"note":"\\u0061\\/\\u00e9"'),
       'characters outside ASCII': bodyWith('"note":"Zoë, 支付, 🧾, \u2028"'),
-      'characters that replacement patterns use': bodyWith('"note":"$& $1 $$ %s %00 \\\\"'),
-      'keys that are numbers, which parsers put first': bodyWith('"b":1,"10":2,"9":3'),
+      'characters of replacement patterns': bodyWith('"note":"$& $1 $$ %s %00 \\\\"'),
+      'numeric keys, which JSON parsers reorder': bodyWith('"b":1,"10":2,"9":3'),
     }),
     ...accepted(
       'C03',
-      { 'numbers that a parser writes in another way': bodyWith('"amount":10.0,"fee":1e2') },
+      { 'numbers that a JSON parser rewrites': bodyWith('"amount":10.0,"fee":1e2') },
       upToTheParser,
     ),
     ...accepted('C08', {
@@ -198,11 +189,11 @@ function genuineBodies(material: Material): Attack[] {
     }),
     ...accepted(
       'C18',
-      { 'a key that stands twice': bodyWith(`"reference":${JSON.stringify(reference)}`) },
+      { 'a repeated key': bodyWith(`"reference":${JSON.stringify(reference)}`) },
       upToTheParser,
     ),
     ...accepted('C19', {
-      'keys of the prototype': bodyWith(
+      'keys named like properties of Object.prototype': bodyWith(
         '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}',
       ),
     }),
@@ -218,8 +209,8 @@ function genuineBodies(material: Material): Attack[] {
         accepts: [...ALSO_ACKNOWLEDGED, 400, 413, 422],
         severity: 'medium',
         advice:
-          'Deep nesting must not crash the receiver: never serialise or clone a body, for ' +
-          'a log or a store for instance.',
+          'Deep nesting must not crash the receiver: do not serialise or clone a body, not ' +
+          'even for a log.',
       },
     ),
     ...accepted(
@@ -234,13 +225,13 @@ function genuineBodies(material: Material): Attack[] {
     ...accepted('C23', { 'an amount in the body': bodyWith('"amount":1,"currency":"XOF"') }),
     ...accepted('C16', strangeReferences(reference), {
       ...genuine,
-      // A merchant who looks orders up refuses this reference.
+      // A merchant who looks up orders refuses these references.
       accepts: [...ALSO_ACKNOWLEDGED, 400, 404, 409, 410, 422, 503],
       severity: 'medium',
       advice:
-        'A reference is opaque text. An unknown one may be refused by a status of its ' +
-        'own, and must not end in a 500. Bind it as a parameter in SQL, and encode it in ' +
-        'a URL.',
+        'A reference is opaque text. The receiver may refuse an unknown reference with its ' +
+        'own status, but not with 500. Bind the reference as a parameter in SQL, and ' +
+        'encode it in a URL.',
     }),
   ];
 }
@@ -250,7 +241,7 @@ function strangeReferences(reference: string): Record<string, string> {
     'a reference of 10 kB': reference + 'x'.repeat(10_000),
     'a reference with quotes and SQL': `${reference}'; DROP TABLE orders; --`,
     'a reference with dot segments': `../../${reference}`,
-    'a reference with characters of a URL': `${reference}/b?c#d%2e`,
+    'a reference with URL characters': `${reference}/b?c#d%2e`,
     'a reference with a line break and control characters': `${reference}\r\n\t\u0001`,
     'a reference with an emoji': `${reference}-🧾`,
   };
@@ -264,32 +255,11 @@ function strangeReferences(reference: string): Record<string, string> {
 
 function invalidBodies(material: Material): Attack[] {
   const { body } = material;
-  const refused = (id: string, bodies: Readonly<Record<string, string | Uint8Array>>): Attack[] =>
-    row(
-      material,
-      id,
-      invalid,
-      Object.entries(bodies).map(([what, signed]): Line => [what, { body: signed }]),
-    );
-  const withoutReference = {
-    'no reference': '{}',
-    'a reference that is null': '{"reference":null}',
-    'a reference that is a number': '{"reference":42}',
-    'a reference that is an object': '{"reference":{"id":"a"}}',
-    'a reference that is an array': '{"reference":["a"]}',
-    'an empty reference': '{"reference":""}',
-    'a blank reference': '{"reference":"  "}',
-  };
-  const texts = {
-    null: 'null',
-    'an array': '[]',
-    'a string': '"x"',
-    'a number': '1',
-    'a boolean': 'true',
-  };
+  const refused = (id: string, bodies: Bodies): Attack[] =>
+    signedRow(material, id, invalid, bodies);
   return [
     ...refused('C06', { 'a signed body with a byte order mark': `\ufeff${body.toString()}` }),
-    ...refused('C09', { 'an empty body, signed': '' }),
+    ...refused('C09', { 'a signed empty body': '' }),
     ...refused('C11', {
       'a signed body that is not UTF-8': Buffer.concat([
         body.subarray(0, -2),
@@ -302,23 +272,24 @@ function invalidBodies(material: Material): Attack[] {
     ...refused('C13', {
       'a signed body that is not JSON': 'not JSON at all',
       'a signed body that is cut off': body.subarray(0, -1),
-      'a signed form': 'reference=a&amount=1',
+      'a signed form body': 'reference=a&amount=1',
     }),
-    ...refused(
-      'C14',
-      Object.fromEntries(
-        Object.entries(texts).map(([what, text]) => [`a signed body that is ${what}`, text]),
-      ),
-    ),
-    ...refused(
-      'C15',
-      Object.fromEntries(
-        Object.entries(withoutReference).map(([what, text]) => [
-          `a signed body with ${what}`,
-          text,
-        ]),
-      ),
-    ),
+    ...refused('C14', {
+      'a signed body that is null': 'null',
+      'a signed body that is an array': '[]',
+      'a signed body that is a string': '"x"',
+      'a signed body that is a number': '1',
+      'a signed body that is a boolean': 'true',
+    }),
+    ...refused('C15', {
+      'a signed body without a reference': '{}',
+      'a signed body with a reference that is null': '{"reference":null}',
+      'a signed body with a reference that is a number': '{"reference":42}',
+      'a signed body with a reference that is an object': '{"reference":{"id":"a"}}',
+      'a signed body with a reference that is an array': '{"reference":["a"]}',
+      'a signed body with an empty reference': '{"reference":""}',
+      'a signed body with a blank reference': '{"reference":"  "}',
+    }),
   ];
 }
 
@@ -337,6 +308,14 @@ function contradictions(material: Material, confirm: boolean): Attack[] {
       [saying('pending')],
     ),
   ];
+}
+
+type Bodies = Readonly<Record<string, string | Uint8Array>>;
+
+/** Makes a row of deliveries that are signed as they are. */
+function signedRow(material: Material, id: string, verdict: Verdict, bodies: Bodies): Attack[] {
+  const lines = Object.entries(bodies).map(([what, body]): Line => [what, { body }]);
+  return row(material, id, verdict, lines);
 }
 
 function withFlip(body: Buffer, at: number, bit: number): Buffer {

@@ -17,8 +17,8 @@ const absent: Verdict = {
   severity: 'low',
   fault: 'event_header',
   advice:
-    'Without an event header the kind of the event is unknown, and to act would be to ' +
-    'guess: answer 400.',
+    'Without an event header, the kind of the event is unknown. Answer 400 instead of ' +
+    'guessing.',
 };
 const noKind: Verdict = {
   ...absent,
@@ -26,8 +26,8 @@ const noKind: Verdict = {
   accepts: [401, 403, 422, ...ACKNOWLEDGED],
   advice:
     'Compare the event header with the kinds that you handle, character for character. ' +
-    'Refuse everything that is not a kind with 400. Do not log it unescaped, and do not ' +
-    'answer 5xx.',
+    'Answer 400 to everything that is not a kind. Do not log the header unescaped, and do ' +
+    'not answer 5xx.',
 };
 const unknown: Verdict = {
   category: 'genuine',
@@ -36,41 +36,43 @@ const unknown: Verdict = {
   severity: 'medium',
   fault: 'unknown_kind',
   advice:
-    'Acknowledge a kind that you do not handle, and ignore it: otherwise a new kind of ' +
-    'the service becomes a storm of retries.',
+    'Acknowledge and ignore a kind that you do not handle. Otherwise a new kind of event ' +
+    'causes a storm of retries.',
 };
 
-/** A receiver that compares the signed body with the unsigned header is safer. */
+/** Allows refusals, because comparing the signed body with the unsigned header is safer. */
 const contradicted: Verdict = { ...unknown, accepts: [...ALSO_ACKNOWLEDGED, 400, 409, 422] };
 
 export function eventAttacks(material: Material): Attack[] {
-  const said = (events: Readonly<Record<string, string>>): Line[] =>
+  const named = (events: Readonly<Record<string, string>>): Line[] =>
     Object.entries(events).map(([what, event]): Line => [what, { event }]);
   return [
     ...row(material, 'E01', absent, [
       ['a signed delivery without an event header', { event: null }],
     ]),
-    ...row(material, 'E02', absent, said({ 'an empty event header': '' })),
+    ...row(material, 'E02', absent, named({ 'an empty event header': '' })),
     ...row(
       material,
       'E02',
       noKind,
-      said({
+      named({
         'an event header of more than 128 characters': 'a'.repeat(129),
-        'an event header with a space in it': 'payment succeeded',
+        'an event header with a space': 'payment succeeded',
         'an event header that lists two kinds': 'payment.succeeded, payment.succeeded',
-        'an event header that is quoted': '"payment.succeeded"',
+        'a quoted event header': '"payment.succeeded"',
         'an event header that forges a log line': 'x%0a[info]-forged-line',
       }),
     ),
-    ...row(material, 'E04', unknown, said({ 'an event of an unknown kind': 'payment.audited' })),
     ...row(
       material,
       'E04',
       unknown,
-      said({ 'an event kind named like a property of the prototype': 'constructor' }),
+      named({
+        'an event of an unknown kind': 'payment.audited',
+        'an event kind named like a property of Object.prototype': 'constructor',
+      }),
     ),
-    ...row(material, 'E05', noKind, said({ 'a kind in another case': 'Payment.Succeeded' })),
+    ...row(material, 'E05', noKind, named({ 'a kind in another case': 'Payment.Succeeded' })),
     ...row(material, 'E08', contradicted, [
       [
         'a body whose other fields name another kind',

@@ -1,7 +1,4 @@
-/**
- * The attack kit: deliveries that a receiver must refuse, and deliveries that a receiver must
- * accept.
- */
+/** The attack kit: deliveries that a receiver must refuse, and deliveries that it must accept. */
 import { headerNames, type HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret, TEST_SECRET } from '../signed-delivery.js';
 import { materialOf, type Attack, type Sign } from './attack.js';
@@ -15,19 +12,19 @@ export interface AttackOptions {
   readonly secret?: string | Uint8Array | undefined;
   /**
    * The reference in genuine deliveries. The receiver's handler gets it, so name an order of your
-   * tests. Some deliveries use a longer reference with this prefix. Default `paylink-attack`.
+   * tests. Some deliveries use a longer reference that contains it. Default `paylink-attack`.
    */
   readonly reference?: string | undefined;
-  /** The receiver's body limit in bytes. Longer genuine deliveries are left out. Default 65,536. */
+  /** The receiver's body limit in bytes. Leaves out longer genuine bodies. Default 65,536. */
   readonly bodyLimit?: number | undefined;
   /**
-   * Set if the receiver asks the API before it credits, so that no body field decides. Default
+   * Set if the receiver asks the API before it credits, so that body fields do not decide. Default
    * false.
    */
   readonly confirm?: boolean | undefined;
   /**
-   * Returns the signature header for a receiver of another service, and turns spelling attacks off.
-   * Default: the contract's lower-case hexadecimal HMAC-SHA256.
+   * Returns the value of the signature header, for a receiver of another service. Turns spelling
+   * attacks off. Default: the contract's lower-case hex HMAC-SHA256.
    */
   readonly sign?: Sign | undefined;
   /** Other names of the two headers, as in the receiver's option. */

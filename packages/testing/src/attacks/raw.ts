@@ -4,7 +4,7 @@ import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material, type Verdict } 
 
 export interface RequestParts {
   readonly method?: string;
-  /** A query that is added to the path. */
+  /** A query to add to the path. */
   readonly query?: string;
   /** Default `close`. */
   readonly connection?: 'close' | 'keep-alive';
@@ -35,7 +35,9 @@ export interface RawAttack extends Verdict {
   readonly bytes: (craft: Craft) => Buffer;
 }
 
-/** @param more header lines of every request. Its `Host` replaces `host` */
+type RawVerdict = Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>;
+
+/** @param more further header lines of every request. A `Host` line replaces `host` */
 export function craftOf(
   material: Material,
   host: string,
@@ -54,7 +56,7 @@ export function craftOf(
     ],
     request(lines, body, { method = 'POST', query, connection = 'close', framing: frame } = {}) {
       const framing = frame ?? ([['Content-Length', String(body.length)]] as const);
-      const where = query === undefined ? path : path + (path.includes('?') ? '&' : '?') + query;
+      const target = query === undefined ? path : path + (path.includes('?') ? '&' : '?') + query;
       const all: HeaderLines = [
         ['Host', named],
         ['Connection', connection],
@@ -62,12 +64,12 @@ export function craftOf(
         ...lines,
         ...framing,
       ];
-      return requestBytes(all, body, { method, path: where });
+      return requestBytes(all, body, { method, path: target });
     },
   };
 }
 
-const repeated: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'> = {
+const repeated: RawVerdict = {
   category: 'forged',
   status: 401,
   code: 'invalid_signature',
@@ -75,9 +77,8 @@ const repeated: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'> = {
   severity: 'note',
   fault: 'several_spellings',
   advice:
-    'A proxy may look at one of two header lines, and the receiver at the other. Refuse a ' +
-    'repeated signature: most servers join the lines with ", ", which must not be split ' +
-    'again.',
+    'A proxy may read one of two header lines, and the receiver the other. Refuse a ' +
+    'repeated signature: most servers join the lines with ", ", so do not split the value.',
 };
 const broken = {
   ...repeated,
@@ -85,7 +86,7 @@ const broken = {
   fault: 'framing',
   byServer: true,
   mayClose: true,
-  advice: 'This is not HTTP (RFC 9112). The server, or the proxy in front of it, must refuse it.',
+  advice: 'The request is not HTTP (RFC 9112). The server or its proxy must refuse it.',
 } as const;
 const genuine = {
   category: 'genuine',
@@ -106,9 +107,8 @@ const framing = {
   byServer: true,
   mayClose: true,
   advice:
-    'Two parties that read the length of a request differently can be made to see ' +
-    'different requests (request smuggling). The server must answer 400: update it, and ' +
-    'the proxy in front of it.',
+    'If a proxy and the server read different lengths, they see different requests ' +
+    '(request smuggling). The server must answer 400: update the server and its proxy.',
 } as const;
 const otherMethod = {
   category: 'invalid',
@@ -117,7 +117,7 @@ const otherMethod = {
   severity: 'low',
   fault: 'method',
   byServer: true,
-  advice: 'The service sends POST. Answer 405 to every other method, with Allow: POST.',
+  advice: 'The service sends only POST. Answer 405 with Allow: POST to every other method.',
 } as const;
 
 const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
@@ -131,12 +131,7 @@ const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = {
   QUERY: [500],
 };
 
-function raw(
-  id: string,
-  what: string,
-  verdict: Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>,
-  bytes: RawAttack['bytes'],
-) {
+function raw(id: string, what: string, verdict: RawVerdict, bytes: RawAttack['bytes']) {
   return { id, name: nameOf(id, verdict.category, what), what, ...verdict, bytes };
 }
 
@@ -160,8 +155,8 @@ export const rawAttacks: readonly RawAttack[] = [
     repeated,
     withSignature(right, right),
   ),
-  raw('A04', 'a right line before a forged one', repeated, withSignature(right, zeros)),
-  raw('A04', 'a forged line before a right one', repeated, withSignature(zeros, right)),
+  raw('A04', 'a right signature line before a forged line', repeated, withSignature(right, zeros)),
+  raw('A04', 'a forged signature line before a right line', repeated, withSignature(zeros, right)),
   raw(
     'A07',
     'spaces and tabs around the signature, which HTTP strips',
@@ -176,7 +171,7 @@ export const rawAttacks: readonly RawAttack[] = [
   ),
   raw(
     'A12',
-    'the right signature with a NUL behind it',
+    'the right signature with a NUL after it',
     broken,
     withSignature((value) => `${value}\0`),
   ),
@@ -193,7 +188,7 @@ export const rawAttacks: readonly RawAttack[] = [
       ...repeated,
       severity: 'medium',
       fault: 'reads_elsewhere',
-      advice: 'Read the signature from the X-Service-Signature header, and from no other place.',
+      advice: 'Read the signature only from the X-Service-Signature header.',
     },
     ({ material, request, genuineLines }) => {
       const query = `${material.names.signature}=${material.signature}&signature=${material.signature}`;
@@ -235,7 +230,7 @@ export const rawAttacks: readonly RawAttack[] = [
       fault: 'no_limit',
       advice:
         'Answer 413 as soon as the declared or received length passes a limit. Otherwise ' +
-        'a stranger fills the memory.',
+        'an attacker fills the memory.',
     },
     ({ request, genuineLines }) =>
       request(genuineLines(), Buffer.alloc(1_024, 0x20), {
@@ -261,8 +256,8 @@ export const rawAttacks: readonly RawAttack[] = [
       accepts: [...framing.accepts, ...ACKNOWLEDGED],
       mustClose: true,
       advice:
-        'Answer 400, or read the chunks alone and close the connection then (RFC 9112 ' +
-        'section 6.1): a reader of the length would take the rest for another request.',
+        'Answer 400, or read only the chunks and then close the connection (RFC 9112 ' +
+        'section 6.1). A proxy that reads Content-Length takes the rest for another request.',
     },
     ({ material, request, genuineLines }) => {
       const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];

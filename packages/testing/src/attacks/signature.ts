@@ -24,52 +24,52 @@ const missing: Verdict = {
   severity: 'critical',
   fault: 'accepts_unsigned',
   advice:
-    'Without a signature the sender is unknown: refuse with 401 before any other code ' +
-    'runs, also where the header is absent.',
+    'Without a signature, the sender is unknown. Answer 401 before any other code runs, ' +
+    'even if the header is absent.',
 };
 const forged: Verdict = {
   ...FORGED,
   severity: 'critical',
   fault: 'does_not_verify',
   advice:
-    'Compute HMAC-SHA256 over the raw bytes of the body with the webhook secret, and ' +
-    'refuse with 401 unless all 32 bytes are equal, compared in constant time.',
+    'Compute HMAC-SHA256 over the raw bytes of the body with the webhook secret. Compare ' +
+    'all 32 bytes in constant time, and answer 401 unless they are equal.',
 };
 const partial: Verdict = {
   ...FORGED,
   severity: 'critical',
   fault: 'compares_part',
   advice:
-    'Only a part of the signature is compared, so the rest can be guessed. Refuse every ' +
-    'header that is not exactly 64 characters of 0-9a-f, then compare all 32 bytes in ' +
-    'constant time.',
+    'The receiver compares only a part of the signature, so an attacker can guess that ' +
+    'part. Refuse every header that is not exactly 64 characters of 0-9a-f, then compare ' +
+    'all 32 bytes in constant time.',
 };
 const spelling: Verdict = {
   ...FORGED,
   severity: 'medium',
   fault: 'several_spellings',
   advice:
-    'One signature must have one spelling: test /^[0-9a-f]{64}$/ on the header before it ' +
-    'is decoded. Do not lower-case, trim, unquote, split or strip it: decoders of ' +
-    'hexadecimal stop silently at the first other character.',
+    'One signature must have one spelling: test the header with /^[0-9a-f]{64}$/ before ' +
+    'you decode it, because hex decoders stop silently at the first other character. Do ' +
+    'not lower-case, trim, unquote, split or strip the header.',
 };
 const repeated: Verdict = { ...spelling, severity: 'note' };
 const elsewhere: Verdict = {
   ...FORGED,
   severity: 'medium',
   fault: 'reads_elsewhere',
-  advice: 'Read the signature from the X-Service-Signature header, and from no other place.',
+  advice: 'Read the signature only from the X-Service-Signature header.',
 };
 const weak: Verdict = {
   ...FORGED,
   severity: 'critical',
   fault: 'public_secret',
   advice:
-    'The receiver verifies with a secret that is public: its own is most likely not set. ' +
-    'Refuse to start without a secret, and take the one from the merchant portal.',
+    'The receiver verifies with a public secret, probably because its own secret is not ' +
+    'set. Refuse to start without a secret, and use the secret of the merchant portal.',
 };
 
-/** Attacks on the spelling of this service's signatures. */
+/** Rows that attack the spelling of this service's signatures. */
 const SPELLING_ROWS: ReadonlySet<string> = new Set([
   'A03',
   'A04',
@@ -85,10 +85,10 @@ const SPELLING_ROWS: ReadonlySet<string> = new Set([
 ]);
 
 export function signatureAttacks(material: Material): Attack[] {
-  return ownSpelling(material).filter(({ id }) => material.isHex || !SPELLING_ROWS.has(id));
+  return allSignatureAttacks(material).filter(({ id }) => material.isHex || !SPELLING_ROWS.has(id));
 }
 
-function ownSpelling(material: Material): Attack[] {
+function allSignatureAttacks(material: Material): Attack[] {
   const { signature: right, body, names } = material;
   const signed = (values: Readonly<Record<string, string>>): Line[] =>
     Object.entries(values).map(([what, signature]): Line => [what, { signature }]);
@@ -139,9 +139,9 @@ function ownSpelling(material: Material): Attack[] {
       'A09',
       spelling,
       signed({
-        'a signature with "sha256=" in front': `sha256=${right}`,
-        'a signature with "v1=" in front': `v1=${right}`,
-        'a signature with "0x" in front': `0x${right}`,
+        'a signature with the prefix "sha256="': `sha256=${right}`,
+        'a signature with the prefix "v1="': `v1=${right}`,
+        'a signature with the prefix "0x"': `0x${right}`,
         'a quoted signature': `"${right}"`,
         'the signature in base64': Buffer.from(right, 'hex').toString('base64'),
         'the signature in base64url': Buffer.from(right, 'hex').toString('base64url'),
@@ -162,10 +162,10 @@ function ownSpelling(material: Material): Attack[] {
       spelling,
       signed({
         'the right signature with one more digit': `${right}0`,
-        'the right signature with "00" behind it': `${right}00`,
-        'the right signature with "zz" behind it': `${right}zz`,
-        'the right signature with a no-break space behind it': `${right}\u00a0`,
-        'the right signature with a digit in front': `0${right}`,
+        'the right signature with "00" after it': `${right}00`,
+        'the right signature with "zz" after it': `${right}zz`,
+        'the right signature with a no-break space after it': `${right}\u00a0`,
+        'the right signature with a digit before it': `0${right}`,
       }),
     ),
     ...row(
@@ -173,8 +173,8 @@ function ownSpelling(material: Material): Attack[] {
       'A13',
       forged,
       signed({
-        '64 characters whose first is not a hex digit': `g${right.slice(1)}`,
-        '64 characters whose last is not a hex digit': `${right.slice(0, 63)}g`,
+        '64 characters of which the first is not a hex digit': `g${right.slice(1)}`,
+        '64 characters of which the last is not a hex digit': `${right.slice(0, 63)}g`,
         '64 characters without a hex digit': 'z'.repeat(64),
       }),
     ),
@@ -183,10 +183,10 @@ function ownSpelling(material: Material): Attack[] {
       'A14',
       forged,
       signed({
-        '64 characters with a Latin-1 letter among them': `${right.slice(0, 63)}é`,
-        '64 bytes with a UTF-8 character among them': onTheWire(`${right.slice(0, 62)}é`),
-        'the right digits in full width': onTheWire(fullWidth(right)),
-        'the right digits with their high bit set': Array.from(right, (digit) =>
+        '64 characters that include a Latin-1 letter': `${right.slice(0, 63)}é`,
+        '64 bytes that include a UTF-8 character': onTheWire(`${right.slice(0, 62)}é`),
+        'the right signature in full-width digits': onTheWire(fullWidth(right)),
+        'the right signature with the high bit of each digit set': Array.from(right, (digit) =>
           String.fromCharCode(digit.charCodeAt(0) | 0x80),
         ).join(''),
       }),
@@ -197,7 +197,7 @@ function ownSpelling(material: Material): Attack[] {
       forged,
       signed({
         'a signature of zeros': '0'.repeat(64),
-        'a signature of 64 times f': 'f'.repeat(64),
+        'a signature of 64 f digits': 'f'.repeat(64),
         'the signature of an empty body': material.mac(''),
       }),
     ),
@@ -222,21 +222,23 @@ function ownSpelling(material: Material): Attack[] {
       'A19',
       forged,
       signed({
-        'a signature by HMAC-SHA1': material.mac(body, undefined, 'sha1'),
-        'a signature by HMAC-SHA512': material.mac(body, undefined, 'sha512'),
-        'a signature by HMAC-SHA512 cut to 64 digits': material
+        'an HMAC-SHA1 signature': material.mac(body, undefined, 'sha1'),
+        'an HMAC-SHA512 signature': material.mac(body, undefined, 'sha512'),
+        'an HMAC-SHA512 signature cut to 64 digits': material
           .mac(body, undefined, 'sha512')
           .slice(0, 64),
-        'a signature by SHA-256 of the body': createHash('sha256').update(body).digest('hex'),
-        'a signature by SHA-256 of secret and body': createHash('sha256')
+        'a SHA-256 digest of the body as the signature': createHash('sha256')
+          .update(body)
+          .digest('hex'),
+        'a SHA-256 digest of secret and body as the signature': createHash('sha256')
           .update(material.secret)
           .update(body)
           .digest('hex'),
-        'a signature by HMAC with key and message swapped': material.mac(material.secret, body),
+        'an HMAC signature with key and message swapped': material.mac(material.secret, body),
       }),
     ),
     ...row(material, 'A21', elsewhere, [
-      ['a signature under a name with underscores', moved(right, 'X_Service_Signature')],
+      ['a signature under a header name with underscores', moved(right, 'X_Service_Signature')],
       ['a signature under a similar header name', moved(right, `${names.signature}-256`)],
       ['a signature in the Authorization header', moved(`Signature ${right}`, 'Authorization')],
     ]),
@@ -250,11 +252,11 @@ function ownSpelling(material: Material): Attack[] {
         severity: 'high',
         fault: 'refuses_genuine',
         advice:
-          'Header names have no case (RFC 9110 section 5.1): look them up regardless of case.',
+          'Header names are case-insensitive (RFC 9110 section 5.1): look them up in any case.',
       },
       [
         [
-          'the right signature under another case of its header name',
+          'the right signature under a header name in another case',
           {
             signature: null,
             headers: { [names.signature.replace(/[a-z]/g, alternateCase)]: right },
@@ -262,11 +264,11 @@ function ownSpelling(material: Material): Attack[] {
         ],
       ],
     ),
-    ...row(material, 'A23', elsewhere, [bodyThatHoldsItsSignature(material)]),
+    ...row(material, 'A23', elsewhere, [signatureInBody(material)]),
   ];
 }
 
-/** Secrets that a misconfigured receiver falls back to. Leaves out the receiver's own secret. */
+/** Signs with secrets that misconfigured receivers use, except the receiver's own secret. */
 function weakSecrets(material: Material): Attack[] {
   const own = Buffer.from(material.secret);
   const secrets: readonly (readonly [id: string, what: string, secret: string])[] = [
@@ -291,9 +293,9 @@ function moved(value: string, name: string): Difference {
   return { signature: null, headers: { [name]: value } };
 }
 
-function bodyThatHoldsItsSignature({ bodyWith, signature, names }: Material): Line {
+function signatureInBody({ bodyWith, signature, names }: Material): Line {
   const body = bodyWith(`"signature":"${signature}","${names.signature}":"${signature}"`);
-  return ['a signature that stands in the body', { body, signature: null }];
+  return ['a signature in the body', { body, signature: null }];
 }
 
 function flipped(signature: string, bit: number): string {

@@ -18,9 +18,9 @@ const encoded: Verdict = {
   severity: 'high',
   fault: 'inflates',
   advice:
-    'The signature is over the bytes on the wire. Refuse every Content-Encoding but ' +
-    'identity with 415, before the body is read: a receiver that inflates first verifies ' +
-    'other bytes, and lets a stranger fill its memory.',
+    'The signature covers the bytes on the wire. Answer 415 to every Content-Encoding ' +
+    'except identity, before you read the body. A receiver that inflates first verifies ' +
+    'other bytes, and lets an attacker fill its memory.',
 };
 const encodedAndSigned: Verdict = {
   ...encoded,
@@ -35,8 +35,8 @@ const genuine: Verdict = {
   severity: 'medium',
   fault: 'refuses_genuine',
   advice:
-    'The contract names no Content-Type and none of these headers, so none may decide. ' +
-    'Always take the body as raw bytes, and keep parsers off this route.',
+    'The contract does not name a Content-Type or any of these headers, so the receiver ' +
+    'must ignore them. Always read the body as raw bytes, and keep parsers off this route.',
 };
 const tooLarge: Verdict = {
   category: 'invalid',
@@ -45,9 +45,7 @@ const tooLarge: Verdict = {
   accepts: [400, 401, 403],
   severity: 'high',
   fault: 'no_limit',
-  advice:
-    'Read no more than a limit (64 kB is plenty for a notification), and answer 413 as ' +
-    'soon as it is passed.',
+  advice: 'Stop reading at a limit (64 kB is enough for a notification), and answer 413 at once.',
 };
 
 export function transportAttacks(material: Material): Attack[] {
@@ -72,7 +70,7 @@ export function transportAttacks(material: Material): Attack[] {
     ...contentTypes(material),
     ...row(material, 'D23', genuine, [
       [
-        'header names of the prototype',
+        'headers named like properties of Object.prototype',
         {
           headers: Object.fromEntries([
             ['__proto__', 'x'],
@@ -83,7 +81,7 @@ export function transportAttacks(material: Material): Attack[] {
     ]),
     ...row(material, 'D27', genuine, [
       [
-        'headers of a proxy that name another host and protocol',
+        'proxy headers that name another host and protocol',
         {
           headers: {
             'x-forwarded-proto': 'http',
@@ -106,7 +104,7 @@ function sizes(material: Material): Attack[] {
       {
         ...genuine,
         fault: 'wrong_limit',
-        advice: `A body of ${bodyLimit} bytes is within the limit that was given.`,
+        advice: `The limit is ${bodyLimit} bytes, so accept a body of exactly that length.`,
       },
       [['a body of exactly the limit', { body: atLimit }]],
     ),
@@ -153,14 +151,14 @@ function encodings(material: Material): Attack[] {
       'D12',
       encodedAndSigned,
       Object.entries(codings).map(([coding, bytes]): Line => [
-        `a body in ${coding} that is signed as it is`,
+        `a signed body in ${coding}`,
         { body: bytes, headers: { 'content-encoding': coding } },
       ]),
     ),
     ...row(
       material,
       'D12',
-      { ...encodedAndSigned, accepts: [...encoded.accepts, ...ACKNOWLEDGED], severity: 'low' },
+      { ...encodedAndSigned, accepts: [...encoded.accepts, ...ACKNOWLEDGED] },
       [['an unknown content encoding', { headers: { 'content-encoding': 'x-unknown' } }]],
     ),
     ...(bomb.length > material.bodyLimit
@@ -171,7 +169,7 @@ function encodings(material: Material): Attack[] {
             { ...asBomb, signature: material.mac(inflated) },
           ],
           [
-            'a gzip bomb that is signed as it is',
+            'a signed gzip bomb',
             asBomb,
             { category: 'invalid', severity: 'low', fault: 'invalid_body' },
           ],
@@ -187,8 +185,8 @@ function contentTypes(material: Material): Attack[] {
     { headers: { 'content-type': type } },
     exception,
   ];
-  // The body is JSON (docs/service.md 6.4). Its senders never name this type, and frameworks refuse
-  // it before the receiver.
+  // The service sends JSON (docs/service.md 6.4), never this type. Frameworks refuse the type
+  // before the receiver runs.
   const mayBeRefused = { accepts: [...ALSO_ACKNOWLEDGED, 400, 415] };
   return [
     ...row(material, 'D20', typeless, [
@@ -212,7 +210,7 @@ function contentTypes(material: Material): Attack[] {
     ]),
     ...row(material, 'D21', typeless, [
       typed(
-        'a delivery under a charset that the bytes are not in',
+        'a delivery under a charset that does not match its bytes',
         'application/json; charset=utf-16',
       ),
       typed('a delivery under an unknown charset', 'application/json; charset=x'),

@@ -2,11 +2,11 @@
 import { acknowledges, type Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import type { CauseId } from './causes.js';
-import { isAcknowledged, isLimited, statusOf, type AuditSession } from './session.js';
+import { isAcknowledged, isLimited, orClosed, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
 import { LIMITED, type AuditResult } from './report.js';
 
-/** Ends the attempts: the server has stopped serving. */
+/** Thrown if the server stops serving. Ends the audit. */
 export class StoppedServing extends Error {
   override name = 'StoppedServing';
   constructor(readonly result: AuditResult) {
@@ -35,8 +35,8 @@ export async function attempt(probe: Probe, session: AuditSession): Promise<Audi
     ...verdict,
   });
   const verdict = judge(probe, observation, session);
-  // Checks for a crash at once, because a later delivery would be blamed for it. During slow
-  // probes, a full queue closes connections too.
+  // Checks for a crash at once, so that a later delivery is not blamed. During the probe of slow
+  // senders, a full queue closes connections too.
   const isGone = observation.answer === 'closed' && probe.fault !== 'one_at_a_time';
   if (verdict.skipped !== undefined || (!verdict.passed && !isGone)) return result(verdict);
   // An acknowledged delivery proves that the server serves.
@@ -58,7 +58,7 @@ export async function attempt(probe: Probe, session: AuditSession): Promise<Audi
 }
 
 async function stillServes({ serves, wait }: AuditSession): Promise<WireAnswer> {
-  const once = (): Promise<WireAnswer> => serves().catch((): WireAnswer => 'closed');
+  const once = (): Promise<WireAnswer> => orClosed(serves());
   const first = await once();
   if (isAcknowledged(first) || isLimited(first)) return first;
   await wait(500);
@@ -69,14 +69,14 @@ async function observe(probe: Probe, session: AuditSession): Promise<Observation
   try {
     return await probe.perform(session);
   } catch (error) {
-    // A connection that failed during an audit counts as closed by the server. Other errors are the
+    // An error with a code is a failed connection, which the server closed. Other errors are the
     // caller's.
     if (typeof (error as { readonly code?: unknown } | null)?.code !== 'string') throw error;
-    return { answer: 'closed', fault: 'the server took no more connections' };
+    return { answer: 'closed', fault: 'the server refused a connection' };
   }
 }
 
-/** The row whose deliveries belong to other orders than the audit's. */
+/** The row of deliveries for orders other than the audit's. */
 const OTHER_ORDERS = 'C16';
 
 type Verdict = Pick<
@@ -89,7 +89,7 @@ type Verdict = Pick<
 const NOT_JUDGED: Verdict = {
   passed: true,
   skipped: LIMITED,
-  advice: 'Lift the limit for the audit, then run it again.',
+  advice: 'Lift the rate limit, and run the audit again.',
 };
 
 function judge(
@@ -108,9 +108,7 @@ function judge(
   ) {
     return {
       passed: true,
-      note:
-        `${titleOf(probe, answer)}, as to every order that it does not know. 503 would be ` +
-        'clearer',
+      note: `${titleOf(probe, answer)}, as to every unknown order. A 503 would be clearer`,
     };
   }
   // Express and NestJS enforce a limit, but read to the end before they answer.
@@ -125,7 +123,7 @@ function judge(
 function isRight({ expected, mayClose, category }: Probe, answer: WireAnswer): boolean {
   const status = statusOf(answer);
   if (status === undefined) return answer === 'closed' && mayClose === true;
-  // All acknowledging statuses count the same.
+  // Every 2xx counts the same.
   const isOneOf =
     expected.includes(status) || (acknowledges(status) && expected.some(acknowledges));
   return isOneOf || (category !== 'genuine' && status >= 400 && status < 500);
@@ -162,15 +160,16 @@ function severityAndCauseOf(
   return status >= 500 ? [category === 'forged' ? 'medium' : 'low', 'crashes'] : ['low', fault];
 }
 
-/** Describes the result in words. */
+/** Describes the server's answer: "accepted a delivery without a signature". */
 export function titleOf(
   { what, category, fault }: Pick<Probe, 'what' | 'category' | 'fault'>,
   answer: WireAnswer,
 ): string {
   const status = statusOf(answer);
-  if (fault === 'tells_reason') return 'answered differently to different faults of the signature';
+  if (fault === 'tells_reason')
+    return 'gave different answers to different faults of the signature';
   if (fault === 'refuses_duplicates') return `did not acknowledge ${what}`;
-  if (fault === 'parses_first') return 'looked at the JSON of a body before its signature';
+  if (fault === 'parses_first') return 'parsed a body before verifying its signature';
   if (fault === 'one_at_a_time') return `did not serve ${what}`;
   if (status === undefined)
     return answer === 'closed' ? `closed the connection on ${what}` : `gave no answer to ${what}`;

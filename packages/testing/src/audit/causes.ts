@@ -67,7 +67,7 @@ const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = {
 
 const record =
   'Insert the reference into a table with a unique key in the transaction that credits, ' +
-  'and answer 200 if the row exists already.';
+  'and answer 200 if the row already exists.';
 
 export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   does_not_verify: { title: 'does not verify at all', severity: 'critical', fix: compare },
@@ -77,9 +77,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer 401 if the signature header is absent or empty, before anything else.',
   },
   public_secret: {
-    title: 'verifies with a secret that is public',
+    title: 'verifies with a public secret',
     severity: 'critical',
-    fix: 'Set the webhook secret of the merchant portal, and refuse to start without it.',
+    fix: 'Use the webhook secret of the merchant portal, and refuse to start without a secret.',
   },
   leaks_secret: {
     title: 'sends the secret or a signature',
@@ -87,12 +87,12 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer refusals with a fixed text. Never send an expected signature.',
   },
   no_memory: {
-    title: 'keeps no marks: credits each delivery again',
+    title: 'does not remember credits: credits each delivery again',
     severity: 'critical',
     fix: record,
   },
   not_atomic: {
-    title: 'credits several times when duplicates arrive at once',
+    title: 'credits several times if duplicates arrive at once',
     severity: 'critical',
     fix: record,
   },
@@ -104,10 +104,10 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
       'the signature.',
   },
   loses_credit: {
-    title: 'acknowledges a payment, but does not credit it',
+    title: 'acknowledges a payment without crediting the order',
     severity: 'critical',
     fix:
-      'Answer 200 only after the credit is committed, and mark an order as done in the same ' +
+      'Answer 200 only after the credit is committed, and mark the order as done in the same ' +
       'transaction.',
   },
   credits_unpaid: {
@@ -135,12 +135,12 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     severity: 'critical',
     fix: rawBody,
   },
-  decodes_text: { title: 'decodes text first', severity: 'high', fix: rawBody },
-  trims: { title: 'changes the ends of the body first', severity: 'high', fix: rawBody },
+  decodes_text: { title: 'decodes the body as text first', severity: 'high', fix: rawBody },
+  trims: { title: 'trims the body first', severity: 'high', fix: rawBody },
   inflates: {
     title: 'inflates the body first',
     severity: 'high',
-    fix: 'Answer 415 to every Content-Encoding but identity, before the body is read.',
+    fix: 'Answer 415 to every Content-Encoding except identity, before you read the body.',
   },
   refuses_genuine: { title: 'refuses genuine deliveries', severity: 'high', fix: rawBody },
   fails_genuine: {
@@ -165,7 +165,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   credits_unknown: {
     title: 'credits orders that do not exist',
     severity: 'medium',
-    fix: 'Look the order up, and answer 503 if it does not exist.',
+    fix: 'Look up the order, and answer 503 if it does not exist.',
   },
   no_limit: {
     title: 'has no limit on the body',
@@ -173,11 +173,11 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Stop reading at 64 kB and answer 413. Refuse a longer Content-Length at once.',
   },
   one_at_a_time: {
-    title: 'serves one at a time: slow senders block it',
+    title: 'serves one request at a time: slow senders block the others',
     severity: 'high',
     fix:
-      'Serve with more than one worker, and limit the time of a body, or put a server in ' +
-      'front that buffers requests.',
+      'Serve with more than one worker and limit the time of a body, or put a server that ' +
+      'buffers requests in front.',
   },
   stops_serving: {
     title: 'stops serving',
@@ -185,7 +185,7 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: "Read the receiver's log: no request may end its process.",
   },
   hangs: {
-    title: 'gives no answer',
+    title: 'does not answer',
     severity: 'medium',
     fix:
       'Answer every request in bounded time, even if other code read the body or the body ' +
@@ -194,45 +194,45 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
   no_deadline: {
     title: 'waits forever for a slow body',
     severity: 'medium',
-    fix: 'Give a whole body 10 s, then answer 408 or close.',
+    fix: 'Allow 10 s for a whole body, then answer 408 or close the connection.',
   },
   parses_first: { title: 'parses before it verifies', severity: 'medium', fix: rawBody },
   crashes: {
     title: 'fails on malformed input',
     severity: 'medium',
     fix:
-      'Refuse a signature that is not /^[0-9a-f]{64}$/ with 401, and a body that cannot be ' +
-      'used with 400: an exception is not an answer.',
+      'Answer 401 to a signature that does not match /^[0-9a-f]{64}$/, and 400 to an unusable ' +
+      'body. Do not let an exception become the answer.',
   },
   several_spellings: {
-    title: 'takes several spellings of one signature',
+    title: 'accepts several spellings of one signature',
     severity: 'medium',
     fix:
-      'Test /^[0-9a-f]{64}$/ before the signature is decoded. Do not trim, split, unquote ' +
-      'or lower-case it.',
+      'Test the signature with /^[0-9a-f]{64}$/ before you decode it. Do not trim, split, ' +
+      'unquote or lower-case it.',
   },
   reads_elsewhere: {
-    title: 'reads the signature from other places',
+    title: 'reads the signature from other places too',
     severity: 'medium',
-    fix: 'Read the X-Service-Signature header and nothing else.',
+    fix: 'Read the signature only from the X-Service-Signature header.',
   },
   content_type: { title: 'depends on the Content-Type', severity: 'medium', fix: rawBody },
   contradiction: {
-    title: 'believes the header over the signed body',
+    title: 'trusts the event header more than the signed body',
     severity: 'medium',
-    fix: 'Believe the signed body, or ask the API for the payment before you credit.',
+    fix: 'Trust the signed body, or ask the API for the payment before you credit.',
   },
   unknown_kind: {
     title: 'refuses events of unknown kinds',
     severity: 'medium',
-    fix: 'Answer 200 to a kind that you do not handle, and ignore it.',
+    fix: 'Answer 200 to a kind that you do not handle, and ignore the event.',
   },
   refuses_duplicates: {
     title: 'refuses duplicates',
     severity: 'medium',
     fix:
-      'Answer 200 to a notification that is already done. Otherwise a sender that retries ' +
-      'never stops.',
+      'Answer 200 to a notification that you have already handled. Otherwise the sender ' +
+      'retries for ever.',
   },
   quotes_body: {
     title: 'quotes the body in its replies',
@@ -245,11 +245,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Run in production mode, or answer errors with a fixed text.',
   },
   wrong_limit: {
-    title: 'has another limit than the audit was told',
+    title: 'has a different body limit than the audit',
     severity: 'medium',
-    fix:
-      'Compare the limits of the receiver and of the proxy in front of it with the limit of ' +
-      'the audit.',
+    fix: 'Compare the limits of the receiver and its proxy with the body limit of the audit.',
   },
   invalid_body: {
     title: 'acknowledges unusable bodies',
@@ -257,9 +255,9 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Answer 400 to a signed body that is not a JSON object with a `reference`.',
   },
   event_header: {
-    title: 'guesses if the event header is wrong',
+    title: 'guesses the event kind',
     severity: 'low',
-    fix: 'Answer 400 if the event header is absent or not a kind.',
+    fix: 'Answer 400 if the event header is absent or malformed.',
   },
   tells_reason: {
     title: 'reveals the fault of a signature',
@@ -267,21 +265,19 @@ export const CAUSES: Readonly<Record<CauseId, Traits>> = {
     fix: 'Send one fixed reply for every fault of the signature.',
   },
   framing: {
-    title: 'takes requests that HTTP forbids',
+    title: 'accepts requests that HTTP forbids',
     severity: 'low',
-    fix: 'Update the HTTP server, or put one in front that answers 400.',
+    fix: 'Update the HTTP server, or put a server that answers 400 in front.',
   },
-  method: { title: 'takes other methods than POST', severity: 'low', fix: 'Route POST only.' },
+  method: { title: 'accepts methods other than POST', severity: 'low', fix: 'Route POST only.' },
   http_form: {
-    title: 'does not take every form of HTTP',
+    title: 'refuses some valid forms of HTTP',
     severity: 'note',
-    fix: 'Nothing, unless a proxy sends this form.',
+    fix: 'Accept this form if a proxy sends it.',
   },
 };
 
-/**
- * A cause that explains findings of other faults too. The first matching rule takes its findings.
- */
+/** A cause that explains findings of other faults too. Each finding follows its first rule. */
 interface Rule {
   readonly id: CauseId;
   readonly holds: (facts: Facts) => boolean;
@@ -290,7 +286,7 @@ interface Rule {
 
 interface Facts {
   /** Returns true if the receiver accepted the described delivery. */
-  readonly accepted: (what: string | RegExp) => boolean;
+  readonly accepted: (what: string) => boolean;
   readonly has: (cause: CauseId) => boolean;
 }
 
@@ -369,8 +365,7 @@ export function causesOf(results: readonly AuditResult[], framework = ''): Audit
   const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
   const takesRawBytes = verifiesRawBytes(results);
   const facts: Facts = {
-    accepted: (what) =>
-      findings.some((finding) => isAccepted(finding) && matches(finding.what ?? '', what)),
+    accepted: (what) => findings.some((finding) => isAccepted(finding) && finding.what === what),
     has: (cause) => findings.some((finding) => finding.cause === cause),
   };
   const groups = new Map<CauseId, AuditResult[]>();
@@ -386,11 +381,7 @@ export function causesOf(results: readonly AuditResult[], framework = ''): Audit
     .sort(bySeverity);
 }
 
-function matches(text: string, what: string | RegExp): boolean {
-  return typeof what === 'string' ? text === what : what.test(text);
-}
-
-/** Returns true if the receiver accepted a body that a parser would have changed. */
+/** Returns true if the receiver accepted a body that a parser would change. */
 function verifiesRawBytes(results: readonly AuditResult[]): boolean {
   const shows = ({ what, passed, skipped }: AuditResult): boolean =>
     what === 'a pretty-printed body that is signed as such' && passed && skipped === undefined;
@@ -421,7 +412,7 @@ function causeOf(
 }
 
 function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
-  // A re-serialised body costs money only if genuine deliveries are refused for it.
+  // Re-serialised JSON loses payments only if the receiver refuses genuine deliveries.
   if (id === 'reserializes' && symptoms.every(isAccepted)) return 'high';
   const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
   return WORST_FIRST[
@@ -432,14 +423,14 @@ function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
   ]!;
 }
 
-/** The findings that convince a reader fastest. */
+/** The most convincing findings, the strongest last. */
 const STRONG = [
   'another reference under a genuine signature',
   'a signature of zeros',
   'a delivery without a signature',
 ];
 
-/** Picks different findings, not the same one three times. */
+/** Picks up to three findings of different rows. */
 function evidenceOf(symptoms: readonly AuditResult[]): string[] {
   const rows = new Map(
     symptoms.map((symptom) => [`${symptom.id}${isAccepted(symptom)}`, symptom]).reverse() as [

@@ -1,16 +1,20 @@
 /** Judges a receiver by its credits in the merchant's own books. */
 import { randomBytes } from 'node:crypto';
-import type { Severity } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
 import { CAUSES, type CauseId } from './causes.js';
-import { isAcknowledged, isLimited, PATIENCE, statusOf, type AuditSession } from './session.js';
+import {
+  isAcknowledged,
+  isLimited,
+  orClosed,
+  PATIENCE,
+  statusOf,
+  type AuditSession,
+} from './session.js';
 import { SETTLE } from './options.js';
 import { LIMITED, type AuditResult, type AuditStop } from './report.js';
 
 export interface Books {
-  /**
-   * Counts the credits of an order. @throws Error if the merchant's side does not return a number
-   */
+  /** Counts the credits of an order. @throws TypeError if `credits` does not return a number */
   count(reference: string): Promise<number>;
 }
 
@@ -20,8 +24,7 @@ export function booksOf(credits: (reference: string) => Promise<number> | number
       const number = await credits(reference);
       if (!Number.isSafeInteger(number) || number < 0) {
         throw new TypeError(
-          `credits must return an order's number of credits, a whole number from 0, but returned ` +
-            String(number),
+          `credits must return a whole number of at least 0, but returned ${String(number)}`,
         );
       }
       return number;
@@ -56,20 +59,14 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   const { material, serves } = session;
   const results: AuditResult[] = [];
   const notJudged: string[] = [];
-  /**
-   * `answers` are the answers to the deliveries: credits prove nothing about a delivery that the
-   * server refused unread.
-   */
+  /** @param answers the answers to the deliveries. After a 429, credits show nothing */
   const add = (
     id: string,
     what: string,
     cause: CauseId,
     fault: string | undefined,
-    answers: readonly WireAnswer[] = [],
-  ) =>
-    void results.push(
-      onResult(resultOf({ id, what, cause, fault, severity: CAUSES[cause].severity, answers })),
-    );
+    answers?: readonly WireAnswer[],
+  ) => void results.push(onResult(resultOf(id, what, cause, fault, answers)));
   const settledOn = (
     reference: string,
     isThere: (count: number) => boolean,
@@ -85,23 +82,16 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
 
   const after = await settledOn(material.reference, (count) => count > before);
   if (before === 0 && after === 0) {
-    add('H10', 'the first delivery', 'loses_credit', 'acknowledged, and 0 credits afterwards');
+    add('H10', 'the first delivery', 'loses_credit', NOT_CREDITED);
     const message =
-      'The receiver acknowledged the genuine delivery, but did not credit the order. ' +
-      'Check that the reference is an order that may be credited, and that credits counts ' +
-      'right.' +
-      ` A receiver that credits later than ${settle} ms after its ` +
-      'answer needs a longer time to settle.';
+      'The receiver acknowledged the genuine delivery, but did not credit the order. Check ' +
+      'that the order may be credited, and that credits counts its credits. If the receiver ' +
+      `credits later than ${settle} ms after its answer, allow more time to settle.`;
     return { results, notJudged, stop: { reason: 'unknown_reference', message } };
   }
   if (before > 0)
-    notJudged.push('whether a first delivery is credited: the order was credited before the audit');
-  add(
-    'H03',
-    'the first delivery',
-    'no_memory',
-    after - before > 1 ? `credited ${after - before} times` : undefined,
-  );
+    notJudged.push('the first credit: the receiver credited the order before the audit');
+  add('H03', 'the first delivery', 'no_memory', timesOverOne(after - before));
 
   const repeated = Math.max(after, before);
   const replays: WireAnswer[] = [];
@@ -109,9 +99,9 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   const replayed = await settledOn(material.reference, (count) => count > repeated);
   add(
     'H01',
-    '5 replays',
+    'a delivery and 5 replays',
     'no_memory',
-    replayed > repeated ? `${replayed - repeated} more credits for 5 replays` : undefined,
+    replayed > repeated ? `credited ${replayed - repeated} more times` : undefined,
     replays,
   );
 
@@ -122,43 +112,36 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   const takesAny = forUnknown > 0;
   add(
     'H10',
-    'an order that does not exist',
+    'an unknown order',
     'credits_unknown',
     takesAny ? `credited ${forUnknown} times` : undefined,
     [answer],
   );
   const isLost = !takesAny && isAcknowledged(answer);
   const loss = isLost ? `answered ${statusOf(answer)!} and did not credit` : undefined;
-  add('H07', 'an order that does not exist', 'loses_unknown', loss, [answer]);
+  add('H07', 'an unknown order', 'loses_unknown', loss, [answer]);
 
   const spare = [...references];
-  const fresh = (purpose: string, whatIsJudged: string): string | undefined => {
+  const fresh = (purpose: string, judged: string): string | undefined => {
     const reference = takesAny ? `${material.reference}-${purpose}-${nonce}` : spare.shift();
     if (reference === undefined) {
-      const reason = isLimited(answer) ? LIMITED : 'the receiver looks its orders up';
-      notJudged.push(`${whatIsJudged}: ${reason}, and no further order was named for it`);
+      const reason = isLimited(answer) ? LIMITED : 'the receiver looks up orders';
+      notJudged.push(`${judged}: ${reason}, and the audit has no further order`);
     }
     return reference;
   };
 
-  const raced = fresh('race', 'duplicates that arrive at once');
+  const raced = fresh('race', 'concurrent duplicates');
   if (raced !== undefined) {
     const start = await books.count(raced);
     const body = bodyOf(raced);
     const bytes = session.request(session.genuineLines(body), body);
-    const send = (): Promise<WireAnswer> =>
-      session.exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
+    const send = (): Promise<WireAnswer> => orClosed(session.exchangeWithin(PATIENCE, bytes));
     const answers = await Promise.all(Array.from({ length: 20 }, send));
     const last = await serves(body);
     const count = (await settledOn(raced, (now) => now > start + 1)) - start;
-    add(
-      'H02',
-      '20 duplicates at once',
-      'not_atomic',
-      count > 1 ? `credited ${count} times` : undefined,
-      [...answers, last],
-    );
-    add('H02', '20 duplicates at once', 'loses_credit', lossOf(count, last), [last]);
+    add('H02', '20 concurrent duplicates', 'not_atomic', timesOverOne(count), [...answers, last]);
+    add('H02', '20 concurrent duplicates', 'loses_credit', lossOf(count, last), [last]);
   }
 
   const lost = fresh('lost', 'a retry after a lost reply');
@@ -168,18 +151,11 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const wire = await session.open();
     await wire.write(session.request(session.genuineLines(body), body));
     wire.reset();
-    // During a delivery that is still running, a retry would test a race instead of the receiver's
-    // marks.
+    // Waits for the credit, because a retry during the first delivery would test a race.
     await settledOn(lost, (now) => now > start, { asks: 10 });
     const last = await serves(body);
     const count = (await settledOn(lost, (now) => now > start + 1)) - start;
-    add(
-      'H03',
-      'a retry after a lost reply',
-      'no_memory',
-      count > 1 ? `credited ${count} times` : undefined,
-      [last],
-    );
+    add('H03', 'a retry after a lost reply', 'no_memory', timesOverOne(count), [last]);
     add('G07', 'a retry after a lost reply', 'loses_credit', lossOf(count, last), [last]);
   }
 
@@ -189,20 +165,14 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
     const first = await serves(bodyOf(twice, { amount: 1, currency: 'XOF' }));
     const last = await serves(bodyOf(twice));
     const count = (await settledOn(twice, (now) => now > start + 1)) - start;
-    add(
-      'H04',
-      'two bodies with one reference',
-      'key_by_body',
-      count > 1 ? `credited ${count} times` : undefined,
-      [first, last],
-    );
+    add('H04', 'two bodies with one reference', 'key_by_body', timesOverOne(count), [first, last]);
     add('C23', 'a body with an amount', 'loses_credit', lossOf(count, last), [first, last]);
   }
 
-  const unpaid = fresh('unpaid', 'events that are not a payment');
+  const unpaid = fresh('unpaid', 'events without a payment');
   if (unpaid !== undefined) {
     const start = await books.count(unpaid);
-    const sent: readonly (readonly [
+    const events: readonly (readonly [
       what: string,
       id: string,
       event: string | undefined,
@@ -214,10 +184,10 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
       ['a body that says failed', 'C24', 'payment.succeeded', { status: 'failed' }],
       ['a body that says cancelled', 'C24', 'payment.succeeded', { status: 'cancelled' }],
     ];
-    // All of them share the usual time, unless the receiver credits late.
+    // The five events share the default time, unless the receiver credits late.
     const unpaidSettle = settle > SETTLE ? settle : 150;
     let known = start;
-    for (const [what, id, event, more] of sent) {
+    for (const [what, id, event, more] of events) {
       const body = bodyOf(unpaid, more);
       const [type, , signature] = session.genuineLines(body);
       const lines = [
@@ -225,11 +195,9 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
         ...(event === undefined ? [] : [[material.names.event, event] as const]),
         signature!,
       ];
-      const got = await session
-        .exchangePatiently(session.request(lines, body))
-        .catch((): WireAnswer => 'closed');
+      const got = await orClosed(session.exchangePatiently(session.request(lines, body)));
       const count = await settledOn(unpaid, (now) => now > known, { milliseconds: unpaidSettle });
-      add(id, what, 'credits_unpaid', count > known ? `credited by ${what}` : undefined, [got]);
+      add(id, what, 'credits_unpaid', count > known ? 'credited' : undefined, [got]);
       known = count;
     }
     if (known === start) {
@@ -241,10 +209,7 @@ export async function judgeCredits(circumstances: Circumstances): Promise<Credit
   return { results, notJudged };
 }
 
-/**
- * Remembers the credits of impossible orders. The returned function compares them at the end of the
- * audit.
- */
+/** Counts the credits of impossible orders. Call the returned function to count them again. */
 export async function watchNonsense(books: Books): Promise<() => Promise<AuditResult[]>> {
   const count = (): Promise<number[]> =>
     Promise.all(NONSENSE.map((reference) => books.count(reference)));
@@ -256,29 +221,27 @@ export async function watchNonsense(books: Books): Promise<() => Promise<AuditRe
       credited.length === 0
         ? undefined
         : `credited ${credited.map((reference) => `"${reference}"`).join(', ')}`;
-    return [
-      resultOf({
-        id: 'C15',
-        what: 'bodies without a usable reference',
-        cause: 'credits_nonsense',
-        fault,
-        severity: 'critical',
-      }),
-    ];
+    return [resultOf('C15', 'bodies without a usable reference', 'credits_nonsense', fault)];
   };
 }
 
+const NOT_CREDITED = 'acknowledged but not credited';
+
 function lossOf(count: number, last: WireAnswer): string | undefined {
-  return count === 0 && isAcknowledged(last) ? 'acknowledged, and 0 credits' : undefined;
+  return count === 0 && isAcknowledged(last) ? NOT_CREDITED : undefined;
+}
+
+function timesOverOne(count: number): string | undefined {
+  return count > 1 ? `credited ${count} times` : undefined;
 }
 
 interface Limits {
   readonly milliseconds: number;
-  /** The least number of reads, because a receiver stalls if its machine stalls. */
+  /** The minimum number of reads, because a slow machine delays the receiver too. */
   readonly asks: number;
 }
 
-/** Reads until the expected count appears or the time is over. */
+/** Reads the count until it is the expected one or the time is over. */
 async function settled(
   { wait }: AuditSession,
   ask: () => Promise<number>,
@@ -294,26 +257,30 @@ async function settled(
   }
 }
 
-interface Judged {
-  readonly id: string;
-  readonly what: string;
-  readonly cause: CauseId;
-  readonly fault: string | undefined;
-  readonly severity: Severity;
-  readonly answers?: readonly WireAnswer[];
-}
-
-function resultOf({ id, what, cause, fault, severity, answers = [] }: Judged): AuditResult {
+function resultOf(
+  id: string,
+  what: string,
+  cause: CauseId,
+  fault: string | undefined,
+  answers: readonly WireAnswer[] = [],
+): AuditResult {
+  const { fix, severity } = CAUSES[cause];
   const result = {
     id,
-    name: `${id} by its credits: ${what}, not "${CAUSES[cause].title}"`,
+    name: `${id} ${rightBehaviour(what, cause)}`,
     what,
     expected: [],
     actual: undefined,
-    advice: CAUSES[cause].fix as string,
+    advice: fix as string,
     durationMs: 0,
   };
   if (fault === undefined)
     return { ...result, passed: true, ...(answers.some(isLimited) ? { skipped: LIMITED } : {}) };
   return { ...result, passed: false, severity, cause, title: `${what}: ${fault}` };
+}
+
+function rightBehaviour(what: string, cause: CauseId): string {
+  if (cause === 'loses_unknown') return `does not acknowledge ${what}`;
+  if (cause.startsWith('credits_')) return `does not credit ${what}`;
+  return cause === 'loses_credit' ? `credits ${what}` : `credits ${what} once`;
 }

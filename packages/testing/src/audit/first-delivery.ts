@@ -1,10 +1,10 @@
 /**
- * Sends a genuine delivery first: without an acknowledgement, a later refusal would prove nothing.
+ * Sends a genuine delivery first: if the receiver refuses it, a later refusal proves nothing.
  */
 import type { WireAnswer } from '../wire.js';
 import { attacks } from '../attacks/index.js';
-import { ACKNOWLEDGED, UNKNOWN_SECRET, type Material } from '../attacks/attack.js';
-import { isAcknowledged, statusOf, type AuditSession } from './session.js';
+import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
+import { isAcknowledged, orClosed, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
 import type { AuditResult, AuditStop } from './report.js';
 
@@ -14,8 +14,8 @@ export interface FirstDelivery {
   readonly stop?: AuditStop;
 }
 
-/** The least milliseconds for each variant of a refused delivery. */
-const WAY_IN = 400;
+/** The minimum milliseconds for each variant of a refused delivery. */
+const VARIANT_TIME = 400;
 
 /**
  * @param milliseconds the limit for the connection and the answer
@@ -28,7 +28,7 @@ export async function deliverFirst(
 ): Promise<FirstDelivery> {
   const started = performance.now();
   const left = (): number =>
-    Math.max(WAY_IN, Math.round(started + milliseconds - performance.now()));
+    Math.max(VARIANT_TIME, Math.round(started + milliseconds - performance.now()));
   let answer: WireAnswer;
   try {
     await session.reach(milliseconds);
@@ -51,12 +51,12 @@ export async function deliverFirst(
     actual: statusOf(answer),
     ...(passed ? {} : { severity: 'high' as const, cause: 'not_acknowledged' as const }),
     ...(statusOf(answer) === 202 ? { note: EARLY } : {}),
-    advice: stop?.message ?? 'Nothing to do.',
+    advice: stop?.message ?? 'The receiver works as it should.',
     durationMs,
   });
   if (passed) return { results: [result()] };
   const [others, forged] = await Promise.all([
-    wayIn(session, left()),
+    acceptedVariants(session, left()),
     forgedAnswer(session, left()),
   ]);
   session.throwIfEnded();
@@ -64,10 +64,10 @@ export async function deliverFirst(
   return { results: [result(stop), ...others], stop };
 }
 
-/** A note, not a finding: a durable queue loses nothing, and only the credits show that. */
+/** A note, not a finding: a durable queue may answer 202, and only credits show a loss. */
 const EARLY =
-  'answered 202 to a genuine delivery: that is right only if the event survives a crash ' +
-  'until it is credited';
+  'answered 202 to a genuine delivery: 202 is right only if the event survives a crash ' +
+  'until its credit';
 
 function titleOn(answer: WireAnswer): string {
   const status = statusOf(answer);
@@ -78,29 +78,25 @@ function titleOn(answer: WireAnswer): string {
   return `refused a genuine delivery (${status})`;
 }
 
-/**
- * @param forged the answer to a forged delivery. A receiver with another secret gives the same
- *   answer to a genuine delivery.
- */
+/** @param forged the answer to a forged delivery. With a wrong secret, both answers are the same */
 function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): AuditStop {
   const status = statusOf(answer);
   const stop = (reason: AuditStop['reason'], message: string): AuditStop => ({ reason, message });
   if (status === undefined) {
-    const question = "check the receiver's address, and look for code that reads the body first.";
+    const hint = "check the receiver's address, and look for code that reads the body first.";
     if (answer === 'closed')
-      return stop('no_answer', `The server gave no answer and closed the connection: ${question}`);
+      return stop('no_answer', `The server gave no answer and closed the connection: ${hint}`);
     const seconds = Number((milliseconds / 1_000).toFixed(1));
     return stop(
       'no_answer',
-      `The server accepted the connection and gave no answer in ${seconds} s: ${question} ` +
-        'A server that compiles at its first request ' +
-        'may answer when the audit is started again.',
+      `The server accepted the connection and gave no answer in ${seconds} s: ${hint} If the ` +
+        'server compiles at its first request, run the audit again.',
     );
   }
   if (status < 400)
     return stop(
       'refused',
-      'Neither the audit nor the service follows redirects: name the target address.',
+      'Neither the audit nor the service follows redirects: use the target address.',
     );
   if (status === 401 || status === 403) {
     return stop(
@@ -112,23 +108,23 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   if (status === 429) {
     return stop(
       'refused',
-      'The server has a rate limit (429): lift it for the audit, which sends a few ' +
+      'The server has a rate limit (429): lift the limit, because the audit sends a few ' +
         'hundred requests.',
     );
   }
   if (status === 415) {
     return stop(
       'refused',
-      'The server refused the type of a genuine delivery (415), which is application/json ' +
-        'without a Content-Encoding: accept the raw body of every type.',
+      'The server refused the type of a genuine delivery (415), application/json without a ' +
+        'Content-Encoding: accept the raw body of every type.',
     );
   }
   if (status === 405) return stop('no_route', 'The path exists, but not for POST.');
   if (status === 404) {
     return stop(
       'no_route',
-      'The path has no route for POST, or the receiver looks up its orders and does not ' +
-        'know the reference.',
+      'The path has no route for POST, or the receiver looks up orders and does not know ' +
+        'the reference.',
     );
   }
   const body = typeof answer === 'string' ? '' : answer.body;
@@ -150,9 +146,9 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   if (status === statusOf(forged)) {
     return stop(
       'wrong_secret',
-      `A genuine delivery was refused like a forged one (${status}). Compare the secrets ` +
-        'and the header names on both sides, and verify the raw bytes. If they are right, ' +
-        'check that the receiver knows the order.',
+      `The receiver refused a genuine delivery like a forged delivery (${status}). Compare ` +
+        'the secrets and the header names on both sides, and verify the raw bytes. If they ' +
+        'are right, check that the receiver knows the order.',
     );
   }
   return stop(
@@ -162,44 +158,39 @@ function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): A
   );
 }
 
+const VARIANTS: readonly string[] = [
+  'a delivery without a signature',
+  'a signature of zeros',
+  'a signature made with another secret',
+  'a signature made with an empty secret',
+  'a pretty-printed body that was made compact in transit',
+];
+
 async function forgedAnswer(session: AuditSession, milliseconds: number): Promise<WireAnswer> {
   const { material, request, genuineLines } = session;
   const [type, event] = genuineLines();
   const forged = [material.names.signature, material.mac(material.body, UNKNOWN_SECRET)] as const;
-  return session
-    .exchangeWithin(milliseconds, request([type!, event!, forged], material.body))
-    .catch(() => 'closed' as const);
+  const bytes = request([type!, event!, forged], material.body);
+  return orClosed(session.exchangeWithin(milliseconds, bytes));
 }
 
-/**
- * Tries variants of a refused genuine delivery. If the receiver accepts one, it verifies something
- * else.
- */
-async function wayIn(session: AuditSession, milliseconds: number): Promise<AuditResult[]> {
-  const { material } = session;
-  const kit = attacks({ ...kitOptions(material) });
-  const first = (test: (what: string, id: string) => boolean) =>
-    kit.filter(({ what, id }) => test(what, id));
-  const tries = [
-    ...first(
-      (what) => what === 'a signature of zeros' || what === 'a delivery without a signature',
-    ),
-    ...first((_, id) => id === 'B04' || id === 'B07'),
-    ...first(
-      (what) =>
-        what === 'a signature made with an empty secret' ||
-        what === 'a signature made with another secret',
-    ),
-    ...first((what) => what.includes('made compact in transit')),
+/** Tries variants of a refused genuine delivery, and returns a finding for each accepted one. */
+async function acceptedVariants(
+  session: AuditSession,
+  milliseconds: number,
+): Promise<AuditResult[]> {
+  const { secret, reference, names } = session.material;
+  const kit = attacks({ secret, reference, headers: names });
+  const variants = [
+    ...kit.filter(({ what }) => VARIANTS.includes(what)),
+    ...kit.filter(({ id }) => id === 'B04' || id === 'B07'),
   ];
   const results = await Promise.all(
-    tries.map(async (attack): Promise<AuditResult | undefined> => {
+    variants.map(async (attack): Promise<AuditResult | undefined> => {
       const probe = probeOf(attack);
       const { headers, rawBody } = attack.delivery;
       const bytes = session.request(Object.entries(headers), rawBody);
-      const answer = await session
-        .exchangeWithin(milliseconds, bytes)
-        .catch(() => 'closed' as const);
+      const answer = await orClosed(session.exchangeWithin(milliseconds, bytes));
       if (!isAcknowledged(answer)) return undefined;
       const { id, name, what, expected, severity, fault, advice } = probe;
       const actual = statusOf(answer);
@@ -221,10 +212,6 @@ async function wayIn(session: AuditSession, milliseconds: number): Promise<Audit
   return results.filter((result) => result !== undefined);
 }
 
-function kitOptions({ secret, reference, names }: Material) {
-  return { secret, reference, headers: names };
-}
-
 function connectionError(error: unknown, url: URL): unknown {
   const code = (error as { readonly code?: unknown } | null)?.code;
   if (typeof code !== 'string') return error;
@@ -239,8 +226,8 @@ function hintOn(code: string): string {
   if (code === 'ETIMEDOUT') return 'the host does not answer. Check for a firewall in between.';
   if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)) {
     return (
-      'its certificate is not trusted. For your own certificate, name its authority in ' +
-      'NODE_EXTRA_CA_CERTS.'
+      'its certificate is not trusted. For your own certificate, set NODE_EXTRA_CA_CERTS to ' +
+      'its authority.'
     );
   }
   if (/SSL|EPROTO|TLS/.test(code))

@@ -1,4 +1,4 @@
-/** Recognises the framework by its replies, and names its access to the raw body. */
+/** Recognises the framework by its replies, and says how to read its raw body. */
 import { STATUS_CODES } from 'node:http';
 import type { WireReply } from '../wire.js';
 
@@ -11,7 +11,7 @@ const header =
 
 const SIGNS: readonly Sign[] = [
   ['Next.js', header('x-powered-by', /next\.js/i)],
-  // Before NestJS, whose 404 replies differ in one word.
+  // Before NestJS, because their 404 replies differ in one word.
   [
     'Fastify',
     ({ body }) =>
@@ -65,7 +65,7 @@ export const RAW_BODY: Readonly<Record<string, string>> = {
     'create the app with { bodyParser: false }, mount express.raw({ type: () => true, ' +
     "inflate: false, limit: '64kb' }) on this route, and a JSON parser on the others",
   Fastify:
-    'in a plugin of its own: removeAllContentTypeParsers(), then ' +
+    'in its own plugin, call removeAllContentTypeParsers(), then ' +
     "addContentTypeParser('*', { parseAs: 'buffer' }, …)",
   'Laravel or PHP': "read file_get_contents('php://input')",
   FastAPI: 'read await request.body()',

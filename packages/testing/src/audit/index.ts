@@ -4,11 +4,10 @@ import { attacks } from '../attacks/index.js';
 import { acknowledges, materialOf } from '../attacks/attack.js';
 import { rawAttacks } from '../attacks/raw.js';
 import { headerNames } from '../delivery-forms.js';
-import type { WireAnswer } from '../wire.js';
 import { attempt, StoppedServing } from './attempt.js';
 import { booksOf, judgeCredits, watchNonsense } from './credits.js';
 import { deliverFirst } from './first-delivery.js';
-import { isAcknowledged, openSession, statusOf, type AuditSession } from './session.js';
+import { isAcknowledged, openSession, orClosed, statusOf, type AuditSession } from './session.js';
 import { leaks } from './leaks.js';
 import { readOptions, type AuditOptions, type ReadOptions } from './options.js';
 import { pooled } from './pool.js';
@@ -19,12 +18,12 @@ import { loadProbes, slowProbes } from './slow-probes.js';
 
 /**
  * Attacks a running receiver over real sockets, and names its faults with their fixes. Sends forged
- * and broken deliveries and a few hundred genuine ones, so run it against test servers, never
- * against production.
+ * and broken deliveries, and a few hundred genuine deliveries. Run the audit against test servers,
+ * never against production.
  *
  * Stops within two seconds if the receiver refuses or does not answer the first genuine delivery,
- * and explains it in `stopped`. The report holds no secrets, no signatures, and only the status of
- * each reply.
+ * and gives the reason in `stopped`. The report does not hold secrets or signatures, and holds only
+ * the status of each reply.
  *
  * @throws TypeError for a wrong option, Error without a connection to the server, the error of
  *   `credits`, or the reason of `signal`
@@ -42,7 +41,7 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   });
   const over = new AbortController();
   const either = AbortSignal.any([signal, stop, over.signal].filter((each) => each !== undefined));
-  // Each open connection adds a listener, and there are more than a hundred.
+  // More than a hundred open connections add a listener each.
   setMaxListeners(0, either);
   const target = { url, timeout, signal: either };
   const session = openSession(target, material, read.requestHeaders ?? {});
@@ -56,7 +55,7 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
       audit.results.push(error.result);
       stopped = {
         reason: 'stopped_serving',
-        message: `The server ${error.result.title!}: nothing more could be tried.`,
+        message: `The server ${error.result.title!}, so the audit ended.`,
       };
     } else if (stop?.aborted === true) {
       stopped = {
@@ -65,8 +64,7 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
       };
     } else throw error;
   } finally {
-    // If one probe ends the audit, others still run. They must not report after the caller has its
-    // report.
+    // Ends the probes that still run, so that they do not call back after the report.
     over.abort();
   }
   const { results, notJudged } = audit;
@@ -121,7 +119,7 @@ class Audit {
       this.notJudged.push(...judged.notJudged);
       if (judged.stop !== undefined) return judged.stop;
     }
-    await this.#askForUnknownOrder();
+    await this.#sendUnknownOrder();
     await this.#try(probes, concurrency);
     await this.#try(replyProbes, 1);
     await this.#try(slowProbes, slowProbes.length);
@@ -146,11 +144,11 @@ class Audit {
     }).catch(async (error: unknown) => {
       throw error instanceof StoppedServing ? await this.#findCause(error, [...underWay]) : error;
     });
-    // In the order of the probes, not of their ends, so that two audits of one receiver read alike.
+    // Keeps the order of the probes, so that two audits of one receiver list the same order.
     this.results.splice(before, results.length, ...results);
   }
 
-  /** Retries the suspects one at a time if the server comes back, because several were running. */
+  /** Several probes were running, so retries them one at a time if the server restarts. */
   async #findCause(stopped: StoppedServing, suspects: readonly Probe[]): Promise<StoppedServing> {
     if (suspects.length < 2) return stopped;
     try {
@@ -159,38 +157,36 @@ class Audit {
       if (error instanceof StoppedServing) return error;
       throw error;
     }
-    const whats = suspects.map(({ what }) => what).join('; ');
+    const running = suspects.map(({ what }) => what).join('; ');
     return new StoppedServing({
       ...stopped.result,
       id: 'H03',
       name: 'H03 keeps acknowledging genuine deliveries',
-      what: whats,
-      title: `stopped acknowledging genuine deliveries, and one of these was the cause: ${whats}`,
+      what: running,
+      title: `stopped acknowledging genuine deliveries, and one of these was the cause: ${running}`,
     });
   }
 
-  /** Returns true if the server was started again. */
+  /** Waits for the server. Returns true if it acknowledges deliveries again. */
   async #isBack(): Promise<boolean> {
     const { serves, wait, throwIfEnded } = this.#session;
     for (let time = 0; time < 12; time++) {
       throwIfEnded();
-      if (isAcknowledged(await serves().catch((): WireAnswer => 'closed'))) return true;
+      if (isAcknowledged(await orClosed(serves()))) return true;
       await wait(250);
     }
     return false;
   }
 
   /**
-   * Asks for an unknown order. A receiver that looks orders up may answer with any error, and
-   * answers other unknown references alike.
+   * Sends an unknown order. A receiver that looks up orders may answer any error, and must then
+   * answer the same to other unknown references.
    */
-  async #askForUnknownOrder(): Promise<void> {
+  async #sendUnknownOrder(): Promise<void> {
     const { material, request, genuineLines, exchange, unknownOrder } = this.#session;
     const reference = `${material.reference}-unknown-${randomBytes(4).toString('hex')}`;
     const body = Buffer.from(JSON.stringify({ reference }));
-    const status = statusOf(
-      await exchange(request(genuineLines(body), body)).catch((): WireAnswer => 'closed'),
-    );
+    const status = statusOf(await orClosed(exchange(request(genuineLines(body), body))));
     if (status !== undefined && !acknowledges(status) && status !== 401 && status !== 403)
       unknownOrder.status = status;
   }
@@ -204,16 +200,19 @@ class Audit {
   };
 }
 
+const NO_LIMIT = 'the audit does not know the limit';
+const NO_CREDITS = 'the audit does not know the credits';
+
 const WITHOUT_CREDITS = [
-  'whether an order is credited once: replays, duplicates at once, a retry after a lost reply',
-  'whether a payment is lost: acknowledged and not credited',
-  'whether anything else is credited: unknown orders, failed payments, other events',
+  `double credits after replays, concurrent duplicates or retries: ${NO_CREDITS}`,
+  `lost credits of acknowledged payments: ${NO_CREDITS}`,
+  `wrong credits for unknown orders, failed payments or other events: ${NO_CREDITS}`,
 ];
 
 function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions): Probe[] {
   const isKnown = (id: string): boolean =>
     bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
-  // A contradiction counts only if the receiver credits it: see credits.ts.
+  // credits.ts judges contradictions, because only a wrong credit does harm.
   const kit = attacks({ secret, reference, bodyLimit, headers, sign, confirm: true }).filter(
     ({ id }) => isKnown(id),
   );
@@ -221,57 +220,45 @@ function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions):
   return [...kit.map(probeOf), ...raw.map(probeOfRaw)];
 }
 
-/** Lists the probes that an audit cannot try, with reasons. */
+type Unjudged = readonly [id: string, behaviour: string, reason: string | undefined];
+
+/** Lists the attacks that this audit cannot try, with reasons. */
 function notTried({ bodyLimit, credits }: ReadOptions): AuditResult[] {
-  const reasons: readonly (readonly [id: string, what: string, why: string | undefined])[] = [
-    ['A20', 'refuses signatures that are not text', 'values of a program cannot be sent'],
+  const reasons: readonly Unjudged[] = [
+    ['A20', 'refuses signatures that are not strings', 'HTTP sends only strings'],
     [
       'C24',
       'refuses a success whose signed body contradicts it',
-      credits === undefined ? 'only its credit would be wrong' : undefined,
+      credits === undefined ? NO_CREDITS : undefined,
     ],
-    [
-      'D03',
-      'refuses a body of twice the limit',
-      bodyLimit === undefined ? 'no limit was named' : undefined,
-    ],
+    ['D03', 'refuses a body of twice the limit', bodyLimit === undefined ? NO_LIMIT : undefined],
     [
       'D05',
-      'accepts exactly its limit, and not a byte more',
-      bodyLimit === undefined ? 'no limit was named' : undefined,
+      'accepts a body at its limit, and refuses one byte more',
+      bodyLimit === undefined ? NO_LIMIT : undefined,
     ],
-    ['D22', 'holds over HTTP/2', 'the audit speaks HTTP/1.1'],
-    [
-      'D26',
-      'is reached by its own route only',
-      'which paths lead to the receiver is up to its router',
-    ],
+    ['D22', 'answers the same over HTTP/2', 'the audit speaks HTTP/1.1'],
+    ['D26', 'answers only on its own route', 'the router decides which paths reach the receiver'],
     [
       'E06',
-      'credits no body that is relabelled as a success',
-      'it looks genuine from outside: confirm each payment by the API',
+      'does not credit another event that is relabelled as a success',
+      'the delivery looks genuine: ask the API for each payment',
     ],
     [
       'E07',
-      'finds a success that was relabelled in transit',
-      'a delivery does not show it: reconcile pending orders',
+      'credits a success that was relabelled in transit',
+      'only reconcile can find the payment',
     ],
     [
       'H04',
       'credits once for two bodies of one reference',
-      credits === undefined ? 'credits are not seen from outside' : undefined,
+      credits === undefined ? NO_CREDITS : undefined,
     ],
   ];
-  return reasons.flatMap(([id, what, why]) => {
-    if (why === undefined) return [];
-    const result = {
-      id,
-      name: `${id} ${what}`,
-      passed: true,
-      skipped: why,
-      expected: [],
-      actual: undefined,
-    };
-    return [{ ...result, advice: 'Not tried by this audit.', durationMs: 0 }];
+  return reasons.flatMap(([id, behaviour, skipped]) => {
+    if (skipped === undefined) return [];
+    const result = { id, name: `${id} ${behaviour}`, passed: true, skipped };
+    const advice = 'The audit did not try this attack.';
+    return [{ ...result, expected: [], actual: undefined, advice, durationMs: 0 }];
   });
 }

@@ -1,4 +1,4 @@
-/** The secrets that must not appear in a reply. */
+/** Searches the replies for secrets and stack traces. */
 import type { Material, Severity } from '../attacks/attack.js';
 import type { CauseId } from './causes.js';
 import type { AuditSession } from './session.js';
@@ -25,8 +25,8 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
         severity: 'critical',
         cause: 'leaks_secret',
         advice:
-          'A sender that reads the right signature can forge at once. Never send the ' +
-          'secret, an expected or a received signature, in an error either.',
+          'An attacker who reads the right signature can forge a delivery. Never send the ' +
+          'secret or a signature, not even in an error.',
       },
     ),
     leak(

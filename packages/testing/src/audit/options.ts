@@ -9,41 +9,43 @@ export interface AuditOptions {
   /** The receiver's webhook secret. A string is used as UTF-8. */
   readonly secret: string | Uint8Array;
   /**
-   * The order of the genuine deliveries. **They reach the merchant's code** a few hundred times:
-   * name an order of your tests, which may be credited. A list names further such orders, each
-   * credited once: for a receiver that looks orders up, `credits` needs four of them. Default
-   * `paylink-audit`, which a receiver that looks orders up may refuse.
+   * The order of the genuine deliveries. **They reach the merchant's code** a few hundred times, so
+   * name an order of your tests that may be credited. A list names further such orders, each
+   * credited once. If the receiver looks up orders, `credits` needs four of them. Default
+   * `paylink-audit`, which a receiver that looks up orders may refuse.
    */
   readonly reference?: string | readonly string[] | undefined;
   /**
-   * Returns an order's number of credits in the merchant's books. The audit uses it to judge
-   * duplicates, replays, unknown orders, unpaid events and a lost reply. Without it, the report
-   * lists them as not judged.
+   * Returns an order's number of credits in the merchant's books. The audit then judges duplicates,
+   * replays, unknown orders, unpaid events and a lost reply. Without this option, the report lists
+   * them as not judged.
    */
   readonly credits?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Milliseconds that a credit may follow its acknowledgement, for `credits`. Choose more than the
-   * receiver's queue takes. For a delivery that must not be credited, the audit waits the whole
-   * time. Default 600.
+   * Milliseconds in which a credit may follow its acknowledgement, for `credits`. Choose more than
+   * the receiver's queue takes. The audit waits the whole time for a delivery that must not be
+   * credited. Default 600.
    */
   readonly settle?: number | undefined;
-  /** The receiver's body limit in bytes. Without it, the audit does not test the exact limit. */
+  /** The receiver's body limit in bytes. By default, the audit does not test the exact limit. */
   readonly bodyLimit?: number | undefined;
   /** Has no effect. Older calls may still pass it. */
   readonly confirm?: boolean | undefined;
   /** Other names of the two headers, as in the receiver's option. */
   readonly headers?: HeaderNameOptions | undefined;
   /**
-   * Returns the signature header for a receiver of another service, and turns spelling attacks off.
+   * Returns the value of the signature header, for a receiver of another service. Turns spelling
+   * attacks off.
    */
   readonly sign?: Sign | undefined;
   /**
-   * Further headers of every request, for a tunnel or a gateway. A `Host` replaces that of `url`.
+   * Further headers of every request, for a tunnel or a gateway. A `Host` replaces the host of
+   * `url`.
    */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Milliseconds for the answer to a slow body. Choose more than the receiver's own limit. Other
-   * answers get 5,000, or more if genuine deliveries are answered late. Default 15,000.
+   * Milliseconds for the answer to a slow body. Choose more than the receiver's own limit. The
+   * audit waits 5,000 for other answers, or longer if genuine deliveries are slow. Default 15,000.
    */
   readonly timeout?: number | undefined;
   /**
@@ -59,7 +61,7 @@ export interface AuditOptions {
   readonly stop?: AbortSignal | undefined;
   /** Called with each result as it arrives. */
   readonly onResult?: ((result: AuditResult) => void) | undefined;
-  /** Called on progress. `total` grows if the audit finds that it can judge more. */
+  /** Called after each result. `total` grows if the audit can judge more. */
   readonly onProgress?:
     | ((progress: { readonly done: number; readonly total: number; readonly name: string }) => void)
     | undefined;
@@ -75,31 +77,28 @@ export interface ReadOptions extends AuditOptions {
   readonly concurrency: number;
 }
 
-/** Long enough for a reply that precedes its credit. */
+/** Enough for a receiver that credits shortly after its reply. */
 export const SETTLE = 600;
 
-/** The type keeps this list complete, because a missing name would refuse a real option. */
+/** The names of all options. The type keeps the list complete. */
 const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
-  ...{
-    url: true,
-    secret: true,
-    reference: true,
-    credits: true,
-    settle: true,
-    bodyLimit: true,
-    confirm: true,
-    headers: true,
-  },
-  ...{
-    sign: true,
-    requestHeaders: true,
-    timeout: true,
-    firstAnswer: true,
-    concurrency: true,
-    signal: true,
-    stop: true,
-  },
-  ...{ onResult: true, onProgress: true },
+  url: true,
+  secret: true,
+  reference: true,
+  credits: true,
+  settle: true,
+  bodyLimit: true,
+  confirm: true,
+  headers: true,
+  sign: true,
+  requestHeaders: true,
+  timeout: true,
+  firstAnswer: true,
+  concurrency: true,
+  signal: true,
+  stop: true,
+  onResult: true,
+  onProgress: true,
 };
 
 /** @throws TypeError for a wrong option */
@@ -130,17 +129,17 @@ export function readOptions(options: AuditOptions): ReadOptions {
     throw new TypeError('concurrency must be a whole number from 1 to 32');
   }
   if (options.credits !== undefined && typeof options.credits !== 'function') {
-    throw new TypeError('credits must be a function from a reference to a number');
+    throw new TypeError('credits must be a function that returns a number');
   }
   if (Object.keys(options.headers ?? {}).some((name) => name !== 'signature' && name !== 'event')) {
     throw new TypeError(
-      'headers takes { signature, event }, the names of the two headers: for more headers ' +
-        'use requestHeaders',
+      'headers must be { signature, event }, the names of the two headers: use ' +
+        'requestHeaders for other headers',
     );
   }
   for (const [name, value] of Object.entries(options.requestHeaders ?? {})) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
-      throw new TypeError('requestHeaders has a name or a value that a header cannot have');
+      throw new TypeError('requestHeaders must hold valid header names and values');
     }
   }
   return { ...options, url, reference, moreReferences, timeout, firstAnswer, settle, concurrency };
@@ -149,8 +148,8 @@ export function readOptions(options: AuditOptions): ReadOptions {
 function readUrl(value: string | URL): URL {
   const url = URL.canParse(String(value)) ? new URL(value) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new TypeError('url must be an address that begins with http:// or https://');
+    throw new TypeError('url must begin with http:// or https://');
   if (url.username !== '' || url.password !== '')
-    throw new TypeError('url must not hold a password: give an Authorization in requestHeaders');
+    throw new TypeError('url must not hold a password: set Authorization in requestHeaders');
   return url;
 }

@@ -1,4 +1,4 @@
-/** One attempt of an audit, and the probes from the table of attacks. */
+/** A probe of an audit, and the probes of the attack kit. */
 import type { Attack, AttackCategory, Severity } from '../attacks/attack.js';
 import type { RawAttack } from '../attacks/raw.js';
 import type { WireAnswer } from '../wire.js';
@@ -25,13 +25,13 @@ export interface Probe {
 export interface Observation {
   /** The answer whose status is judged. */
   readonly answer: WireAnswer;
-  /** A fault besides the status, which fails the probe. */
+  /** A fault besides the status. Fails the probe. */
   readonly fault?: string;
   /** Replies besides the answer. */
   readonly others?: readonly WireAnswer[];
 }
 
-/** Turns an attack of any HTTP client into bytes. */
+/** Turns an attack of any HTTP client into a probe. */
 export function probeOf({ delivery, status, accepts, ...attack }: Attack): Probe {
   return {
     ...attack,
@@ -71,7 +71,7 @@ export function probeOfRaw({
   };
 }
 
-/** Checks that a server that acknowledges the bytes then closes the connection. */
+/** Checks that the server closes the connection after an acknowledgement. */
 async function answerAndClose(session: AuditSession, bytes: Uint8Array): Promise<Observation> {
   const { open, answerOn, request, genuineLines, material } = session;
   const wire = await open();
@@ -85,7 +85,7 @@ async function answerAndClose(session: AuditSession, bytes: Uint8Array): Promise
       answer,
       ...(typeof next === 'string'
         ? {}
-        : { fault: 'and answered another request on the same connection' }),
+        : { fault: 'the server answered another request on the same connection' }),
     };
   } finally {
     wire.destroy();

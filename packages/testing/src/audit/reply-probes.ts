@@ -1,7 +1,14 @@
-/** Probes of the replies: their readers, their contents, and the order of a receiver's checks. */
+/** Probes of the replies: to duplicates, to forged deliveries, and of their contents. */
 import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
 import type { WireAnswer } from '../wire.js';
-import { asksForRetry, isAcknowledged, PATIENCE, statusOf, type AuditSession } from './session.js';
+import {
+  asksForRetry,
+  isAcknowledged,
+  orClosed,
+  PATIENCE,
+  statusOf,
+  type AuditSession,
+} from './session.js';
 import type { Observation, Probe } from './probe.js';
 
 const REFUSED = [401, 400, 403];
@@ -17,8 +24,8 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'refuses_duplicates',
     advice:
-      'A replay and a retry of the service look the same. If it is already done, answer ' +
-      '200 and do nothing. Otherwise a sender that retries never stops.',
+      'A replay looks like a retry of the service. If the order is already credited, answer ' +
+      '200 and do nothing. Otherwise the sender retries for ever.',
     async perform({ serves }) {
       await serves();
       return { answer: await serves() };
@@ -27,29 +34,28 @@ export const replyProbes: readonly Probe[] = [
   {
     id: 'H02',
     name:
-      `H02 answers ${DUPLICATES} duplicates at once with 2xx or 503, and acknowledges them ` +
-      'in the end',
-    what: `${DUPLICATES} duplicates at once`,
+      `H02 answers 2xx or 503 to ${DUPLICATES} concurrent duplicates, and acknowledges a later ` +
+      'duplicate',
+    what: `${DUPLICATES} concurrent duplicates`,
     category: 'genuine',
     expected: ACKNOWLEDGED,
     severity: 'medium',
     fault: 'refuses_duplicates',
     advice:
-      'Duplicates at once must end in 200 or, while the first is still at work, in 503 ' +
-      'with Retry-After. Claim the key atomically, in the transaction of the effect.',
+      'Answer 200 to concurrent duplicates, or 503 with Retry-After while the first delivery ' +
+      'is still at work. Claim the key atomically, in the transaction of the effect.',
     async perform({ material, request, genuineLines, exchangeWithin, serves }) {
       const bytes = request(genuineLines(), material.body);
-      const send = (): Promise<WireAnswer> =>
-        exchangeWithin(PATIENCE, bytes).catch((): WireAnswer => 'closed');
+      const send = (): Promise<WireAnswer> => orClosed(exchangeWithin(PATIENCE, bytes));
       const others = await Promise.all(Array.from({ length: DUPLICATES }, send));
-      // A server with one worker and a short queue leaves some unanswered, and the service sends
-      // them again.
+      // A server with one worker and a short queue does not answer every duplicate. The service
+      // retries them.
       const wrong = others.filter(
         (answer) => typeof answer !== 'string' && !isAcknowledged(answer) && !asksForRetry(answer),
       );
       const fault =
-        `${wrong.length} of ${DUPLICATES} were answered otherwise: ` +
-        [...new Set(wrong.map(spell))].join(', ');
+        `${wrong.length} of ${DUPLICATES} duplicates got another answer: ` +
+        [...new Set(wrong.map(statusOf))].join(', ');
       return { answer: await serves(), others, ...(wrong.length === 0 ? {} : { fault }) };
     },
   },
@@ -63,8 +69,8 @@ export const replyProbes: readonly Probe[] = [
     fault: 'parses_first',
     onlyFault: true,
     advice:
-      'Parse the body only after its signature is verified: a parser is the largest part ' +
-      'that a stranger can reach.',
+      'Verify the signature before you parse the body: otherwise any stranger can attack the ' +
+      'parser.',
     async perform({ material, request, genuineLines, exchangePatiently }) {
       const send = (body: Buffer): Promise<WireAnswer> => {
         const [type, event] = genuineLines();
@@ -83,8 +89,8 @@ export const replyProbes: readonly Probe[] = [
         ...(differs
           ? {
               fault:
-                `${actual ?? 'no answer'} where a forged body of JSON is answered ` +
-                `${expected ?? 'not at all'}`,
+                `${actual ?? 'no answer'} to a forged body that is not JSON, ` +
+                `${expected ?? 'no answer'} to a forged JSON body`,
             }
           : {}),
       };
@@ -100,8 +106,8 @@ export const replyProbes: readonly Probe[] = [
     fault: 'tells_reason',
     onlyFault: true,
     advice:
-      'Answers that differ tell a stranger how a guess failed. Send one fixed reply for a ' +
-      'signature that is absent, malformed or wrong, and log the reason.',
+      'Different answers tell an attacker how a guess failed. Send one fixed reply to an ' +
+      'absent, malformed or wrong signature, and log the reason.',
     perform: compareRefusals,
   },
   {
@@ -113,8 +119,7 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'quotes_body',
     onlyFault: true,
-    advice:
-      'The message of a JSON parser quotes the body: never send it. Answer with a fixed text.',
+    advice: 'The error of a JSON parser quotes the body. Answer with a fixed text instead.',
     async perform({ request, genuineLines, exchange }) {
       const canary = 'zq7kv3xw';
       const body = Buffer.from(`${canary} is not JSON`);
@@ -143,7 +148,7 @@ async function compareRefusals({
     return exchangePatiently(request(lines, material.body));
   };
   const forged = material.mac(material.body, 'another secret');
-  // Two answers to one request may differ in a date or a number, which proves nothing.
+  // Two answers to the same request may differ in a date or a number. Ignores such differences.
   const same = [await send(forged), await send(forged), await send(forged)];
   const changing = namesThatChange(same);
   const bodies = new Set(same.map((answer) => (typeof answer === 'string' ? answer : answer.body)));
@@ -163,7 +168,7 @@ async function compareRefusals({
     others: [...same.slice(1), ...others],
     ...(differing.length === 0
       ? {}
-      : { fault: `${differing.length} of ${others.length} answers differ from the others` }),
+      : { fault: `${differing.length} of ${others.length} answers differ from the usual answer` }),
   };
 }
 
@@ -174,7 +179,7 @@ function namesThatChange(answers: readonly WireAnswer[]): Set<string> {
     for (const [name, value] of answer.headers)
       values.set(name, (values.get(name) ?? new Set()).add(value));
   }
-  // Dates change even if all three came within one second.
+  // Dates change, even if all three answers came within one second.
   const changing = [...values].filter(([, each]) => each.size > 1).map(([name]) => name);
   return new Set(['date', 'age', ...changing]);
 }
@@ -183,8 +188,4 @@ function spellReply(answer: WireAnswer, changing: ReadonlySet<string>, withBody:
   if (typeof answer === 'string') return answer;
   const headers = [...answer.headers].filter(([name]) => !changing.has(name));
   return JSON.stringify([answer.status, headers, withBody ? answer.body : '']);
-}
-
-function spell(answer: WireAnswer): string {
-  return typeof answer === 'string' ? answer : String(answer.status);
 }

@@ -3,19 +3,17 @@ import type { WireReply } from '../wire.js';
 import { bySeverity, causesOf, type AuditCause, type CauseId } from './causes.js';
 import { frameworkOf } from './framework.js';
 
-/**
- * The reason of a skipped result: neither passed nor a finding, because the server answered 429.
- */
-export const LIMITED = 'the server limits how often it is asked (429)';
+/** The reason of a skipped result: a 429 shows neither a pass nor a fault. */
+export const LIMITED = 'the server has a rate limit (429)';
 
 export interface AuditResult {
   /** The row of the table of attacks, such as "A06". Several results share a row. */
   readonly id: string;
-  /** A sentence that begins with the id: the right behaviour of a receiver. */
+  /** A sentence that begins with the id and states a receiver's right behaviour. */
   readonly name: string;
   /** The delivery in words, without a verb. */
   readonly what?: string;
-  /** The result: "accepted a delivery without a signature". */
+  /** The server's answer: "accepted a delivery without a signature". */
   readonly title?: string;
   readonly passed: boolean;
   /** The reason if the probe was not tried or not judged. */
@@ -23,17 +21,17 @@ export interface AuditResult {
   /** A remark that is not a finding. */
   readonly note?: string;
   /**
-   * The right statuses. If one of them acknowledges, every 2xx passes. Every other 4xx also counts
-   * as a refusal. If the server may close the connection, a close passes too.
+   * The right statuses. If one of them is a 2xx, every 2xx passes. If the receiver should refuse,
+   * every 4xx passes. A closed connection passes if the server may close it.
    */
   readonly expected: readonly number[];
-  /** The received status, `undefined` without an answer. */
+  /** The received status, or `undefined` without an answer. */
   readonly actual: number | undefined;
   /** Observations besides the status. */
   readonly detail?: string;
   /** The severity of a finding. `critical`: a credit without a payment, or a lost payment. */
   readonly severity?: Severity;
-  /** The cause of a finding, if a cause of the report explains it. */
+  /** The cause of a finding. */
   readonly cause?: CauseId;
   /** The fix, with its reason. */
   readonly advice: string;
@@ -57,17 +55,17 @@ export type AuditStop = Readonly<{
 export interface AuditReport {
   /** The address without its query, which may hold a key. */
   readonly url: string;
-  /** Set if the audit is complete and has no findings. */
+  /** True if the audit is complete and has no findings. */
   readonly passed: boolean;
-  /** Set if everything was tried and no rate limit prevented a judgement. */
+  /** True if the audit ran to its end and no rate limit prevented a judgement. */
   readonly complete: boolean;
   /** The reason if the audit ended early. */
   readonly stopped?: AuditStop;
-  /** The unjudged probes, one sentence each. */
+  /** The parts of the audit without a judgement, each with its reason. */
   readonly notJudged: readonly string[];
   /** The causes behind the findings, worst first. */
   readonly causes: readonly AuditCause[];
-  /** The framework, if its replies show it. */
+  /** The framework, if the replies show it. */
   readonly framework?: string;
   /** In the order of the table of attacks. */
   readonly results: readonly AuditResult[];
@@ -115,7 +113,7 @@ export function reportOf({
 }
 
 function unjudged(count: number): string {
-  return `${count} of the attacks: ${LIMITED}. Lift that limit for the audit, then run it again`;
+  return `${count} attacks: ${LIMITED}. Lift the limit, and run the audit again`;
 }
 
 export function sorted(results: readonly AuditResult[]): AuditResult[] {

@@ -1,4 +1,4 @@
-/** The tools of the probes: the receiver, genuine deliveries, and a record of every reply. */
+/** The tools of the probes: connections to the receiver, and a record of every reply. */
 import { acknowledges, type Material } from '../attacks/attack.js';
 import { craftOf, type Craft } from '../attacks/raw.js';
 import { Wire, type WireAnswer, type WireReply } from '../wire.js';
@@ -18,8 +18,8 @@ export interface AuditSession extends Craft {
   /** Sends bytes on a new connection and returns the answer within `milliseconds`. */
   readonly exchangeWithin: (milliseconds: number, bytes: Uint8Array) => Promise<WireAnswer>;
   /**
-   * Like `exchangeWithin` with 5 s. Before it reports "no answer", a later genuine delivery gets
-   * the same time: if all answers are late, the machine is slow.
+   * Like `exchangeWithin` with 5 s. Before it returns "no answer", waits as long for a genuine
+   * delivery, because all answers are late on a slow machine.
    */
   readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
   /** Sends again for a while if the answer asks for a retry. */
@@ -27,23 +27,22 @@ export interface AuditSession extends Craft {
   /** Returns the answer on an open connection, with the patience of `exchange`. */
   readonly answerOn: (wire: Wire, patience: number, method?: string) => Promise<WireAnswer>;
   /**
-   * The status for an order that the receiver cannot know, once asked. Never a status that
-   * acknowledges or refuses a signature.
+   * The receiver's status for an unknown order, after the audit sent one. Never 2xx, 401 or 403.
    */
   readonly unknownOrder: { status?: number | undefined };
   /** Opens a connection within `milliseconds`. @throws the socket's error with its code */
   readonly reach: (milliseconds: number) => Promise<void>;
   /**
-   * Sends the audit's genuine delivery until an answer does not ask for a retry, or until the time
-   * is over.
+   * Sends the audit's genuine delivery until an answer does not ask for a retry, or the time is
+   * over.
    */
   readonly firstAnswer: (milliseconds: number) => Promise<WireAnswer>;
   /** Sends a genuine delivery of the audit's order or another order, and returns the answer. */
   readonly serves: (body?: Uint8Array, patience?: number) => Promise<WireAnswer>;
   readonly wait: (milliseconds: number) => Promise<void>;
   /**
-   * An ending audit closes its own connections, which proves nothing about the server. @throws the
-   * reason of the end
+   * Call this before judging a closed connection: an ending audit closes its own connections.
+   * @throws the reason of the end
    */
   readonly throwIfEnded: () => void;
 }
@@ -51,7 +50,7 @@ export interface AuditSession extends Craft {
 /** Milliseconds before each retry of a delivery. */
 const RETRIES = [50, 150, 300, 600];
 
-/** Milliseconds for an answer to a body that is not slow. */
+/** Milliseconds for an answer, except to a slow body. */
 export const PATIENCE = 5_000;
 
 export function openSession(
@@ -75,7 +74,7 @@ export function openSession(
     answer: () => Promise<Result>,
   ): Promise<Result> => {
     try {
-      // Not awaited: some servers answer before they have read everything.
+      // Not awaited, because some servers answer before they read everything.
       void wire.write(bytes);
       return await answer();
     } finally {
@@ -93,9 +92,7 @@ export function openSession(
   const answerOn: AuditSession['answerOn'] = async (wire, patience, method = 'POST') => {
     const answer = await wire.answer(method, patience);
     if (answer !== 'no answer') return answer;
-    await exchangeWithin(Math.min(patience, PATIENCE), genuine(material.body)).catch(
-      () => 'closed',
-    );
+    await orClosed(exchangeWithin(Math.min(patience, PATIENCE), genuine(material.body)));
     return wire.answer(method, 0);
   };
 
@@ -151,15 +148,20 @@ export function statusOf(answer: WireAnswer): number | undefined {
   return typeof answer === 'string' ? undefined : answer.status;
 }
 
-/** Matches 503 and 408: a busy server may read a timely request too late. */
+/** Matches 503, and 408 because a busy server may read a timely request too late. */
 export function asksForRetry(answer: WireAnswer): boolean {
   const status = statusOf(answer);
   return status === 503 || status === 408;
 }
 
-/** Matches 429: the server did not look at the delivery, so its answer proves nothing. */
+/** Matches 429, which shows nothing about the receiver behind the rate limit. */
 export function isLimited(answer: WireAnswer): boolean {
   return statusOf(answer) === 429;
+}
+
+/** Returns 'closed' if the connection failed. */
+export function orClosed(answer: Promise<WireAnswer>): Promise<WireAnswer> {
+  return answer.catch(() => 'closed');
 }
 
 export function isAcknowledged(answer: WireAnswer): boolean {
@@ -168,7 +170,7 @@ export function isAcknowledged(answer: WireAnswer): boolean {
 
 function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    // A signal that is already aborted sends no event.
+    // An already aborted signal does not emit an event.
     if (signal?.aborted === true) return reject(signal.reason);
     const abort = (): void => {
       clearTimeout(timer);

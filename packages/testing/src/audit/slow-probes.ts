@@ -1,7 +1,7 @@
 /** Probes of slow, cut-off and endless bodies, and of their cost for a server. */
 import { ACKNOWLEDGED } from '../attacks/attack.js';
 import { chunked, type Wire, type WireAnswer } from '../wire.js';
-import { PATIENCE, statusOf, type AuditSession } from './session.js';
+import { orClosed, PATIENCE, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
 
 type Traits = Pick<Probe, 'category' | 'expected' | 'mayClose' | 'severity' | 'fault' | 'advice'>;
@@ -13,28 +13,29 @@ const slow: Traits = {
   severity: 'medium',
   fault: 'no_deadline',
   advice:
-    'Give a whole body a total time (10 s is plenty), not only a time between two pieces ' +
-    'of it, and answer 408 or close: otherwise strangers occupy every connection.',
+    'Limit the total time of a body (10 s is enough), not only the time between two ' +
+    'pieces, and answer 408 or close the connection. Otherwise an attacker occupies every ' +
+    'connection.',
 };
 const cut: Traits = {
   ...slow,
   advice:
-    'A body that is not complete must neither be verified nor wait for ever: end the ' +
-    'request when the sender goes away.',
+    'Do not verify an incomplete body, and do not wait for ever: end the request when the ' +
+    'sender disconnects.',
 };
 
-/** Run together, but apart from other probes: a server with one worker serves nothing meanwhile. */
+/** Run together, but without other probes, which a server with one worker would not serve. */
 export const slowProbes: readonly Probe[] = [
   {
     id: 'D06',
-    name: 'D06 gives a body that stops its time and no more',
+    name: 'D06 ends a request whose body stops in the middle',
     what: 'a body that stops in the middle',
     ...slow,
     perform: (session) => incomplete(session, () => Promise.resolve()),
   },
   {
     id: 'D10',
-    name: 'D10 gives a body that trickles its time and no more',
+    name: 'D10 ends a request whose body trickles in',
     what: 'a body that trickles in',
     ...slow,
     perform: (session) =>
@@ -49,14 +50,14 @@ export const slowProbes: readonly Probe[] = [
 ];
 
 const SLOW_SENDERS = 100;
-/** The allowed slowdown of an answer during the probes. */
+/** The allowed slowdown of an answer beside slow senders. */
 const SLOWER = 10;
 
-/** Run in turn. */
+/** Run one after the other. */
 export const loadProbes: readonly Probe[] = [
   {
     id: 'D07',
-    name: 'D07 ends a request whose sender announces that no more will come',
+    name: 'D07 ends a request whose sender ends in the middle of the body',
     what: 'a sender that ends in the middle of the body',
     ...cut,
     perform: (session) =>
@@ -66,8 +67,8 @@ export const loadProbes: readonly Probe[] = [
   },
   {
     id: 'D07',
-    name: 'D07 survives senders that go away in the middle of the body',
-    what: 'senders that go away in the middle of the body',
+    name: 'D07 survives senders that disconnect in the middle of the body',
+    what: 'senders that disconnect in the middle of the body',
     ...cut,
     async perform(session) {
       for (let time = 0; time < 10; time++) {
@@ -83,19 +84,19 @@ export const loadProbes: readonly Probe[] = [
     name: 'D02 stops a body without a declared length at a limit',
     what: 'an endless body without a declared length',
     category: 'invalid',
-    // A server that does not read chunks has read nothing.
+    // 411 and 501 mean that the server does not read chunks.
     expected: [413, 400, 401, 403, 408, 411, 501],
     mayClose: true,
     severity: 'high',
     fault: 'no_limit',
     advice:
-      'Count the received bytes, and answer 413 as soon as they pass a limit. Otherwise a ' +
-      'stranger fills the memory.',
+      'Count the received bytes, and answer 413 as soon as they pass a limit. Otherwise an ' +
+      'attacker fills the memory.',
     perform: uploadEndlessly,
   },
   {
     id: 'D16',
-    name: 'D16 answers 100 Continue, or the request, where it is asked to',
+    name: 'D16 answers a request with Expect: 100-continue',
     what: 'Expect: 100-continue',
     category: 'genuine',
     expected: ACKNOWLEDGED,
@@ -106,16 +107,15 @@ export const loadProbes: readonly Probe[] = [
   },
   {
     id: 'D11',
-    name: `D11 serves others while ${SLOW_SENDERS} senders are slow`,
+    name: `D11 serves a genuine delivery beside ${SLOW_SENDERS} slow senders`,
     what: `a genuine delivery beside ${SLOW_SENDERS} slow senders`,
     category: 'genuine',
     expected: ACKNOWLEDGED,
     severity: 'high',
     fault: 'one_at_a_time',
     advice:
-      'Each slow sender must cost a connection and a little memory, and no worker. Limit ' +
-      'the time of a body, or put a server in front that reads whole requests before it ' +
-      'passes them on.',
+      'A slow sender may occupy a connection and a little memory, but not a worker. Limit the ' +
+      'time of a body, or put a server that buffers requests in front.',
     async perform(session) {
       const began = performance.now();
       await session.serves();
@@ -123,9 +123,7 @@ export const loadProbes: readonly Probe[] = [
       const senders = await Promise.all(Array.from({ length: SLOW_SENDERS }, () => session.open()));
       try {
         await Promise.all(senders.map((sender) => sender.write(firstHalf(session), 1_000)));
-        return {
-          answer: await session.serves(undefined, patience).catch((): WireAnswer => 'closed'),
-        };
+        return { answer: await orClosed(session.serves(undefined, patience)) };
       } finally {
         for (const sender of senders) sender.destroy();
       }
@@ -133,7 +131,7 @@ export const loadProbes: readonly Probe[] = [
   },
 ];
 
-/** Past any sensible limit: 32 MB. */
+/** Pieces of 64 kB: 32 MB, more than any sensible limit. */
 const ENDLESS = 512;
 
 async function uploadEndlessly({
@@ -159,8 +157,8 @@ async function uploadEndlessly({
       isRead = true;
       await wire.write('0\r\n\r\n');
     })();
-    // The time runs from the last accepted piece: a busy machine may take longer for 32 MB than an
-    // answer may.
+    // The time limit starts again at each accepted piece, because a busy machine needs longer for
+    // 32 MB than for one answer.
     let answer: WireAnswer;
     let before: number;
     do {
@@ -170,11 +168,11 @@ async function uploadEndlessly({
     isAnswered = true;
     wire.destroy();
     await upload;
-    // Some servers read to the end before they answer 413, and keep no more than their limit.
+    // Some servers read to the end before they answer 413, but keep only the bytes up to a limit.
     const status = statusOf(answer);
     return {
       answer,
-      ...(isRead && status !== 413 && status !== 408 ? { fault: 'after all of 32 MB' } : {}),
+      ...(isRead && status !== 413 && status !== 408 ? { fault: 'the server read all 32 MB' } : {}),
     };
   } finally {
     wire.destroy();
@@ -201,7 +199,7 @@ async function expectContinue({
   }
 }
 
-/** Sends a genuine delivery without its end, then the sender's next step. */
+/** Sends the first half of a genuine delivery, then calls `then`. Returns the answer. */
 async function incomplete(
   session: AuditSession,
   then: (wire: Wire) => Promise<unknown>,
