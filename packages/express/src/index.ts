@@ -39,42 +39,42 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   options: GateOptions<SchemasOf<Events>, ExpressHost>,
 ): ExpressMiddleware;
 export function paymentWebhook(options: unknown, ...handlers: unknown[]): ExpressMiddleware {
-  return handlers.length === 0
-    ? gating(options as never)
-    : handling(options as never, handlers[0] as never);
+  const receive =
+    handlers.length === 0
+      ? gating(options as never)
+      : handling(options as never, handlers[0] as never);
+  return (req, res, next) =>
+    receive(req as Request, res).then((passes) => {
+      if (passes) next();
+    }, next);
 }
+
+/** Replies, and resolves with false, or resolves with true to let the request pass. */
+type Receive = (req: Request, res: ServerResponse) => Promise<boolean>;
 
 function handling(
   options: ReceiverOptions<NoEvents, ExpressHost>,
   handlers: Handlers<NoEvents, ExpressHost>,
-): ExpressMiddleware {
+): Receive {
   const receiver = createReceiver<NoEvents, ExpressHost>(options, handlers);
-  return async (req, res, next) => {
-    try {
-      const delivery = deliveryOf(req, BODY_CONSUMED_HINT);
-      await writeReply(req, res, await receiver.receive(delivery, { req: req as Request }));
-    } catch (error) {
-      next(error);
-    }
+  return async (req, res) => {
+    const delivery = deliveryOf(req, BODY_CONSUMED_HINT);
+    await writeReply(req, res, await receiver.receive(delivery, { req }));
+    return false;
   };
 }
 
-function gating(options: GateOptions<NoEvents, ExpressHost>): ExpressMiddleware {
+function gating(options: GateOptions<NoEvents, ExpressHost>): Receive {
   const admit = createGate<NoEvents, ExpressHost>(options, BODY_CONSUMED_HINT);
-  return async (req, res, next) => {
-    try {
-      const reply = await admit(req, { req: req as Request });
-      if (reply !== undefined) {
-        await writeReply(req, res, reply);
-        return;
-      }
-    } catch (error) {
-      next(error);
-      return;
+  return async (req, res) => {
+    const reply = await admit(req, { req });
+    if (reply !== undefined) {
+      await writeReply(req, res, reply);
+      return false;
     }
     // The body-parser of Express 4 would wait for bytes that the gate has read, and has no public
     // flag.
     (req as { _body?: boolean })._body = true;
-    next();
+    return true;
   };
 }

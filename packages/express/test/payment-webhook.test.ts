@@ -170,4 +170,17 @@ describe('paymentWebhook as a gate', () => {
     expect(next).not.toHaveBeenCalled();
     await request(app).post('/open').set(delivery.headers).send(delivery.body).expect(204);
   });
+
+  it('chooses the secret and the tenant by the request', async () => {
+    const secrets: Record<string, string> = { acme: 'secret-of-tenant-acme' };
+    const secretOf = ({ req }: ExpressHost) => {
+      const tenant = String(req.params['tenant']);
+      return { secret: secrets[tenant], tenant };
+    };
+    const app = express().post('/:tenant', paymentWebhook({ secret: secretOf }), (req, res) => {
+      res.json(webhookEvent(req).tenant);
+    });
+    await post(app, '/acme', signedDelivery({ secret: secrets['acme']! })).expect(200, '"acme"');
+    await post(app, '/acme').expect(401);
+  });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import compress from '@fastify/compress';
 import fastify, {
@@ -247,6 +247,18 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
+  it('verifies the bytes that a hook kept as request.rawBody', async () => {
+    const app = create();
+    app.addHook('preParsing', async (request, _reply, payload) => {
+      Object.assign(request, { rawBody: Buffer.concat(await payload.toArray()) });
+      return Readable.from([]);
+    });
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    const to = await listen(app);
+    expect(await answerTo(delivery.send(to))).toEqual(RECEIVED);
+    expect(await answerTo(forged.send(to))).toEqual(UNSIGNED);
+  });
+
   it('names the fix if a hook has read the request', async () => {
     const app = create();
     const logger = { error: vi.fn<(line: string) => void>(), warn: vi.fn() };
@@ -485,6 +497,22 @@ describe('paymentWebhook on Fastify over HTTP/2', () => {
       }
     },
   );
+});
+
+it('logs a failed delivery with its fields, by the instance’s logger', async () => {
+  const lines: string[] = [];
+  const app = fastify({
+    logger: { level: 'error', stream: { write: (line: string) => void lines.push(line) } },
+  });
+  const refuse = (): never => {
+    throw new WebhookError('unknown_order', { status: 503 });
+  };
+  await app.register(paymentWebhook({ url, secret }, refuse));
+  expect((await app.inject(delivery.toInject(url))).statusCode).toBe(503);
+  await app.close();
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({ code: 'unknown_order', status: 503, reference: 'order-42' }),
+  ]);
 });
 
 it('warns of a short secret once in production, by the instance’s logger', async () => {
