@@ -134,12 +134,22 @@ describe('paymentWebhook', () => {
       ]);
       expect(await answerOf(handle({ ...requestOf(delivery), bodyUsed: true }))).toEqual(CONSUMED);
     }
+    // Without a declared length.
+    for (const [length, status] of [
+      [1_000, 200],
+      [1_001, 413],
+    ] as const) {
+      const rawBody = '{"reference":"order-42"}'.padEnd(length);
+      const { headers, ...request } = whole(signedDelivery({ secret, rawBody }));
+      const get = (name: string) => (name === 'content-length' ? null : headers.get(name));
+      expect((await answerOf(handle({ ...request, headers: { get } })))[0]).toBe(status);
+    }
     const failing = { ...whole(delivery), arrayBuffer: () => Promise.reject(new Error('aborted')) };
     expect(await answerOf(handle(failing))).toEqual(INCOMPLETE);
     const hanging = { ...whole(delivery), arrayBuffer: () => new Promise<never>(() => undefined) };
     const hurried = paymentWebhook({ secret, bodyTimeout: 20 }, nothing);
     expect(await answerOf(hurried(hanging))).toEqual([408, '{"error":"body_timeout"}']);
-    expect(credited).toEqual(['order-42', 'order-42']);
+    expect(credited).toEqual(['order-42', 'order-42', 'order-42']);
   });
 
   it.each([1, 2, 7, 1_000])('takes a body that comes in pieces of %i bytes', async (size) => {
