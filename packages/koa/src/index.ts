@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createReceiver, hostError, webhookEvent as eventOf } from '@paylink/core';
-import type { EventTypes, GateOptions, Handlers, NoEvents, Reply } from '@paylink/core';
+import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf, WebhookEvent } from '@paylink/core';
 import { createGate, deliveryOf, writeReply } from '@paylink/node';
 import type { Context, DefaultState, Middleware } from 'koa';
@@ -44,7 +44,7 @@ function handling(
   const receiver = createReceiver<NoEvents, KoaHost>(options, handlers);
   return async (ctx) => {
     const delivery = deliveryOf(ctx.req, BODY_CONSUMED_HINT);
-    await respond(ctx, await receiver.receive(delivery, hostOf(ctx)));
+    await writeReply(ctx.req, ctx.res, await receiver.receive(delivery, hostOf(ctx)));
   };
 }
 
@@ -53,7 +53,7 @@ function gating(options: GateOptions<NoEvents, KoaHost>): Middleware {
   return async (ctx, next) => {
     const reply = await admit(ctx.req, hostOf(ctx));
     if (reply !== undefined) {
-      await respond(ctx, reply);
+      await writeReply(ctx.req, ctx.res, reply);
       return;
     }
     // A parser behind the gate would wait for bytes that the gate has read.
@@ -67,12 +67,6 @@ function gating(options: GateOptions<NoEvents, KoaHost>): Middleware {
 function hostOf(ctx: Context): KoaHost {
   const { params = {} } = ctx as { params?: Record<string, string> };
   return { req: ctx.req, state: ctx.state, params };
-}
-
-/** Replies through Node's response, because Koa cannot close a connection in an orderly way. */
-function respond(ctx: Context, reply: Reply): Promise<void> {
-  ctx.respond = false;
-  return writeReply(ctx.req, ctx.res, reply);
 }
 
 /**
