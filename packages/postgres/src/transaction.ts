@@ -99,8 +99,8 @@ export class Statements {
       );
     }
     this.used = true;
-    this.#running += 1;
     const answer = this.#send(...values);
+    this.#running += 1;
     const end = (): void => void (this.#running -= 1);
     Promise.resolve(answer).then(end, end);
     return answer;
