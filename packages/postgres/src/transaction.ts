@@ -122,12 +122,16 @@ export class Statements {
     const running = this.#running;
     // Waits, because code that nothing awaits may be about to send a statement.
     await new Promise(setImmediate);
-    const count = running + this.#late;
-    if (count > 0) {
-      const problem = `your code returned before ${count} of its statements had ended`;
-      throw notCredited(`${problem}. ${UNAWAITED}`);
-    }
+    this.throwIfUnawaited(running);
     if (!this.used) this.#warnings.unused();
+  }
+
+  /** @throws WebhookError `not_credited` if statements were running or came after the work */
+  throwIfUnawaited(running = 0): void {
+    const count = running + this.#late;
+    if (count === 0) return;
+    const problem = `your code returned before ${count} of its statements had ended`;
+    throw notCredited(`${problem}. ${UNAWAITED}`);
   }
 
   #refuse(reason: unknown): Promise<never> {
