@@ -194,8 +194,14 @@ const ADVICE = new Map([
 /** Adds advice to an error of the store's own statements. The driver's error is the cause. */
 export function explained(error: unknown): unknown {
   const problems = codesIn(error).map((code) => ADVICE.get(code));
-  const advice = problems.find((problem) => problem !== undefined);
+  const advice = problems.find((problem) => problem !== undefined) ?? addressesIn(error);
   return advice === undefined ? error : new Error(advice, { cause: error });
+}
+
+/** Returns the reason for each address of a host, because their common error has no message. */
+function addressesIn(error: unknown): string | undefined {
+  if (!(error instanceof AggregateError) || error.message !== '') return undefined;
+  return error.errors.map((each: unknown) => (each as Error).message).join(', ');
 }
 
 /** Returns the reason for an unwritten mark, from the error of the last message. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import dns from 'node:dns';
 import { inspect } from 'node:util';
 import { PGlite } from '@electric-sql/pglite';
 import { neon } from '@neondatabase/serverless';
@@ -164,6 +165,23 @@ describe('postgresStore rejects drivers without transactions, and names an alter
       'connects to PostgreSQL 12, but the store needs PostgreSQL 13 or newer',
     );
   });
+});
+
+it('migrate() names each address of a server that does not answer', async () => {
+  const both = [
+    { address: '::1', family: 6 },
+    { address: '127.0.0.1', family: 4 },
+  ];
+  type Found = (error: null, addresses: typeof both) => void;
+  const lookup = (_host: string, _options: object, found: Found): void => found(null, both);
+  const resolving = vi.spyOn(dns, 'lookup').mockImplementation(lookup as never);
+  const closed = new Pool({ host: 'localhost', port: 1 });
+  const migrating = postgresStore(closed, { logger }).migrate();
+  await expect(migrating).rejects.toThrow(
+    /^connect \w+ ::1:1.*, connect ECONNREFUSED 127.0.0.1:1$/,
+  );
+  resolving.mockRestore();
+  await closed.end();
 });
 
 it('postgresStore accepts PGlite, and Drizzle over PGlite', async () => {
