@@ -14,11 +14,15 @@ export function toJob({ type, reference, tenant }: AnyEvent): PaymentJob {
 
 /** @throws TypeError for a message that `toJob` did not make. Its text quotes nothing of it. */
 export function fromJob(job: unknown): AnyEvent {
-  const { type, reference, tenant } = Object(job) as Partial<PaymentJob>;
+  // Reads own fields only: a tenant of a polluted prototype would give the order a second key.
+  const own = Object.assign(Object.create(null) as Partial<PaymentJob>, job);
+  const { type, reference, tenant } = own;
   if (typeof type !== 'string' || typeof reference !== 'string') {
     throw new TypeError('toJob() did not make this job: give verified events their own queue');
   }
-  // The bytes stay behind: payments asks the service about the reference.
-  const proof = { payload: { reference }, rawBody: new Uint8Array(), secretIndex: 0 };
-  return { type, reference, ...(tenant !== undefined && { tenant }), ...proof };
+  // payments asks the service about the reference. Only the inbox uses the bytes, for a replay.
+  const payload = { reference };
+  const rawBody = new TextEncoder().encode(JSON.stringify(payload));
+  const event = { type, reference, payload, rawBody, secretIndex: 0 };
+  return tenant === undefined ? event : { ...event, tenant };
 }

@@ -39,8 +39,8 @@ export interface PaylinkClient {
     options?: {
       readonly signal?: AbortSignal | undefined;
       /**
-       * The merchant that payments asks for. A client has one API key, so it rejects a second
-       * tenant with a ConfigurationError.
+       * The merchant that payments asks for, or undefined with one merchant. A client has one API
+       * key, so it rejects a second tenant with a ConfigurationError. Omit it in your own calls.
        */
       readonly tenant?: string | undefined;
       /**
@@ -61,7 +61,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
   refuseBrowser();
   const settings = validateSettings(options);
   const sentKeys = new SentKeys();
-  let onlyTenant: string | undefined;
+  let merchant: { readonly tenant: string | undefined } | undefined;
 
   const request = (
     call: Call,
@@ -100,14 +100,18 @@ export function createClient(options: ClientOptions): PaylinkClient {
     async getPayment(reference, callOptions = {}) {
       const own = validateOptions(callOptions, ['signal', 'tenant', 'retryLimited']);
       const { signal, tenant, retryLimited } = own;
+      const asked = Object.hasOwn(own, 'tenant') ? { tenant } : undefined;
       const problem =
         'differs from the tenant of an earlier call, but a client has the API key of one merchant. ' +
-        'Give createPayments a function of the tenant: client: (tenant) => createClient({ … })';
-      check(tenant === undefined || tenant === (onlyTenant ?? tenant), 'tenant', problem);
+        'Pass settle and reconcile the tenant of the webhook, or give createPayments a function ' +
+        'of the tenant: client: (tenant) => createClient({ … })';
+      const isSame =
+        asked === undefined || merchant === undefined || asked.tenant === merchant.tenant;
+      check(isSame, 'tenant', problem);
       checkSignal(signal);
       const fault = faultInPath(reference);
       if (fault !== undefined) throw new PaylinkError('invalid_reference', `reference ${fault}`);
-      onlyTenant ??= tenant;
+      merchant ??= asked;
       const call: Call = {
         endpoint: 'GET /v1/payments/{reference}',
         method: 'GET',

@@ -105,8 +105,12 @@ function describe(error: unknown, apiKey: string): Error {
   let code: string | undefined;
   let link = error as { message?: unknown; code?: unknown; cause?: unknown } | null | undefined;
   for (let depth = 0; link instanceof Object && depth < 4; depth++) {
-    if (typeof link.message === 'string' && link.message !== '') texts.push(link.message);
-    if (typeof link.code === 'string' && /^[A-Z0-9_]{1,64}$/.test(link.code)) code ??= link.code;
+    const { message, code: own } = link;
+    const isCode = typeof own === 'string' && /^[A-Z0-9_]{1,64}$/.test(own);
+    if (isCode) code ??= own;
+    // If no address of a host accepts a connection, the error has a code and no message.
+    const text = message === '' && isCode ? own : message;
+    if (typeof text === 'string' && text !== '') texts.push(text);
     link = link.cause as typeof link;
   }
   const message = (texts.join(': ') || code) ?? 'no reason given';

@@ -70,10 +70,8 @@ export async function ask<Payment extends ServicePayment>(
   options: AskOptions,
 ): Promise<Payment & { readonly status: PaymentStatus }> {
   let payment: Payment | undefined;
-  const { tenant, ...rest } = options;
   try {
-    const asked = tenant === undefined ? rest : options;
-    payment = await clientOf(tenant).getPayment(reference, asked);
+    payment = await clientOf(options.tenant).getPayment(reference, options);
   } catch (cause) {
     throw unavailable('the client could not read the payment', cause);
   }

@@ -47,9 +47,9 @@ export function logFailure(
   error: unknown,
 ): void {
   const { code, status } = factsOf(error);
-  const { message } = isWebhookError(error) ? error : { message: describe(error) };
-  const text = `${message} (${source} of the order ${JSON.stringify(reference.slice(0, 100))})`;
-  logger.error(logLine(status, code, text), { code, status, reference });
+  const order = `(${source} of the order ${JSON.stringify(reference.slice(0, 100))})`;
+  const line = logLine(status, code, `${describe(error)} ${order}`);
+  logger.error(line, { code, status, reference });
 }
 
 /** Calls a merchant's hook. Errors and rejections of the hook have no effect. */
@@ -67,6 +67,18 @@ function factsOf(error: unknown): { readonly code: string; readonly status: numb
   return isWebhookError(error) ? error : { code: 'handler_failed', status: 500 };
 }
 
+/**
+ * Returns the message and the cause in one line, as a receiver logs them. Some values in an error
+ * of `credit` may be unreadable.
+ */
 function describe(error: unknown): string {
-  return error instanceof Error ? `credit threw ${error.name}: ${error.message}` : 'credit threw';
+  try {
+    if (!(error instanceof Error)) return 'credit threw';
+    const { cause, name, message } = error;
+    const problem = isWebhookError(error) ? message : `credit threw ${name}: ${message}`;
+    const reason = cause instanceof Error ? ` (${cause.name}: ${cause.message})` : '';
+    return `${problem}${reason}`.replace(/\s+/g, ' ');
+  } catch {
+    return 'credit threw an error that cannot be read';
+  }
 }

@@ -152,4 +152,24 @@ describe('with the client and the emulator', () => {
     expect(await payments.receive(succeeded(reference))).toEqual({ outcome: 'duplicate' });
     expect(credits).toEqual([1_000]);
   });
+
+  it('credits an order once if settle and reconcile lack the tenant of the notification', async () => {
+    const { baseUrl, apiKey } = emulator;
+    const client = createClient({ baseUrl, apiKey, retries: 0 });
+    const credit = vi.fn(() => 1);
+    const payments = createPayments({ client, store: memoryStore(), credit, logger: quiet });
+    await client.createPaymentLink({ amount: 1_000, reference: 'order-of-acme' });
+    await emulator.pay('order-of-acme');
+    expect((await client.getPayment('order-of-acme')).status).toBe('success');
+    const event = succeeded('order-of-acme', { tenant: 'acme' });
+    expect(await payments.receive(event)).toEqual({ outcome: 'handled' });
+    // Without its tenant the order has another key, which has no mark.
+    const error = await failure(payments.settle('order-of-acme'));
+    expect(error).toMatchObject({
+      code: 'confirm_unavailable',
+      cause: { option: 'tenant', code: 'misconfigured' },
+    });
+    expect((await payments.reconcile(['order-of-acme'])).errors).toHaveLength(1);
+    expect(credit).toHaveBeenCalledOnce();
+  });
 });

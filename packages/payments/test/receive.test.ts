@@ -37,7 +37,7 @@ describe('a notification', () => {
       [payment, { ...context, tenant: undefined, source: 'webhook' }],
     ]);
     expect(client.getPayment.mock.calls).toStrictEqual([
-      ['order-1', { signal: expect.any(AbortSignal) as AbortSignal }],
+      ['order-1', { signal: expect.any(AbortSignal) as AbortSignal, tenant: undefined }],
     ]);
     expect(await store.isDone(await keyOf('order-1'))).toBe(true);
   });

@@ -211,7 +211,7 @@ describe('reconcile', () => {
     const signal = expect.any(AbortSignal) as AbortSignal;
     expect(client.getPayment.mock.calls).toStrictEqual([
       ['r', { signal, tenant: 'bolt', retryLimited: false }],
-      ['r', { signal, retryLimited: false }],
+      ['r', { signal, tenant: undefined, retryLimited: false }],
     ]);
     const tenants = credit.mock.calls.map(([, context]) => (context as { tenant: unknown }).tenant);
     expect(tenants).toEqual(['acme', 'bolt', undefined]);

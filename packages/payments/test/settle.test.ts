@@ -109,6 +109,40 @@ describe('settle', () => {
     );
   });
 
+  it('logs the cause too, in one line, if the store or credit failed', async () => {
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    const run = () => Promise.reject(new Error('permission denied for table paylink_marks'));
+    const closed = paymentsWith({ logger, store: { ...memoryStore(), run } });
+    await failure(closed.payments.settle('order-1'));
+    const { payments, credit } = paymentsWith({ logger });
+    const cause = new TypeError('no\n[paylink] 200 forged');
+    credit.mockRejectedValue(new Error('Failed query:\nUPDATE orders', { cause }));
+    await failure(payments.settle('order-1'));
+    expect(logger.error.mock.calls.map(([line]) => String(line))).toEqual([
+      expect.stringContaining(
+        'failed (Error: permission denied for table paylink_marks)',
+      ) as string,
+      expect.stringContaining(
+        'credit threw Error: Failed query: UPDATE orders (TypeError: no [paylink] 200 forged)',
+      ) as string,
+    ]);
+  });
+
+  it('throws an error of credit unchanged that no logger can read', async () => {
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    const { payments, credit } = paymentsWith({ logger });
+    const hostile = Object.defineProperty(new Error(), 'message', {
+      get: () => {
+        throw new Error('unreadable');
+      },
+    });
+    credit.mockRejectedValue(hostile);
+    await expect(payments.settle('order-1').catch((error: unknown) => error)).resolves.toBe(
+      hostile,
+    );
+    expect(logger.error.mock.calls[0]![0]).toContain('an error that cannot be read');
+  });
+
   it('throws confirm_unavailable with the error of the client as its cause, and logs nothing', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const notFound = Object.assign(new Error('not found'), { code: 'not_found' });

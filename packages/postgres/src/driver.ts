@@ -82,9 +82,10 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
   async #runIn(tx: Tx, sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult> {
     const claimed = parseClaim(await this.#send(tx, sql.claim));
     if (typeof claimed === 'string') return claimed;
+    let statements: Statements | undefined;
     if (this.#hasQuery) {
       const driver = tx as unknown as { query(...values: unknown[]): unknown };
-      const statements = new Statements((...values) => driver.query(...values), this.#warnings);
+      statements = new Statements((...values) => driver.query(...values), this.#warnings);
       const handle = { query: statements.query } as unknown as Tx;
       await statements.during(() => work(handle), signal);
     } else await this.#work(tx, work, signal, claimed.transaction);
@@ -93,6 +94,7 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     } catch (error) {
       throw finishFailure(error);
     }
+    statements?.throwIfUnawaited();
     signal.throwIfAborted();
     return 'done';
   }

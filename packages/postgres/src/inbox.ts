@@ -61,6 +61,7 @@ class Writer {
   readonly #sql: () => Promise<InboxSql>;
   #next: Batch | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  #hasFailed = false;
 
   constructor(database: Database, sql: () => Promise<InboxSql>) {
     this.#database = database;
@@ -95,10 +96,11 @@ class Writer {
   async #write(rows: Batch['rows']): Promise<ReadonlyMap<string, Error>> {
     // Sorts the keys, so that two processes do not deadlock.
     const keys = [...rows.keys()].sort();
-    const error = await this.#send(keys.map((key) => rows.get(key)!));
+    const error = (await this.#probe()) ?? (await this.#send(keys.map((key) => rows.get(key)!)));
     const errors = new Map<string, Error>();
+    this.#hasFailed = error !== undefined && !isOfValue(error);
     if (error === undefined) return errors;
-    if (!isOfValue(error)) return new Map(keys.map((key) => [key, withoutBody(error)]));
+    if (this.#hasFailed) return new Map(keys.map((key) => [key, withoutBody(error)]));
     // Retries each row alone, so that a row that the database rejects does not stop the others.
     for (const key of keys) {
       const own = await this.#send([rows.get(key)!]);
@@ -107,11 +109,23 @@ class Writer {
     return errors;
   }
 
+  /**
+   * Sends a short statement after a failure. A pool keeps each statement that waits for a
+   * connection, and during a long fault the bodies would fill the memory.
+   */
+  async #probe(): Promise<unknown> {
+    return this.#hasFailed ? this.#run(() => 'SELECT 1') : undefined;
+  }
+
+  #send(rows: readonly FailedRow[]): Promise<unknown> {
+    return this.#run(async () => (await this.#sql()).keep(rows));
+  }
+
   /** Resolves with the error instead of rejecting. */
-  async #send(rows: readonly FailedRow[]): Promise<unknown> {
+  async #run(makeStatement: () => string | Promise<string>): Promise<unknown> {
     const { signal } = new AbortController();
     try {
-      const statement = (await this.#sql()).keep(rows);
+      const statement = await makeStatement();
       await withRetries({ signal, isWorthRetrying }, () => this.#database.query(statement));
       return undefined;
     } catch (error) {

@@ -99,8 +99,8 @@ export class Statements {
       );
     }
     this.used = true;
-    this.#running += 1;
     const answer = this.#send(...values);
+    this.#running += 1;
     const end = (): void => void (this.#running -= 1);
     Promise.resolve(answer).then(end, end);
     return answer;
@@ -122,12 +122,16 @@ export class Statements {
     const running = this.#running;
     // Waits, because code that nothing awaits may be about to send a statement.
     await new Promise(setImmediate);
-    const count = running + this.#late;
-    if (count > 0) {
-      const problem = `your code returned before ${count} of its statements had ended`;
-      throw notCredited(`${problem}. ${UNAWAITED}`);
-    }
+    this.throwIfUnawaited(running);
     if (!this.used) this.#warnings.unused();
+  }
+
+  /** @throws WebhookError `not_credited` if statements were running or came after the work */
+  throwIfUnawaited(running = 0): void {
+    const count = running + this.#late;
+    if (count === 0) return;
+    const problem = `your code returned before ${count} of its statements had ended`;
+    throw notCredited(`${problem}. ${UNAWAITED}`);
   }
 
   #refuse(reason: unknown): Promise<never> {
@@ -190,8 +194,14 @@ const ADVICE = new Map([
 /** Adds advice to an error of the store's own statements. The driver's error is the cause. */
 export function explained(error: unknown): unknown {
   const problems = codesIn(error).map((code) => ADVICE.get(code));
-  const advice = problems.find((problem) => problem !== undefined);
+  const advice = problems.find((problem) => problem !== undefined) ?? addressesIn(error);
   return advice === undefined ? error : new Error(advice, { cause: error });
+}
+
+/** Returns the reason for each address of a host, because their common error has no message. */
+function addressesIn(error: unknown): string | undefined {
+  if (!(error instanceof AggregateError) || error.message !== '') return undefined;
+  return error.errors.map((each: unknown) => (each as Error).message).join(', ');
 }
 
 /** Returns the reason for an unwritten mark, from the error of the last message. */

@@ -240,6 +240,16 @@ describe('`tx`', () => {
     expect(await deliver(reference)).toBe(200);
   });
 
+  it('does not count a statement that the driver rejects at once as running', async () => {
+    const reference = await shop.order();
+    const deliver = shop.receiver(shop.pool(), (tx, order) => {
+      expect(() => tx.query(undefined as never)).toThrow(TypeError);
+      return credit(tx, order);
+    });
+    expect(await deliver(reference)).toBe(200);
+    expect(await shop.creditsOf(reference)).toBe(1);
+  });
+
   it('logs once per store that a credit succeeded without `tx`', async () => {
     const warn = vi.fn();
     const pool = shop.pool();

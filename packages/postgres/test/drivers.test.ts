@@ -1,5 +1,8 @@
 /** The table of drivers and ORMs in the README, line by line, on real packages. */
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { connect, type AddressInfo } from 'node:net';
+import { neonConfig, Pool as NeonPool } from '@neondatabase/serverless';
 import { postgresStore, type PostgresStore } from '@paylink/postgres';
 import { sql as drizzleSql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
@@ -10,6 +13,7 @@ import postgres from 'postgres';
 import { Sequelize, type Transaction as SequelizeTransaction } from 'sequelize';
 import { DataSource, type EntityManager } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
 import { creditOnce, keyOf, latch, receiverOn, runOf, Shop, silent as logger } from './shop.js';
 
 let shop: Shop;
@@ -35,9 +39,40 @@ function driver<Tx extends object>(
   return { store: store, send: send };
 }
 
+/** Neon's driver reaches PostgreSQL through a proxy that speaks WebSocket. */
+async function startNeonProxy(): Promise<void> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  ends.push(() => server.close());
+  server.on('connection', (webSocket) => {
+    const socket = connect(shop.server.port, '127.0.0.1');
+    webSocket.on('message', (data: Buffer) => socket.write(data));
+    webSocket.on('close', () => socket.destroy());
+    socket.on('data', (data) => webSocket.send(data));
+    socket.on('close', () => webSocket.close());
+  });
+  Object.assign(neonConfig, {
+    webSocketConstructor: WebSocket,
+    wsProxy: `127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    useSecureWebSocket: false,
+    pipelineConnect: false,
+  });
+}
+
 type Work<Tx> = (tx: Tx) => Promise<void>;
 
 const DRIVERS: readonly (readonly [name: string, open: () => Driver | Promise<Driver>])[] = [
+  [
+    "Neon's Pool",
+    async () => {
+      await startNeonProxy();
+      const pool = new NeonPool({ connectionString: shop.server.url });
+      ends.push(() => pool.end());
+      pool.on('error', () => undefined);
+      const store = postgresStore(pool);
+      return driver(store, (tx, text) => tx.query(text));
+    },
+  ],
   [
     'Drizzle',
     () => {

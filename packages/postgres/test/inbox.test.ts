@@ -130,6 +130,26 @@ describe('a failed delivery', () => {
     expect(await inbox.get(keyOf('499'))).toMatchObject({ attempts: 2 });
   });
 
+  it('waits for a connection with one body at a time, so that a long fault fills no memory', async () => {
+    const { pool, store, inbox } = open(shop.pool({ max: 1 }));
+    await store.migrate();
+    await inbox.keep(failed('before'));
+    const held = await pool.connect();
+    const send = vi.spyOn(pool, 'query');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    for (let time = 0; time < 5; time += 1) {
+      const keeping = inbox.keep(failed(`${time}`)).catch(String);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(await keeping).toContain('the pool is exhausted');
+    }
+    vi.useRealTimers();
+    const texts = send.mock.calls.map(([query]) => (query as unknown as { text: string }).text);
+    expect(texts.filter((text) => text.startsWith('INSERT'))).toHaveLength(1);
+    held.release();
+    await inbox.keep(failed('after'));
+    expect(await inbox.get(keyOf('after'))).toMatchObject({ attempts: 1 });
+  });
+
   it('does not stop others if PostgreSQL cannot store it', async () => {
     const { inbox } = open();
     const [good, bad] = [failed('good'), failed('bad', { tenant: 'a\0b' })];

@@ -66,6 +66,32 @@ describe('a store on PGlite', () => {
     expect(await creditsOf(reference)).toBe(0);
   });
 
+  it('rejects a credit whose statement comes while the store writes the mark', async () => {
+    // As on a PGlite in a worker: each answer takes a turn of the event loop.
+    const remote: Pick<PGlite, 'exec' | 'query' | 'transaction'> = {
+      exec: (text) => db.exec(text),
+      query: (text, values) => db.query(text, values),
+      transaction: (work) =>
+        db.transaction((tx) => {
+          const query: typeof tx.query = async (text, values) => {
+            if (text.startsWith('INSERT INTO')) writing.open();
+            await new Promise(setImmediate);
+            return tx.query(text, values);
+          };
+          return work({ ...tx, query });
+        }),
+    };
+    const writing = latch();
+    const reference = await order();
+    const deliver = receiverOn(postgresStore(remote, { logger }), async (tx) => {
+      void writing.opened.then(() => tx.query('SELECT 1'));
+      return credit(tx, reference);
+    });
+    expect(await deliver(reference)).toBe(503);
+    expect(await creditsOf(reference)).toBe(0);
+    expect(await receiver(credit)(reference)).toBe(200);
+  });
+
   it('passes only `query` to the credit, so that it cannot roll back or run scripts', async () => {
     const keys = vi.fn();
     const deliver = receiver((tx, reference) => {

@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto';
+import dns from 'node:dns';
 import { inspect } from 'node:util';
 import { PGlite } from '@electric-sql/pglite';
+import { neon } from '@neondatabase/serverless';
 import { ConfigurationError } from '@paylink/core';
 import { migrationSql, postgresStore, type PostgresStore } from '@paylink/postgres';
+import { drizzle as drizzleOverHttp } from 'drizzle-orm/neon-http';
 import { drizzle } from 'drizzle-orm/pglite';
+import Knex from 'knex';
+import { Kysely, PostgresDialect } from 'kysely';
 import { Client, Pool } from 'pg';
+import pgPromise from 'pg-promise';
+import postgres from 'postgres';
+import { Sequelize } from 'sequelize';
+import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MarkTable } from '../src/sql.js';
 import { keyOf, openServer, runOf, silent as logger, type Tx } from './shop.js';
@@ -93,18 +102,17 @@ describe('postgresStore', () => {
 
 /** Has the shape of a driver: members by name. */
 const shape = (...names: string[]) => Object.fromEntries(names.map((name) => [name, nothing]));
-const callable = (...names: string[]) => Object.assign(() => undefined, shape(...names));
-const neon = callable('query', 'unsafe', 'transaction');
+const url = 'postgres://shop:secret@127.0.0.1/shop';
 const sqlite = shape('prepare', 'transaction', 'pragma', 'exec');
 
 describe('postgresStore rejects drivers without transactions, and names an alternative', () => {
   it.each<[name: string, database: unknown, sentence: string]>([
-    ['postgres.js', callable('begin', 'unsafe'), 'the sql of postgres.js'],
-    ['Knex', callable('raw', 'transaction', 'from'), 'a Knex'],
-    ['Sequelize', shape('transaction', 'query', 'authenticate', 'define'), 'a Sequelize'],
-    ['TypeORM', shape('transaction', 'query', 'createQueryRunner'), 'a DataSource of TypeORM'],
-    ['pg-promise', shape('connect', 'query', 'tx', 'task', 'any'), 'a database of pg-promise'],
-    ['Kysely', shape('transaction', 'selectFrom'), 'a Kysely'],
+    ['postgres.js', postgres(url), 'the sql of postgres.js'],
+    ['Knex', Knex({ client: 'pg', connection: url }), 'a Knex'],
+    ['Sequelize', new Sequelize(url), 'a Sequelize'],
+    ['TypeORM', new DataSource({ type: 'postgres', url }), 'a DataSource of TypeORM'],
+    ['pg-promise', pgPromise({ noWarnings: true })(url), 'a database of pg-promise'],
+    ['Kysely', new Kysely({ dialect: new PostgresDialect({ pool: new Pool() }) }), 'a Kysely'],
     ['Prisma', shape('$transaction', '$queryRawUnsafe'), 'a PrismaClient'],
   ])('%s: { transaction, query }', (_, database, sentence) => {
     expect(() => make(database)).toThrow(`${sentence}, which needs an adapter`);
@@ -112,12 +120,8 @@ describe('postgresStore rejects drivers without transactions, and names an alter
   });
 
   it.each<[name: string, database: unknown, sentence: string]>([
-    ['neon()', neon, 'Use a Pool of @neondatabase/serverless'],
-    [
-      'drizzle-orm/neon-http',
-      { ...shape('execute', 'transaction'), $client: neon },
-      'Use drizzle-orm/neon-serverless',
-    ],
+    ['neon()', neon(url), 'Use a Pool of @neondatabase/serverless'],
+    ['drizzle-orm/neon-http', drizzleOverHttp(neon(url)), 'Use drizzle-orm/neon-serverless'],
     ['better-sqlite3', sqlite, 'needs PostgreSQL: use a Pool of pg'],
     [
       'Drizzle over SQLite',
@@ -161,6 +165,23 @@ describe('postgresStore rejects drivers without transactions, and names an alter
       'connects to PostgreSQL 12, but the store needs PostgreSQL 13 or newer',
     );
   });
+});
+
+it('migrate() names each address of a server that does not answer', async () => {
+  const both = [
+    { address: '::1', family: 6 },
+    { address: '127.0.0.1', family: 4 },
+  ];
+  type Found = (error: null, addresses: typeof both) => void;
+  const lookup = (_host: string, _options: object, found: Found): void => found(null, both);
+  const resolving = vi.spyOn(dns, 'lookup').mockImplementation(lookup as never);
+  const closed = new Pool({ host: 'localhost', port: 1 });
+  const migrating = postgresStore(closed, { logger }).migrate();
+  await expect(migrating).rejects.toThrow(
+    /^connect \w+ ::1:1.*, connect ECONNREFUSED 127.0.0.1:1$/,
+  );
+  resolving.mockRestore();
+  await closed.end();
 });
 
 it('postgresStore accepts PGlite, and Drizzle over PGlite', async () => {
