@@ -1,24 +1,21 @@
 /**
  * Puts faults into the sources, one at a time, and lists the faults that no test notices (Stryker).
- * Exits with 1 if a survivor has no entry in survivors.json, if an entry has no survivor, or if a
- * package is under its least percentage.
+ * Exits with 1 if the tests of a package notice less than 90 %.
  *
  *     pnpm lab mutants [--package NAME]… [--file PATH[:FIRST-LAST]]… [--changed [--since COMMIT]]
  *       [--concurrency N] [--fresh]
  */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readOptions } from '../options.js';
 import { changedLines, mergeBase } from './changed.js';
 import { copyOfCheckout } from './copy.js';
 import { runStryker } from './run.js';
-import { idleEntries, lostEntries, scores, type Justifications, type Score } from './survivors.js';
-import { TARGETS, type Target } from './targets.js';
+import { scores, type Score } from './survivors.js';
+import { LEAST, TARGETS, type Target } from './targets.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const read = (path: string): string | undefined =>
-  existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : undefined;
 
 const { values } = readOptions({
   options: {
@@ -51,29 +48,22 @@ function mutatedIn(
 }
 
 function table(rows: readonly Score[]): string {
-  const lines = rows.map(({ file, noticed, justified, survivors }) => {
-    const all = noticed + justified + survivors.length;
+  const lines = rows.map(({ file, noticed, survivors }) => {
+    const all = noticed + survivors.length;
     return (
       `${file.padEnd(48)} ` +
-      [all, noticed, justified, survivors.length]
-        .map((count) => String(count).padStart(9))
-        .join(' ')
+      [all, noticed, survivors.length].map((count) => String(count).padStart(9)).join(' ')
     );
   });
-  return [`${''.padEnd(48)}   mutants   noticed justified  survived`, ...lines].join('\n');
+  return [`${''.padEnd(48)}   mutants   noticed  survived`, ...lines].join('\n');
 }
 
-const justifications = JSON.parse(read('lab/mutants/survivors.json')!) as Justifications;
-const faults = lostEntries(justifications, read).map(
-  (entry) => `an entry of survivors.json whose line is gone: ${entry}`,
-);
+const faults: string[] = [];
 
 // GitHub sends zeros for the commit before the first push.
 const since = /^0*$/.test(values.since ?? '') ? mergeBase(ROOT) : values.since!;
 const lines = values.changed ? changedLines(ROOT, since) : undefined;
 const wanted = lines ?? (values.file.length > 0 ? values.file : undefined);
-// With only a few lines, an entry without a survivor proves nothing.
-const isPartial = wanted?.some((path) => /:[\d-]+$/.test(path)) ?? false;
 const chosen = TARGETS.map((target) => ({ target, mutate: mutatedIn(target, wanted) })).filter(
   ({ mutate }) => mutate.length > 0,
 );
@@ -100,17 +90,15 @@ for (const { target, mutate } of chosen) {
       const files = Object.entries(report.files).filter(
         ([path]) => wanted === undefined || asked.has(path),
       );
-      const ofAsked = { files: Object.fromEntries(files) };
-      const rows = scores(ofAsked, justifications);
-      return { ofAsked, rows, survivors: rows.flatMap((row) => row.survivors) };
+      const rows = scores({ files: Object.fromEntries(files) });
+      return { rows, survivors: rows.flatMap((row) => row.survivors) };
     };
     let found = await tried(false, values.fresh);
     // The adapters' suite takes a minute per unnoticed mutant.
     if (target.hosts !== undefined && found.survivors.length > 0) found = await tried(true, false);
-    const { ofAsked, rows, survivors } = found;
+    const { rows, survivors } = found;
     const noticed = sum(rows, (row) => row.noticed);
-    const justified = sum(rows, (row) => row.justified);
-    const all = noticed + justified + survivors.length;
+    const all = noticed + survivors.length;
     ran += all;
     for (const { file, at, line, from, to, isCovered } of survivors)
       console.log(
@@ -120,19 +108,11 @@ for (const { target, mutate } of chosen) {
     const percent = (noticed / (all || 1)) * 100;
     console.log(
       `${target.name}: ${all} mutants, ${noticed} noticed (${percent.toFixed(1)} %), ` +
-        `${justified} justified, ${survivors.length} survived\n`,
+        `${survivors.length} survived\n`,
     );
-    if (target.least === undefined && survivors.length > 0)
-      faults.push(`${target.name}: ${survivors.length} survived`);
     // One survivor is always allowed: of a few lines, it is more than a tenth.
-    if (target.least !== undefined && percent < target.least && survivors.length > 1)
-      faults.push(`${target.name}: ${percent.toFixed(1)} %, least ${target.least}`);
-    if (!isPartial)
-      faults.push(
-        ...idleEntries(ofAsked, justifications).map(
-          (entry) => `an entry without a survivor: ${entry}`,
-        ),
-      );
+    if (percent < LEAST && survivors.length > 1)
+      faults.push(`${target.name}: ${percent.toFixed(1)} %, least ${LEAST}`);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { changedLines } from './changed.js';
 import { isMessage } from './ignore-messages.mjs';
 import type { Mutant } from './run.js';
-import { idleEntries, lostEntries, scores } from './survivors.js';
+import { scores } from './survivors.js';
 
 const FILE = 'packages/core/src/price.ts';
 const source = 'export function isPaid(amount: number) {\n  return amount > 0;\n}\n';
@@ -18,12 +18,6 @@ const mutant = (status: Mutant['status'], replacement: string, statusReason = ''
   location: { start: { line: 2, column: 10 }, end: { line: 2, column: 20 } },
 });
 const reportOf = (...mutants: readonly Mutant[]) => ({ files: { [FILE]: { source, mutants } } });
-const entry = {
-  line: 'return amount > 0;',
-  from: 'amount > 0',
-  to: 'amount >= 0',
-  why: 'An amount is never 0.',
-};
 
 describe('the survivors', () => {
   it('are what no test notices; a hang, and an error outside of the tests, are noticed', () => {
@@ -36,48 +30,14 @@ describe('the survivors', () => {
       mutant('NoCoverage', 'amount >= 0'),
       mutant('Survived', 'amount > 1'),
     );
-    const [score] = scores(report, {});
-    expect(score).toMatchObject({ file: FILE, noticed: 3, justified: 0 });
+    const [score] = scores(report);
+    expect(score).toMatchObject({ file: FILE, noticed: 3 });
     expect(
       score!.survivors.map(({ at, from, to, isCovered }) => [at, from, to, isCovered]),
     ).toEqual([
       [2, 'amount > 0', 'amount <= 0', true],
       [2, 'amount > 0', 'amount >= 0', false],
       [2, 'amount > 0', 'amount > 1', true],
-    ]);
-  });
-
-  it('are justified by an entry of the same line and the same change, wherever the line is now', () => {
-    const [score] = scores(
-      reportOf(mutant('Survived', 'amount >= 0'), mutant('Survived', 'true')),
-      { [FILE]: [entry] },
-    );
-    expect(score).toMatchObject({ noticed: 0, justified: 1, survivors: [{ to: 'true' }] });
-    expect(
-      scores(reportOf(mutant('Survived', 'amount >= 0')), {
-        'packages/core/src/other.ts': [entry],
-      })[0]!.justified,
-    ).toBe(0);
-  });
-
-  it('leave an entry idle when the mutant is noticed, or when there is none', () => {
-    const idle = [`${FILE}: return amount > 0;\n    amount > 0 → amount >= 0`];
-    expect(idleEntries(reportOf(mutant('Killed', 'amount >= 0')), { [FILE]: [entry] })).toEqual(
-      idle,
-    );
-    expect(idleEntries(reportOf(), { [FILE]: [entry] })).toEqual(idle);
-    expect(idleEntries(reportOf(mutant('Survived', 'amount >= 0')), { [FILE]: [entry] })).toEqual(
-      [],
-    );
-  });
-
-  it('leave an entry lost when its line or its file is gone', () => {
-    expect(lostEntries({ [FILE]: [entry] }, () => source)).toEqual([]);
-    expect(lostEntries({ [FILE]: [entry] }, () => source.replace('>', '>='))).toEqual([
-      `${FILE}: return amount > 0;`,
-    ]);
-    expect(lostEntries({ [FILE]: [entry] }, () => undefined)).toEqual([
-      `${FILE}: return amount > 0;`,
     ]);
   });
 });
