@@ -61,8 +61,9 @@ function namesOf(checker, door, exported) {
 /** Drops the compiler's number of a symbol, which changes with other code. */
 const writtenName = ({ name }) => name.replace(/^__@(.+)@\d+$/, '[$1]');
 
-/** Excludes members that are inherited from Error or from a framework's types. */
-const isOurs = ({ declarations = [] }) =>
+/** Excludes private members, and members inherited from Error or from a framework's types. */
+const isOurs = ({ name, declarations = [] }) =>
+  !name.includes('#') &&
   declarations.some((declaration) => declaration.getSourceFile().fileName.startsWith(PACKAGES));
 
 function publicNames() {

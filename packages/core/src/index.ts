@@ -1,5 +1,6 @@
 // Must be first: imports #hmac, which throws a clear error in a browser or jsdom.
 export { sign, verifySignature } from './signature.js';
+export { BodyCollector } from './body-collector.js';
 export { cachedSecret, type CachedSecretOptions } from './cached-secret.js';
 export type { BodyLimits, Delivery, WebhookHeaders } from './delivery.js';
 export {

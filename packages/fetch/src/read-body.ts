@@ -1,4 +1,4 @@
-import { WebhookError, withinBounds, type BodyLimits } from '@paylink/core';
+import { BodyCollector, WebhookError, withinBounds, type BodyLimits } from '@paylink/core';
 import { letGo, type BodyReader } from './let-go.js';
 
 /**
@@ -19,8 +19,6 @@ interface BodyStream {
   readonly locked: boolean;
   getReader(): BodyReader;
 }
-
-const BLOCK = 4_096;
 
 /**
  * Marks a request that a webhook has read. Symbol.for, because an application can contain two
@@ -69,25 +67,12 @@ async function whole(request: FetchRequest, bodyLimit: number): Promise<Uint8Arr
   return body;
 }
 
-/**
- * Copies the pieces into one buffer, so that a thousand slow senders of small pieces take no extra
- * memory.
- */
 async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Array> {
-  let collected = new Uint8Array();
-  let length = 0;
+  const collector = new BodyCollector(bodyLimit);
   for (;;) {
     const { done, value } = await reader.read();
-    if (done || value === undefined) return collected.subarray(0, length);
-    if (length + value.length > bodyLimit) throw new WebhookError('body_too_large');
-    if (length + value.length > collected.length) {
-      // Grows with the received bytes, never to the declared length.
-      const grown = new Uint8Array(Math.max(BLOCK, 2 * (length + value.length)));
-      grown.set(collected.subarray(0, length));
-      collected = grown;
-    }
-    collected.set(value, length);
-    length += value.length;
+    if (done || value === undefined) return collector.body;
+    collector.add(value);
   }
 }
 

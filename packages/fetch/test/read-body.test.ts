@@ -34,31 +34,6 @@ function hostRequest(
 
 const piece = (length: number): Uint8Array => new Uint8Array(length).map((_, index) => index % 251);
 
-describe('the memory of a body', () => {
-  it.each([
-    ['a block, for small pieces', [10, 10, 10], limits.bodyLimit, 4_096],
-    ['a block that is full', [100, 1_896, 2_100], limits.bodyLimit, 4_096],
-    [
-      'at most four times the received bytes, beyond a block',
-      [3_000, 3_000, 3_000],
-      limits.bodyLimit,
-      18_000,
-    ],
-  ])('is %s', async (_what, lengths, bodyLimit, expected) => {
-    const body = await readBody(requestOf(...lengths.map(piece)), { ...limits, bodyLimit });
-    expect(Buffer.from(body).equals(Buffer.concat(lengths.map(piece)))).toBe(true);
-    expect(body.buffer.byteLength).toBe(expected);
-  });
-
-  it('holds a copy of the pieces, because a host may use them again', async () => {
-    const [first, second] = [piece(10), piece(10)];
-    const body = await readBody(requestOf(first, second), limits);
-    first.fill(0);
-    second.fill(0);
-    expect(Buffer.from(body).equals(Buffer.concat([piece(10), piece(10)]))).toBe(true);
-  });
-});
-
 describe('the length of a body', () => {
   it.each([[[0]], [[0, 5]], [[5, 0]], [[5, 0, 5]]])(
     'is the sum of its pieces, also of empty pieces: %j',

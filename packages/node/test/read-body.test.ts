@@ -116,13 +116,13 @@ describe('a body that is still arriving', () => {
     expect(await read(unfinished(), Readable.from(['the signed ', 'bytes']))).toBe(BODY.toString());
   });
 
-  it.each([
-    { piece: 42, code: 'incomplete_body' },
-    { piece: { length: 1e9 }, code: 'body_too_large' },
-    { piece: [1], code: 'incomplete_body' },
-  ])('refuses a stream that gives neither bytes nor text: %j', async ({ piece, code }) => {
-    await expect(read(unfinished(), Readable.from([piece]))).rejects.toEqual(refusal(code));
-  });
+  it.each([[42], [{ length: 1e9 }], [[1]], [new DataView(new ArrayBuffer(1))]])(
+    'refuses a stream that gives neither bytes nor text: %j',
+    async (piece) => {
+      const stream = Readable.from([piece], { objectMode: true });
+      await expect(read(unfinished(), stream)).rejects.toEqual(refusal('incomplete_body'));
+    },
+  );
 
   it('reads a body that middleware has paused', async () => {
     const stream = new PassThrough();
