@@ -81,21 +81,12 @@ export function withTimeLimit<T>(
   expired: () => Error,
 ): Promise<T> {
   const limit = new LazySignal();
-  return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const error = expired();
-      limit.abort(error);
-      reject(error);
-    }, milliseconds);
-    const settle = (settled: () => void): void => {
-      clearTimeout(timer);
-      settled();
-    };
-    work(limit).then(
-      (value) => settle(() => resolve(value)),
-      (error: unknown) => settle(() => reject(error)),
-    );
-  });
+  const reason = (): Error => {
+    const error = expired();
+    limit.abort(error);
+    return error;
+  };
+  return withinBounds(work(limit), { milliseconds, reason });
 }
 
 /**

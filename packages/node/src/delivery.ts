@@ -35,9 +35,7 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
   }
   const lines: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const key = rawHeaders[index]!;
-    if (key.length === name.length && key.toLowerCase() === name)
-      lines.push(rawHeaders[index + 1]!);
+    if (rawHeaders[index]!.toLowerCase() === name) lines.push(rawHeaders[index + 1]!);
   }
   return lines.length === 0 ? undefined : lines.join(', ');
 }
