@@ -120,10 +120,19 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
 
 function parseJson(text: string): Record<string, unknown> | null {
   try {
-    return JSON.parse(text, leaveOutPrototypes) as Record<string, unknown> | null;
+    const reviver = mayNamePrototype(text) ? leaveOutPrototypes : undefined;
+    return JSON.parse(text, reviver) as Record<string, unknown> | null;
   } catch {
     throw invalid('is not JSON');
   }
+}
+
+/**
+ * Returns true if a key may be `__proto__` or `prototype`. Both contain "proto", unless the text
+ * escapes characters. The reviver alone takes 10 % of a request on node:http.
+ */
+function mayNamePrototype(text: string): boolean {
+  return text.includes('proto') || text.includes('\\u00');
 }
 
 /** Drops the keys with which a later merge or `Object.assign` would change a prototype. */

@@ -8,7 +8,7 @@ import type {
 } from './event.js';
 import { failureOf } from './result.js';
 import type { EventSchemas, StandardSchema } from './schema.js';
-import { withTimeLimit } from './time-limit.js';
+import { withTimeLimit, type TimeLimit } from './time-limit.js';
 
 /** The context of a handler: the host's request, and `signal`. */
 export type HandlerContext<Host> = Host & {
@@ -100,7 +100,7 @@ export function validateHandlers(
       if (handler === undefined) return 'ignored';
       const returned = await withTimeLimit(
         handlerTimeout,
-        async (controller) => handler(event, contextOf(host, controller)),
+        async (limit) => handler(event, contextOf(host, limit)),
         () => fault('handler_timeout', `the handler took longer than ${handlerTimeout} ms`),
       );
       const failure = failureOf(returned);
@@ -110,12 +110,11 @@ export function validateHandlers(
   };
 }
 
-/** Reads the signal only if the handler does, because Node creates it at its first read. */
-function contextOf(host: object, controller: AbortController): HandlerContext<object> {
+function contextOf(host: object, limit: TimeLimit): HandlerContext<object> {
   return {
     ...host,
     get signal() {
-      return controller.signal;
+      return limit.signal;
     },
   };
 }

@@ -16,8 +16,8 @@ describe('HMAC-SHA256', () => {
     }
   });
 
-  // Around the blocks of SHA-256.
-  const lengths = [0, 1, 55, 56, 63, 64, 65, 127, 128, 1000, 70_000];
+  // Around the block, and around the size above which createHmac computes.
+  const lengths = [0, 1, 55, 56, 63, 64, 65, 127, 128, 1000, 4_095, 4_096, 4_097, 65_536, 70_000];
   it.each(lengths)('agrees with createHmac for a body of %d bytes', async (length) => {
     const secret = randomBytes(32);
     const body = randomBytes(length);

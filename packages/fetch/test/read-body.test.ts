@@ -34,6 +34,16 @@ function hostRequest(
 
 const piece = (length: number): Uint8Array => new Uint8Array(length).map((_, index) => index % 251);
 
+it('holds a copy of the pieces, because a host may use their memory again', async () => {
+  const pieces = [piece(10), piece(10)];
+  for (const sent of [pieces, pieces.slice(1)]) {
+    const body = await readBody(requestOf(...sent), limits);
+    for (const each of sent) each.fill(0);
+    expect(Buffer.from(body).equals(Buffer.concat(sent.map(() => piece(10))))).toBe(true);
+    pieces[1]!.set(piece(10));
+  }
+});
+
 describe('the length of a body', () => {
   it.each([[[0]], [[0, 5]], [[5, 0]], [[5, 0, 5]]])(
     'is the sum of its pieces, also of empty pieces: %j',

@@ -80,10 +80,13 @@ function collect(
       }
     }
     function onEnd(): void {
-      const { buffer, byteOffset, byteLength } = collector.body;
-      if (length !== null && Number(length) !== byteLength) return stop(incomplete());
+      const { body } = collector;
+      if (length !== null && Number(length) !== body.length) return stop(incomplete());
       clearTimeout(timer);
-      resolve(Buffer.from(buffer, byteOffset, byteLength));
+      // Always a Buffer, so that code which works for one piece works for many.
+      resolve(
+        Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length),
+      );
     }
     function onClose(): void {
       if (!stream.readableEnded) stop(incomplete());
