@@ -19,10 +19,11 @@ const database = await startPostgres({ fsync: 'off' });
 const reader = await startReader({ npmrc: registry.npmrc }, database.url);
 try {
   const tarballs = Object.values(packAll(join(registry.folder, 'tarballs')));
-  // Provenance needs the workflow's identity.
-  const flags = ['--provenance=false', '--userconfig', registry.npmrc];
+  // Provenance needs the workflow's identity. Without `--registry`, pnpm's environment would name
+  // the public registry.
+  const flags = ['--provenance=false', '--registry', registry.url, '--userconfig', registry.npmrc];
   for (const tarball of tarballs)
-    execFileSync('npm', ['publish', tarball, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+    execFileSync('npm', ['publish', tarball, ...flags], { stdio: ['ignore', 'ignore', 'inherit'] });
   console.log(`${tarballs.length} packages published`);
   const page = await readFile(`${ROOT}/docs/start/express.md`, 'utf8');
   for (const step of stepsOf(page)) await reader.do(step);

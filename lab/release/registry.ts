@@ -16,6 +16,7 @@ const VERDACCIO = {
 export interface Registry {
   /** Deleted on close. */
   readonly folder: string;
+  readonly url: string;
   /** Settings for npm and pnpm, with a token that this registry accepts from anybody. */
   readonly npmrc: string;
   close(): Promise<void>;
@@ -48,6 +49,7 @@ export async function startRegistry(upstream: string): Promise<Registry> {
   await untilReady('verdaccio', server, server.stdout, /http address/);
   return {
     folder,
+    url,
     npmrc,
     async close() {
       server.kill();
