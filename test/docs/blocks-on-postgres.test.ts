@@ -167,7 +167,12 @@ describe('a code block on PostgreSQL', () => {
     const second = await startEmulator();
     onTestFinished(() => second.close());
     const merchants = {
-      acme: { webhookSecret: 'the secret of acme', client: paylink, emulator },
+      acme: {
+        webhookSecret: 'the secret of acme',
+        // The client of the other blocks belongs to a single merchant.
+        client: createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey }),
+        emulator,
+      },
       globex: {
         webhookSecret: 'the secret of globex',
         client: createClient({ baseUrl: second.baseUrl, apiKey: second.apiKey }),
