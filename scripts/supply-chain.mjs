@@ -27,7 +27,7 @@ const npm = (args, timeout = 300_000) =>
 function signatures() {
   try {
     // Without a way to the keys of Sigstore, npm retries for minutes.
-    const audit = JSON.parse(npm(['audit', 'signatures', '--json'], 60_000).stdout);
+    const audit = JSON.parse(npm(['audit', 'signatures', '--json'], 30_000).stdout);
     return Array.isArray(audit.invalid) ? audit : undefined;
   } catch {
     return undefined;
