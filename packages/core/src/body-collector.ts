@@ -22,15 +22,9 @@ export class BodyCollector {
   add(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     if (length > this.#bodyLimit) throw new WebhookError('body_too_large');
-    if (this.#length === 0) {
-      this.#buffer = piece;
-    } else if (length > this.#buffer.length) {
-      // Grows with the received bytes, never to the declared length.
-      const grown = new Uint8Array(Math.max(BLOCK, 2 * length));
-      grown.set(this.body);
-      grown.set(piece, this.#length);
-      this.#buffer = grown;
-    } else {
+    if (this.#length === 0) this.#buffer = piece;
+    else {
+      if (length > this.#buffer.length) this.#grow(length);
       this.#buffer.set(piece, this.#length);
     }
     this.#length = length;
@@ -38,7 +32,13 @@ export class BodyCollector {
 
   /** The bytes so far. */
   get body(): Uint8Array {
-    const isFull = this.#length === this.#buffer.length;
-    return isFull ? this.#buffer : this.#buffer.subarray(0, this.#length);
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** Grows with the received bytes, never to the declared length. */
+  #grow(length: number): void {
+    const grown = new Uint8Array(Math.max(BLOCK, 2 * length));
+    grown.set(this.body);
+    this.#buffer = grown;
   }
 }
