@@ -1,6 +1,6 @@
-import dns from 'node:dns';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { resolveToTwoAddresses } from '../../../test/servers/two-addresses.js';
 import { meaningOf } from '../src/failure.js';
 import {
   createClient,
@@ -372,13 +372,7 @@ describe('a bad reply', () => {
     await start(hang);
     const { port } = new URL(server.baseUrl);
     await server.close();
-    const both = [
-      { address: '::1', family: 6 },
-      { address: '127.0.0.1', family: 4 },
-    ];
-    type Found = (error: null, addresses: typeof both) => void;
-    const lookup = (_host: string, _options: object, found: Found): void => found(null, both);
-    const resolving = vi.spyOn(dns, 'lookup').mockImplementation(lookup as never);
+    const resolving = resolveToTwoAddresses();
     client = createClient({ baseUrl: `http://localhost:${port}`, apiKey: API_KEY, retries: 0 });
     const error = (await get()) as PaylinkError;
     resolving.mockRestore();

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import dns from 'node:dns';
 import { inspect } from 'node:util';
 import { PGlite } from '@electric-sql/pglite';
 import { neon } from '@neondatabase/serverless';
@@ -15,6 +14,7 @@ import postgres from 'postgres';
 import { Sequelize } from 'sequelize';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { resolveToTwoAddresses } from '../../../test/servers/two-addresses.js';
 import type { MarkTable } from '../src/sql.js';
 import { keyOf, openServer, runOf, silent as logger, type Tx } from './shop.js';
 
@@ -168,13 +168,7 @@ describe('postgresStore rejects drivers without transactions, and names an alter
 });
 
 it('migrate() names each address of a server that does not answer', async () => {
-  const both = [
-    { address: '::1', family: 6 },
-    { address: '127.0.0.1', family: 4 },
-  ];
-  type Found = (error: null, addresses: typeof both) => void;
-  const lookup = (_host: string, _options: object, found: Found): void => found(null, both);
-  const resolving = vi.spyOn(dns, 'lookup').mockImplementation(lookup as never);
+  const resolving = resolveToTwoAddresses();
   const closed = new Pool({ host: 'localhost', port: 1 });
   const migrating = postgresStore(closed, { logger }).migrate();
   await expect(migrating).rejects.toThrow(
