@@ -135,8 +135,8 @@ describe('the client against the emulator', () => {
     await emulator.close();
     await start({ replayedKeyOtherBody: 'same_link' });
     await client.createPaymentLink(link, options);
-    // In another process, which does not know what the key stood for: the old link comes back with
-    // the old amount.
+    // Another process does not know the first use of the key, so the service returns the old link
+    // with the old amount.
     const other = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
     expect(await failure(other.createPaymentLink({ ...link, amount: 2 }, options))).toMatchObject({
       code: 'response_mismatch',

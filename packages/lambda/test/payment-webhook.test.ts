@@ -175,8 +175,7 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     ] as const) {
       statuses.push((await receive({ headers: [...others, ...twice], body: rawBody })).statusCode);
     }
-    // A load balancer that gives no lists gives the last line alone: what it dropped cannot be
-    // seen.
+    // A load balancer without header lists passes only the last line.
     expect(statuses).toEqual(shape === 'ALB' ? [200, 401, 200] : [401, 401, 401]);
   });
 
@@ -185,7 +184,7 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     const { handler, receive } = receiving();
     const twice = [...Object.entries(headers), ['x-service-event', 'payment.succeeded'] as const];
     const { statusCode, body } = await receive({ headers: twice, body: rawBody });
-    // A load balancer that gives no lists gives the last line alone.
+    // A load balancer without header lists passes only the last line.
     if (shape === 'ALB') expect([statusCode, body]).toEqual([200, '{"received":true}']);
     else expect([statusCode, body]).toEqual([400, '{"error":"invalid_event"}']);
     expect(handler).toHaveBeenCalledTimes(shape === 'ALB' ? 1 : 0);

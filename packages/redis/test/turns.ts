@@ -1,7 +1,6 @@
 /**
- * A process that runs the events of one kind for many orders, each with its order's turn, and
- * retries what is in progress. In each run it counts, on Redis itself, how many runs of the order
- * are at work.
+ * A process that runs the events of one kind for many orders, each with its order's turn. The
+ * process retries orders in progress. Redis counts the simultaneous runs of each order.
  */
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
