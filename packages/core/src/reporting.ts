@@ -1,7 +1,6 @@
 /** Reports each delivery: always to the `observe` hook, and to the log if something needs a fix. */
-import { ConfigurationError, isWebhookError, type WebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
-import { logLine, logQuietly, type Logger } from './logger.js';
+import { logLine, logQuietly, statusAndCode, type Logger } from './logger.js';
 
 /** The outcome of one delivery. Fit for metrics: every field but `reference` has few values. */
 export interface DeliveryOutcome {
@@ -49,14 +48,12 @@ export function createReporter(observe: ObserveHook | undefined, logger: Logger)
         event: undefined,
         end: (outcome) => tell({ outcome }),
         fail(error, byHandler) {
-          const isOurs = isWebhookError(error);
-          const { code, status } = isOurs ? error : { code: 'handler_failed', status: 500 };
+          const { code, status } = statusAndCode(error);
           const isFailure = byHandler || status > 499;
           tell({ outcome: isFailure ? 'failed' : 'rejected', code });
           const { event } = report;
-          const message = `${named(event)}${textOf(error, code)}`;
           const fields = { code, status, reference: event?.reference, kind: kindOf(event) };
-          const line = logLine(status, code, message);
+          const line = logLine(error, event);
           // A stranger can cause endless refusals, but the handler only runs for a known sender.
           if (byHandler) logger.error(line, fields);
           else refusals(line, fields);
@@ -100,32 +97,6 @@ function createRefusalLog(
   };
 }
 
-/**
- * Names the event in a log line. The reference is the merchant's own and can contain line breaks.
- */
-function named(event: WebhookEvent | undefined): string {
-  return event === undefined ? '' : `${JSON.stringify(event.reference.slice(0, 200))}: `;
-}
-
 function kindOf(event: WebhookEvent | undefined): string | undefined {
   return event?.type === 'unrecognized' ? event.kind : event?.type;
-}
-
-/**
- * Returns the message and the cause in one line. Some values in a handler's error may be
- * unreadable.
- */
-function textOf(error: Error, code: string): string {
-  try {
-    return `${error.message}${causeOf(error, code)}`.replace(/\s+/g, ' ');
-  } catch {
-    return 'an error that cannot be read';
-  }
-}
-
-function causeOf({ cause }: Error | WebhookError, code: string): string {
-  if (!(cause instanceof Error)) return '';
-  // An error of the `secret` function can quote the secret. Paylink's messages never quote secrets.
-  const isQuiet = code === 'secret_unavailable' && !(cause instanceof ConfigurationError);
-  return isQuiet ? ` (${cause.name})` : ` (${cause.name}: ${cause.message})`;
 }

@@ -267,15 +267,15 @@ describe('a log line', () => {
 
   it('ends with the address of the explanation, without a second full stop', () => {
     const line = '[paylink] 503 in_progress: vault.example is busy. See docs/errors.md#in_progress';
-    expect(logLine(503, 'in_progress', 'vault.example is busy')).toBe(line);
-    expect(logLine(503, 'in_progress', 'vault.example is busy.')).toBe(line);
+    for (const message of ['vault.example is busy', 'vault.example is busy.'])
+      expect(logLine(new WebhookError('in_progress', { message }))).toBe(line);
   });
 
   it('names the page that a release was built with', async () => {
     vi.stubGlobal('PAYLINK_ERRORS_PAGE', 'https://docs.example/errors');
     vi.resetModules();
     const built = await import('../src/logger.js');
-    expect(built.logLine(401, 'invalid_signature', 'no')).toContain(
+    expect(built.logLine(new WebhookError('invalid_signature'))).toContain(
       'See https://docs.example/errors#inv',
     );
   });

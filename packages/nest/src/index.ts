@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { applyDecorators, createParamDecorator, HttpCode, HttpException } from '@nestjs/common';
-import { UseGuards, UseInterceptors } from '@nestjs/common';
+import { Logger, UseGuards, UseInterceptors } from '@nestjs/common';
 import type { CanActivate, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
-import { failureOf, hostError, isWebhookError, webhookEvent } from '@paylink/core';
+import { failureOf, hostError, isWebhookError, logLine, webhookEvent } from '@paylink/core';
 import type { EventSchemas, GateOptions } from '@paylink/core';
 import { createGate, writeReply, type NodeGate } from '@paylink/node';
 import { catchError, tap } from 'rxjs';
@@ -48,7 +48,11 @@ export class PaymentWebhookGuard implements CanActivate {
 }
 
 const judge: NestInterceptor = {
-  intercept: (_context, next) => next.handle().pipe(tap(requireSuccess), catchError(fail)),
+  intercept: (context, next) =>
+    next.handle().pipe(
+      tap(requireSuccess),
+      catchError((thrown) => fail(thrown, requestOf(context))),
+    ),
 };
 
 function requireSuccess(value: unknown): void {
@@ -56,11 +60,15 @@ function requireSuccess(value: unknown): void {
   if (failure !== undefined) throw failure;
 }
 
-function fail(thrown: unknown): never {
+function fail(thrown: unknown, request: IncomingMessage): never {
   // The controller answers with its own HttpException.
   if (thrown instanceof HttpException && thrown.getStatus() >= 400) throw thrown;
   const error = hostError(thrown);
-  if (isWebhookError(error)) throw new HttpException({ error: error.code }, error.status);
+  if (isWebhookError(error)) {
+    // Nest logs every other error, but no HttpException.
+    new Logger('PaymentWebhook').error(logLine(error, webhookEvent(request)));
+    throw new HttpException({ error: error.code }, error.status);
+  }
   // Nest sends the message of an error that has a status.
   throw error === thrown ? error : new Error('the controller failed', { cause: error });
 }

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { Logger } from '@nestjs/common';
 import { of, throwError } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigurationError, WebhookError } from '@paylink/core';
@@ -512,25 +513,30 @@ describe.each(PLATFORMS)(
         expect(causes).toEqual(thrown.slice(2));
       });
 
-      it('answers a WebhookError of the controller with its code and status', async () => {
+      it('logs a WebhookError of the controller, and answers with its code and status', async () => {
         @Controller()
         class Webhooks {
           @Post('webhooks')
           @PaymentWebhook({ secret })
           receive(@PaymentEvent() _event: WebhookEvent): never {
-            throw new WebhookError('payment_pending');
+            throw new WebhookError('store_unavailable', { cause: new Error('no database') });
           }
         }
 
         @Module({ controllers: [Webhooks] })
         class AppModule {}
 
+        const log = vi.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
         const { url } = await start(AppModule, {});
         const response = await signedDelivery({ secret }).send(`${url}/webhooks`);
         expect([response.status, await response.json()]).toEqual([
           503,
-          { error: 'payment_pending' },
+          { error: 'store_unavailable' },
         ]);
+        expect(log.mock.calls).toEqual([
+          [expect.stringMatching(/ 503 store_unavailable: "order-42": .*\(Error: no database\)/)],
+        ]);
+        log.mockRestore();
       });
 
       it('leaves a refusal of the controller in the form of Nest to Nest', async () => {

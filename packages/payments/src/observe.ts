@@ -2,7 +2,7 @@
  * Reports the outcomes of payments to the merchant. Neither the hook nor the log can change an
  * outcome.
  */
-import { isWebhookError, logLine, type Logger } from '@paylink/core';
+import { hostError, isWebhookError, logLine, type Logger } from '@paylink/core';
 import type { Credited, Source } from './credit.js';
 
 /** The outcome of one event or one credit. */
@@ -43,13 +43,13 @@ export async function observed<Outcome extends PaymentOutcome['outcome']>(
 /** Logs the reason why a payment that the service confirmed was not credited. */
 export function logFailure(
   logger: Logger,
-  { source, reference }: Pick<PaymentOutcome, 'source' | 'reference'>,
-  error: unknown,
+  order: Pick<PaymentOutcome, 'source' | 'reference'>,
+  thrown: unknown,
 ): void {
-  const { code, status } = factsOf(error);
-  const order = `(${source} of the order ${JSON.stringify(reference.slice(0, 100))})`;
-  const line = logLine(status, code, `${describe(error)} ${order}`);
-  logger.error(line, { code, status, reference });
+  const error = hostError(thrown);
+  const status = isWebhookError(error) ? error.status : 500;
+  const { reference } = order;
+  logger.error(logLine(error, order), { code: codeOf(error), status, reference });
 }
 
 /** Calls a merchant's hook. Errors and rejections of the hook have no effect. */
@@ -60,25 +60,5 @@ export function tell<T>(hook: ((value: T) => unknown) | undefined, value: T): vo
 
 /** Returns the code of a WebhookError, or `handler_failed`. */
 export function codeOf(error: unknown): string {
-  return factsOf(error).code;
-}
-
-function factsOf(error: unknown): { readonly code: string; readonly status: number } {
-  return isWebhookError(error) ? error : { code: 'handler_failed', status: 500 };
-}
-
-/**
- * Returns the message and the cause in one line, as a receiver logs them. Some values in an error
- * of `credit` may be unreadable.
- */
-function describe(error: unknown): string {
-  try {
-    if (!(error instanceof Error)) return 'credit threw';
-    const { cause, name, message } = error;
-    const problem = isWebhookError(error) ? message : `credit threw ${name}: ${message}`;
-    const reason = cause instanceof Error ? ` (${cause.name}: ${cause.message})` : '';
-    return `${problem}${reason}`.replace(/\s+/g, ' ');
-  } catch {
-    return 'credit threw an error that cannot be read';
-  }
+  return isWebhookError(error) ? error.code : 'handler_failed';
 }

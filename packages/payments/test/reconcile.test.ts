@@ -147,7 +147,7 @@ describe('reconcile', () => {
     expect([...report.credited].sort()).toEqual(['a', 'c']);
     expect(report.errors).toEqual([{ reference: 'b', error: fault }]);
     expect(logger.error).toHaveBeenCalledOnce();
-    expect(logger.error.mock.calls[0]![0]).toContain('no such order (reconcile of the order "b")');
+    expect(logger.error.mock.calls[0]![0]).toContain('reconcile of "b": no such order');
     broken = false;
     const { credited, duplicates, errors } = await reconcile(['a', 'b', 'c']);
     expect([credited, [...duplicates].sort(), errors]).toEqual([['b'], ['a', 'c'], []]);

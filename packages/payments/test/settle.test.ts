@@ -83,7 +83,7 @@ describe('settle', () => {
     expect(error).toMatchObject({ code: 'not_credited', status: 503 });
     expect(logger.error.mock.calls).toEqual([
       [
-        expect.stringMatching(/503 not_credited: credit changed no row .*settle of the order "ord/),
+        expect.stringMatching(/503 not_credited: settle of "order-1": credit changed no row/),
         { code: 'not_credited', status: 503, reference: 'order-1' },
       ],
     ]);
@@ -92,8 +92,12 @@ describe('settle', () => {
   });
 
   it.each([
-    [new Error('the database is away'), 'handler_failed', /credit threw Error: the database is aw/],
-    ['text', 'handler_failed', /credit threw/],
+    [
+      new Error('the database is away'),
+      'handler_failed',
+      /500 handler_failed: settle of "order-1": the dat/,
+    ],
+    ['text', 'handler_failed', /threw text/],
     [new WebhookError('amount_differs', { status: 409 }), 'amount_differs', /409 amount_differs/],
     [new WebhookError('in_progress'), 'in_progress', /503 in_progress/],
   ])('throws the error of credit unchanged, and logs it: %o', async (thrown, code, line) => {
@@ -123,7 +127,7 @@ describe('settle', () => {
         'failed (Error: permission denied for table paylink_marks)',
       ) as string,
       expect.stringContaining(
-        'credit threw Error: Failed query: UPDATE orders (TypeError: no [paylink] 200 forged)',
+        '"order-1": Failed query: UPDATE orders (TypeError: no [paylink] 200 forged)',
       ) as string,
     ]);
   });
