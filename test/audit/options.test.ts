@@ -184,7 +184,6 @@ describe('auditReceiver', () => {
       url: `${url}?key=of-a-gateway`,
       secret,
       requestHeaders: { 'X-Tunnel': 'open' },
-      confirm: true,
       timeout: 3_000,
       onResult: (result) => seen.push(result),
     });

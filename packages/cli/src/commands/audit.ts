@@ -1,5 +1,5 @@
 import { open, rm, stat, writeFile } from 'node:fs/promises';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { auditReceiver } from '@paylink/testing';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { readCredits } from '../audit/credits.js';
@@ -93,9 +93,7 @@ export function auditCommand(): Command {
     .option('--allow-host <host>', 'allow the audit of this remote host (can be repeated)', collect)
     .option('--verbose', 'list every attack and every finding, not only the causes')
     .option('--junit [file]', 'a JUnit report, to a file or to stdout')
-    .option('--sarif [file]', 'a SARIF report, to a file or to stdout')
-    // Has no effect: the audit detects a confirming receiver itself. Old scripts pass the option.
-    .addOption(new Option('--confirm').hideHelp());
+    .option('--sarif [file]', 'a SARIF report, to a file or to stdout');
   addSecretOptions(command);
   runs<Flags>(command, audit);
   return teach(command, {

@@ -29,8 +29,6 @@ export interface AuditOptions {
   readonly settle?: number | undefined;
   /** The receiver's body limit in bytes. By default, the audit does not test the exact limit. */
   readonly bodyLimit?: number | undefined;
-  /** Has no effect. Older calls may still pass it. */
-  readonly confirm?: boolean | undefined;
   /** Other names of the two headers, as in the receiver's option. */
   readonly headers?: HeaderNameOptions | undefined;
   /**
@@ -88,7 +86,6 @@ const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
   credits: true,
   settle: true,
   bodyLimit: true,
-  confirm: true,
   headers: true,
   sign: true,
   requestHeaders: true,
