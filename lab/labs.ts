@@ -148,7 +148,7 @@ export const LABS: Readonly<Record<string, Lab>> = {
     count: () => '20',
   },
   million: {
-    what: 'a million deliveries, half of them hostile',
+    what: 'a million deliveries, one in six a duplicate, forged or cut off',
     file: 'durability/main.ts',
     always: ['million'],
     short: ['--count', '20000'],

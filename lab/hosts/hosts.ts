@@ -9,7 +9,7 @@ const DENO = 'node_modules/@deno/linux-x64-glibc/deno';
 const STAYS_OPEN: Exception = {
   what: /^the end of the connection after a refusal/,
   why:
-    'a Response cannot close its connection, and here neither does the end of the cancelled ' +
+    'a Response cannot close its connection, and this host does not close it when the body is ' +
     'body',
 };
 
@@ -154,7 +154,7 @@ export const hosts: readonly Host[] = [
     others: ['nuxt', 'vue', 'vue-tsc', 'h3'],
     build: ['nuxt prepare', 'vue-tsc --build --noEmit', 'nuxt build'],
     serve: () => 'node .output/server/index.mjs',
-    note: 'The name has no `.post`: Nuxt would answer other methods with a page, and 200.',
+    note: 'Do not name the file `payments.post.ts`: Nuxt would then answer other methods with a page and 200.',
     exceptions: [STAYS_OPEN],
   },
   {
@@ -216,7 +216,7 @@ export const hosts: readonly Host[] = [
     build: ['vite build', 'tsc'],
     serve: () =>
       'srvx serve --prod --static=../client --host=127.0.0.1 --entry=dist/server/server.js',
-    note: 'Not only `POST`: TanStack would answer other methods with a page, and 200.',
+    note: 'Use `ANY`, not only `POST`: otherwise TanStack answers other methods with a page and 200.',
     exceptions: [STAYS_OPEN],
   },
   {

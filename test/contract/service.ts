@@ -39,7 +39,7 @@ function readEnvironment(): { readonly baseUrl: string; readonly apiKey: string 
   // A shell with the real service's settings must not make every test run create links there.
   if (process.env['npm_lifecycle_event'] === 'test') {
     console.warn(
-      '[contract] PAYLINK_BASE_URL is not looked at by the run of all tests. For the real service: npm test -- test/contract',
+      '[contract] npm test ignores PAYLINK_BASE_URL. For the real service: npx vitest run test/contract',
     );
     return undefined;
   }

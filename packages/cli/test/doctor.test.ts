@@ -305,11 +305,11 @@ describe('paylink doctor', () => {
   it.each([
     [
       400,
-      /FAILED +signed event +a signed event of the kind paylink\.doctor is answered 400.*200\. The server .* refused it/,
+      /FAILED +signed event +a signed event of the kind paylink\.doctor gets 400.*200\. The server .* refused it/,
     ],
-    [422, /FAILED +signed event +.* is answered 422.*200\. The server .* refused it: read its log/],
+    [422, /FAILED +signed event +.* gets 422.*200\. The server .* refused it: read its log/],
     [429, /FAILED +rate limit +answers 429/],
-    [500, /FAILED +signed event +.* is answered 500.*200\. The server failed: read its log/],
+    [500, /FAILED +signed event +.* gets 500.*200\. The server failed: read its log/],
   ])('fails if a bad signature gets 401 and a signed event gets %i', async (status, message) => {
     const { stdout, code } = await doctor(
       await openHandWritten((isRight) => (isRight ? status : 401)),
@@ -333,7 +333,7 @@ describe('paylink doctor', () => {
   it('does not blame the secret if the server refuses every request for another reason', async () => {
     const { stdout, code } = await doctor(await openHandWritten(() => 415));
     expect(stdout).toMatch(
-      /FAILED +signed event +.* is answered 415.*The server refuses the content type/,
+      /FAILED +signed event +.* gets 415.*The server refuses the content type/,
     );
     expect(code).toBe(1);
   });

@@ -35,7 +35,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   }
   if (isRedirect(response)) {
     discard(response);
-    const problem = 'was answered with a redirect, and the client follows none. Check baseUrl';
+    const problem = 'got a redirect, which the client does not follow. Check baseUrl';
     throw refusal(response, 'redirected', problem);
   }
   const { status } = response;
@@ -44,7 +44,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
     body = await readReply(response, signal);
   } catch (error) {
     if (status === call.success && error instanceof ReplyTooLarge) {
-      const problem = `was answered with more than ${REPLY_LIMIT} bytes`;
+      const problem = `got more than ${REPLY_LIMIT} bytes`;
       throw refusal(response, 'response_too_large', problem);
     }
     // Another status is clear without its body, unless the caller aborted.
@@ -52,14 +52,14 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   }
   if (body === undefined || status !== call.success) {
     const [code, hint] = meaningOf(status);
-    throw refusal(response, code, `was answered ${status}${hint}`, body);
+    throw refusal(response, code, `got ${status}${hint}`, body);
   }
   try {
     // Removes the key from a success too, because the merchant may print the payment.
     return withoutKey(JSON.parse(decoder.decode(body)), apiKey);
   } catch {
     if (isCutOff(response, body)) throw interruption(new Error('the reply was cut off'));
-    throw refusal(response, 'invalid_response', 'was answered with a body that is not JSON', body);
+    throw refusal(response, 'invalid_response', 'got a body that is not JSON', body);
   }
 }
 

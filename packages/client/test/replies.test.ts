@@ -71,11 +71,9 @@ describe('an answer to a creation that is not 201', () => {
 
   it('throws a message that names the endpoint, but neither the reference nor the key', async () => {
     await start(answer(400, {}));
-    expect(((await create()) as PaylinkError).message).toMatch(
-      /^POST \/v1\/payment-links was answered 400/,
-    );
+    expect(((await create()) as PaylinkError).message).toMatch(/^POST \/v1\/payment-links got 400/);
     expect(((await get()) as PaylinkError).message).toMatch(
-      /^GET \/v1\/payments\/\{reference\} was answered 400/,
+      /^GET \/v1\/payments\/\{reference\} got 400/,
     );
   });
 

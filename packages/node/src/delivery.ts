@@ -12,7 +12,7 @@ import { readBody } from './read-body.js';
  */
 export function deliveryOf(
   req: IncomingMessage,
-  hint = 'No other code may read the request before paymentWebhook.',
+  hint = 'Other code must not read the request before paymentWebhook.',
   stream: Readable = req,
 ): Delivery {
   return {

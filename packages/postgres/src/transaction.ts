@@ -180,7 +180,7 @@ export function isWorthRetrying(error: unknown): boolean {
   return codesIn(error).some((code) => CONFLICTS.includes(code));
 }
 
-const MIGRATE = 'call `await store.migrate()` once at startup, or run the SQL of migrationSql()';
+const MIGRATE = 'call `await store.migrate()` once at deployment, or run the SQL of migrationSql()';
 
 const ADVICE = new Map([
   ['42P01', `a table of the store is missing: ${MIGRATE}`],

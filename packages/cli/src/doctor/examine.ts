@@ -204,7 +204,7 @@ async function checkSecretAndBody(
         'that changes the body',
     );
   } else {
-    const seen = `a signed event of the kind ${KIND} is answered ${described(signed)}`;
+    const seen = `a signed event of the kind ${KIND} gets ${described(signed)}`;
     const advice = adviceFor(signed, endpoint.url)!;
     check('signed event', false, `${seen}: acknowledge unknown event kinds with 200. ${advice}`);
   }
@@ -239,11 +239,7 @@ const FROM_INSIDE =
 function checkStore(check: AddCheck, answer: Outcome, url: URL): void {
   if (typeof answer === 'string') return check('store', false, answer);
   if (isSuccess(answer.status)) return check('store', true, 'payment.succeeded is acknowledged');
-  check(
-    'store',
-    false,
-    `payment.succeeded is answered ${described(answer)}: ${adviceFor(answer, url)!}`,
-  );
+  check('store', false, `payment.succeeded gets ${described(answer)}: ${adviceFor(answer, url)!}`);
 }
 
 /** Statuses that report a faulty request, whatever its signature. */
