@@ -1,3 +1,4 @@
+import { parsePayload, type WebhookPayload } from '@paylink/core';
 import type { AnyEvent } from '@paylink/payments';
 
 /** A verified event in Redis. Never contains a secret or a signature. */
@@ -36,24 +37,18 @@ export function fromJob(data: unknown): AnyEvent {
   if (!Number.isInteger(secretIndex)) throw foreign();
   if (tenant !== undefined && (typeof tenant !== 'string' || tenant === '')) throw foreign();
   const rawBody = Buffer.from(base64, 'base64');
-  const payload = parse(rawBody.toString());
+  const payload = parse(rawBody);
   const event = { type: kind, reference: payload.reference, payload, rawBody };
   return { ...event, secretIndex: secretIndex!, ...(tenant !== undefined && { tenant }) };
 }
 
-/** Parses bytes that the receiver already parsed, so only a foreign job fails here. */
-function parse(text: string): { readonly reference: string } {
+/** The receiver already parsed these bytes, so only a foreign job fails here. */
+function parse(rawBody: Uint8Array): WebhookPayload {
   try {
-    const payload: unknown = JSON.parse(text, (key, value: unknown) =>
-      key === '__proto__' ? undefined : value,
-    );
-    if (typeof (payload as { reference?: unknown }).reference === 'string') {
-      return payload as { reference: string };
-    }
+    return parsePayload(rawBody);
   } catch {
-    // Throws below, because the message of a SyntaxError quotes the body.
+    throw foreign();
   }
-  throw foreign();
 }
 
 function foreign(): TypeError {

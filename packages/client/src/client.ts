@@ -2,10 +2,9 @@ import { check, checkSignal, validateOptions } from '@paylink/core';
 import { refuseBrowser } from './browser-guard.js';
 import { isRefusal, PaylinkError } from './errors.js';
 import { validateIdempotencyKey, SentKeys } from './idempotency-key.js';
-import { validateLink, type PaymentLinkRequest } from './link.js';
+import { faultInPath, validateLink, type PaymentLinkRequest } from './link.js';
 import { validateSettings, type ClientOptions } from './options.js';
 import { parsePayment, parsePaymentLink, type Payment, type PaymentLink } from './payment.js';
-import { faultInPath } from './reference.js';
 import { send, type Call } from './request.js';
 import { retry, throwIfAborted } from './retry.js';
 

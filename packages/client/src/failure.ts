@@ -83,7 +83,7 @@ function readable(body: Uint8Array, apiKey: string): unknown {
 /** Returns a copy without the API key and its secret half. Resolves JSON's escapes first. */
 export function withoutKey(value: unknown, apiKey: string): unknown {
   if (typeof value === 'string') {
-    const secretPart = apiKey.slice(apiKey.lastIndexOf('.') + 1);
+    const secretPart = apiKey.slice(apiKey.indexOf('.') + 1);
     const text = value.replaceAll(apiKey, '[API key]');
     // Keeps a shorter text, which could be part of other words. No service issues such a secret.
     return secretPart.length < 8 ? text : text.replaceAll(secretPart, '[API key]');

@@ -1,6 +1,5 @@
-import { isWellFormed } from '@paylink/core';
+import { faultOfReference, isWellFormed } from '@paylink/core';
 import { PaylinkError } from './errors.js';
-import { faultInPath } from './reference.js';
 
 interface AnyLink {
   /**
@@ -144,4 +143,11 @@ function validateFlag(fields: Fields, name: string): boolean | undefined {
 
 function refuse(field: string, problem: string): never {
   throw new PaylinkError('invalid_link', `${field} ${problem}`);
+}
+
+/** Returns the fault of a reference in a path, or undefined. */
+export function faultInPath(reference: unknown): string | undefined {
+  // A URL drops these path segments, encoded or not, and the request would go to another address.
+  const isDots = reference === '.' || reference === '..';
+  return isDots ? 'must not be "." or "..", because URLs drop them' : faultOfReference(reference);
 }

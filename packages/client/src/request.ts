@@ -1,9 +1,9 @@
 /** Makes one try: sends a request, and returns the reply's JSON or throws a PaylinkError. */
-import { withinBounds } from '@paylink/core';
+import { isWebhookError, withinBounds } from '@paylink/core';
 import type { PaylinkError } from './errors.js';
 import { failuresOf, meaningOf, withoutKey } from './failure.js';
 import type { Settings } from './options.js';
-import { discard, readReply, REPLY_LIMIT, ReplyTooLarge } from './reply.js';
+import { discard, readReply, REPLY_LIMIT } from './reply.js';
 
 /** A request. Retries send the same one. */
 export interface Call {
@@ -43,7 +43,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   try {
     body = await readReply(response, signal);
   } catch (error) {
-    if (status === call.success && error instanceof ReplyTooLarge) {
+    if (status === call.success && isWebhookError(error)) {
       const problem = `got more than ${REPLY_LIMIT} bytes`;
       throw refusal(response, 'response_too_large', problem);
     }

@@ -129,10 +129,10 @@ describe('the API key', () => {
       'says 1234567',
     ],
     [
-      'is what follows the last dot',
-      'sk_live_id.part.12345678',
-      '12345678 of part',
-      '[API key] of part',
+      'starts after the first dot, because the id has none',
+      'sk_live_id.12345678.part',
+      'says 12345678.part',
+      'says [API key]',
     ],
   ])('as its secret half %s', (_, apiKey, text, expected) => {
     expect(withoutKey([{ [text]: text }, 7, null], apiKey)).toEqual([

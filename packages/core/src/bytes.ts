@@ -22,3 +22,13 @@ export function toText(bytes: Uint8Array): string | undefined {
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
+
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Returns undefined for a text that is not pairs of hex digits. */
+export function fromHex(text: string): Uint8Array | undefined {
+  if (text.length % 2 === 1 || !/^[0-9a-f]+$/i.test(text)) return undefined;
+  return Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16));
+}

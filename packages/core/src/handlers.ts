@@ -90,8 +90,9 @@ export function validateHandlers(
 ): HandlerSet {
   const receiver = isEventReceiver(handlers) ? handlers : undefined;
   const kinds = new Map([...kindsOf(receiver), ...configured]);
-  const handlerOf =
-    receiver === undefined ? handlerFinder(handlers, kinds) : receivingHandler(receiver);
+  const receive = (event: WebhookEvent, context: object): unknown =>
+    receiver?.receive(event, context as { signal: AbortSignal });
+  const handlerOf = handlerFinder(receiver === undefined ? handlers : receive, kinds);
   return {
     decidesStatus: receiver !== undefined,
     kinds,
@@ -133,12 +134,6 @@ function outcomeOf(returned: unknown): Handled['outcome'] {
   if (known !== undefined) return known;
   // An unknown outcome may mean that nothing was done, such as a store's `in_progress`.
   throw fault('handler_failed', `receive() must return an outcome: ${OUTCOMES.join(', ')}`);
-}
-
-function receivingHandler(receiver: EventReceiver) {
-  const handler = (event: WebhookEvent, context: object): unknown =>
-    receiver.receive(event, context as { signal: AbortSignal });
-  return (type: string) => (type === 'unrecognized' ? undefined : handler);
 }
 
 /**

@@ -3,6 +3,8 @@
  * hmac.node.ts. Never calls `subtle.verify`, because some Node releases compare with memcmp there
  * (CVE-2026-21713).
  */
+import { fromHex, toHex } from './bytes.js';
+
 const DIGEST = 32;
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' };
 
@@ -26,9 +28,7 @@ export class HmacKey {
 }
 
 export async function sign(key: HmacKey, body: Uint8Array): Promise<string> {
-  let hex = '';
-  for (const byte of await key.digest(body)) hex += byte.toString(16).padStart(2, '0');
-  return hex;
+  return toHex(await key.digest(body));
 }
 
 /** Does the same as `findMatch` of hmac.node.ts. */
@@ -37,7 +37,7 @@ export async function findMatch(
   body: Uint8Array,
   signature: string,
 ): Promise<number> {
-  const received = fromHex(signature);
+  const received = fromHex(signature)!;
   const digests = await Promise.all(keys.map((key) => key.digest(body)));
   let match = -1;
   for (let index = digests.length - 1; index >= 0; index--) {
@@ -52,12 +52,4 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   let difference = 0;
   for (let index = 0; index < DIGEST; index++) difference |= a[index]! ^ b[index]!;
   return difference === 0;
-}
-
-function fromHex(hex: string): Uint8Array {
-  const bytes = new Uint8Array(DIGEST);
-  for (let index = 0; index < DIGEST; index++) {
-    bytes[index] = Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16);
-  }
-  return bytes;
 }

@@ -12,7 +12,7 @@ export {
 } from './errors.js';
 export { isWellFormed } from './bytes.js';
 export { isProduction } from './environment.js';
-export { isEventKind } from './event.js';
+export { isEventKind, parsePayload } from './event.js';
 export type { KnownEvent, UnrecognizedEvent, WebhookEvent, WebhookPayload } from './event.js';
 export type { EventReceiver, Handled, Handler, HandlerContext, Handlers } from './handlers.js';
 export { hostError } from './host-error.js';
@@ -21,7 +21,13 @@ export type { GateOptions, ReceiverOptions, VerifierOptions } from './options.js
 export { validateBound, validateOptions } from './validate-options.js';
 export { keepEvent, webhookEvent } from './proven-event.js';
 export { faultOfReference } from './reference.js';
-export { createReceiver, type Admission, type Gate, type Receiver } from './receiver.js';
+export {
+  createGate,
+  createReceiver,
+  type Admission,
+  type Gate,
+  type Receiver,
+} from './receiver.js';
 export { errorReply, type Reply, type WebhookErrorCode } from './reply.js';
 export type { DeliveryOutcome, ObserveHook } from './reporting.js';
 export { failureOf } from './result.js';

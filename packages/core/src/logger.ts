@@ -90,7 +90,7 @@ function named(subject: LogSubject | undefined): string {
  */
 function textOf(error: Error, code: string): string {
   try {
-    return `${`${error.message}`.replace(/\.$/, '')}${causeOf(error, code)}`.replace(/\s+/g, ' ');
+    return `${String(error.message).replace(/\.$/, '')}${causeOf(error, code)}`.replace(/\s+/g, ' ');
   } catch {
     return 'an error that cannot be read';
   }

@@ -5,7 +5,12 @@ import { isWebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { validateHandlers, type Handlers } from './handlers.js';
 import { hostError } from './host-error.js';
-import { validateSettings, type GateOptions, type ReceiverOptions } from './options.js';
+import {
+  validateSettings,
+  type GateOptions,
+  type ReceiverOptions,
+  type Settings,
+} from './options.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
 import { createReporter, type DeliveryReport } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
@@ -34,83 +39,63 @@ export type Admission =
   | { readonly reply: Reply; readonly event?: never };
 
 /**
- * Makes the receiver of an adapter, or a gate if called without handlers.
+ * Makes the receiver of an adapter.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function createReceiver<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,
->(options: ReceiverOptions<Events, Host>, handlers: Handlers<Events, Host>): Receiver<Host>;
-export function createReceiver<
-  const Events extends EventSchemas = NoEvents,
-  Host extends object = object,
->(options: GateOptions<Events, Host>): Gate<Host>;
-export function createReceiver(
-  options: unknown,
-  // A rest parameter distinguishes handlers given as undefined (a mistake) from no handlers (a
-  // gate).
-  ...handlers: unknown[]
-): Receiver<object> | Gate<object> {
-  return handlers.length === 0 ? createGate(options) : createFullReceiver(options, handlers[0]);
-}
-
-function createFullReceiver(options: unknown, handlers: unknown): Receiver<object> {
+>(options: ReceiverOptions<Events, Host>, handlers: Handlers<Events, Host>): Receiver<Host> {
   const settings = validateSettings(options, 'receiver');
-  const { logger, observe, handlerTimeout } = settings;
+  const { handlerTimeout } = settings;
   const { kinds, decidesStatus, run } = validateHandlers(handlers, settings.kinds, handlerTimeout);
-  const explain = createExplainer(logger);
-  const proof: Proof = {
-    settings: { ...settings, kinds },
-    allowsContradiction: decidesStatus,
-    explain,
-  };
-  const reporter = createReporter(observe, logger);
+  const proof = proofOf({ ...settings, kinds }, decidesStatus);
+  const startReport = createReporter(settings.observe, settings.logger);
   return {
     async receive(delivery, host) {
-      const report = reporter.start();
+      const report = startReport();
+      let event: WebhookEvent | undefined;
       try {
-        report.event = await verify(proof, delivery, host, report);
-        report.end(await run(report.event, host));
+        event = await verifyDelivery(proof, delivery, host, report);
+        report.end(await run(event, host));
         return acknowledge();
       } catch (error) {
-        return refuse(error, report);
+        return refuse(error, report, event !== undefined);
       }
     },
   };
 }
 
-function createGate(options: unknown): Gate<object> {
+/**
+ * Makes the gate of an adapter.
+ *
+ * @throws ConfigurationError that names the option and the fault
+ */
+export function createGate<
+  const Events extends EventSchemas = NoEvents,
+  Host extends object = object,
+>(options: GateOptions<Events, Host>): Gate<Host> {
   const settings = validateSettings(options, 'gate');
-  const { logger, observe, unrecognized } = settings;
-  const explain = createExplainer(logger);
-  const proof: Proof = { settings, allowsContradiction: false, explain };
-  const reporter = createReporter(observe, logger);
+  const proof = proofOf(settings, false);
+  const startReport = createReporter(settings.observe, settings.logger);
   return {
     async admit(delivery, host) {
-      const report = reporter.start();
+      const report = startReport();
       try {
-        const event = await verify(proof, delivery, host, report);
-        report.event = event;
-        const isIgnored = event.type === 'unrecognized' && unrecognized !== 'pass';
+        const event = await verifyDelivery(proof, delivery, host, report);
+        const isIgnored = event.type === 'unrecognized' && settings.unrecognized !== 'pass';
         report.end(isIgnored ? 'ignored' : 'handled');
         return isIgnored ? { reply: acknowledge() } : { event };
       } catch (error) {
-        return { reply: refuse(error, report) };
+        return { reply: refuse(error, report, false) };
       }
     },
   };
 }
 
-function verify(
-  proof: Proof,
-  delivery: Delivery,
-  host: object,
-  report: DeliveryReport,
-): Promise<WebhookEvent> {
-  return verifyDelivery(proof, delivery, host, (bytes) => {
-    report.bodyBytes = bytes;
-  });
+function proofOf(settings: Settings, allowsContradiction: boolean): Proof {
+  return { settings, allowsContradiction, explain: createExplainer(settings.logger) };
 }
 
 /**
@@ -118,9 +103,9 @@ function verify(
  *
  * @throws every other error, made safe for the host
  */
-function refuse(thrown: unknown, report: DeliveryReport): Reply {
+function refuse(thrown: unknown, report: DeliveryReport, byHandler: boolean): Reply {
   const error = hostError(thrown);
-  report.fail(error, report.event !== undefined);
+  report.fail(error, byHandler);
   if (isWebhookError(error)) return errorReply(error);
   throw error;
 }

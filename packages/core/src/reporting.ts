@@ -1,5 +1,4 @@
 /** Reports each delivery: always to the `observe` hook, and to the log if something needs a fix. */
-import type { WebhookEvent } from './event.js';
 import { logLine, logQuietly, statusAndCode, type Logger } from './logger.js';
 
 /** The outcome of one delivery. Fit for metrics: every field but `reference` has few values. */
@@ -24,55 +23,59 @@ export interface DeliveryOutcome {
 
 export type ObserveHook = (outcome: DeliveryOutcome) => unknown;
 
+/** Facts of a delivery whose signature matched. The body and its header can still be refused. */
+export interface Proven {
+  readonly secretIndex: number;
+  /** The kind in the header. */
+  kind?: string;
+  /** The configured kind, or `unrecognized`. */
+  type?: string;
+  reference?: string;
+}
+
 /** Collects the facts of one delivery. */
 export interface DeliveryReport {
   bodyBytes: number;
   /** Set once the signature matched. */
-  event: WebhookEvent | undefined;
+  proven: Proven | undefined;
   end(outcome: 'handled' | 'duplicate' | 'ignored'): void;
   /** @param error an error that `hostError` made safe to read */
   fail(error: Error, byHandler: boolean): void;
 }
 
-export interface Reporter {
-  start(): DeliveryReport;
-}
-
-export function createReporter(observe: ObserveHook | undefined, logger: Logger): Reporter {
+/** Returns a function that starts the report of a delivery. */
+export function createReporter(
+  observe: ObserveHook | undefined,
+  logger: Logger,
+): () => DeliveryReport {
   const refusals = createRefusalLog(logger);
-  return {
-    start() {
-      const started = performance.now();
-      const report: DeliveryReport = {
-        bodyBytes: 0,
-        event: undefined,
-        end: (outcome) => tell({ outcome }),
-        fail(error, byHandler) {
-          const { code, status } = statusAndCode(error);
-          const isFailure = byHandler || status > 499;
-          tell({ outcome: isFailure ? 'failed' : 'rejected', code });
-          const { event } = report;
-          const fields = { code, status, reference: event?.reference, kind: kindOf(event) };
-          const line = logLine(error, event);
-          // A stranger can cause endless refusals, but the handler only runs for a known sender.
-          if (byHandler) logger.error(line, fields);
-          else refusals(line, fields);
-        },
-      };
-      return report;
+  return () => {
+    const started = performance.now();
+    const report: DeliveryReport = {
+      bodyBytes: 0,
+      proven: undefined,
+      end: (outcome) => tell({ outcome }),
+      fail(error, byHandler) {
+        const { code, status } = statusAndCode(error);
+        const isFailure = byHandler || status > 499;
+        tell({ outcome: isFailure ? 'failed' : 'rejected', code });
+        const { reference, kind } = report.proven ?? {};
+        const fields = { code, status, reference, kind };
+        const line = logLine(error, reference === undefined ? undefined : { reference });
+        // A stranger can cause endless refusals, but only the service sends genuine deliveries.
+        if (report.proven === undefined) refusals(line, fields);
+        else if (isFailure) logger.error(line, fields);
+        else logger.warn(line, fields);
+      },
+    };
+    return report;
 
-      function tell(facts: Pick<DeliveryOutcome, 'outcome' | 'code'>): void {
-        if (observe === undefined) return;
-        const { bodyBytes, event } = report;
-        const proven = event && {
-          type: event.type,
-          reference: event.reference,
-          secretIndex: event.secretIndex,
-        };
-        const durationMs = performance.now() - started;
-        logQuietly(() => observe({ ...facts, ...proven, bodyBytes, durationMs }));
-      }
-    },
+    function tell(facts: Pick<DeliveryOutcome, 'outcome' | 'code'>): void {
+      if (observe === undefined) return;
+      const { bodyBytes, proven: { kind: _, ...proven } = {} } = report;
+      const durationMs = performance.now() - started;
+      logQuietly(() => observe({ ...facts, ...proven, bodyBytes, durationMs }));
+    }
   };
 }
 
@@ -95,8 +98,4 @@ function createRefusalLog(
     if (fields.status > 499) logger.error(line + count, fields);
     else logger.warn(line + count, fields);
   };
-}
-
-function kindOf(event: WebhookEvent | undefined): string | undefined {
-  return event?.type === 'unrecognized' ? event.kind : event?.type;
 }

@@ -15,6 +15,7 @@ import {
 import type { Settings } from './options.js';
 import { mismatch, requireBytes, requireSignature } from './signature.js';
 import type { Explain } from './diagnosis/explain.js';
+import type { DeliveryReport, Proven } from './reporting.js';
 
 /** The settings of a verifier, and of the receiver around it. */
 export interface Proof {
@@ -25,18 +26,20 @@ export interface Proof {
   readonly explain?: Explain | undefined;
 }
 
+type Progress = Pick<DeliveryReport, 'bodyBytes' | 'proven'>;
+
 /**
  * Verifies a delivery and returns its event. Rejects every fault of the headers before reading the
  * first byte of the body.
  *
- * @param onBody gets the number of bytes
+ * @param progress gets the facts as they become known
  * @throws WebhookError
  */
 export async function verifyDelivery(
   proof: Proof,
   delivery: Delivery,
   host: unknown,
-  onBody: (bytes: number) => void,
+  progress: Progress,
 ): Promise<WebhookEvent> {
   const { settings, explain } = proof;
   const { bodyLimit, bodyTimeout, headers } = settings;
@@ -52,9 +55,9 @@ export async function verifyDelivery(
   }
 
   const rawBody = requireBytes(await delivery.body({ bodyLimit, bodyTimeout }));
-  onBody(rawBody.length);
+  progress.bodyBytes = rawBody.length;
   if (rawBody.length > bodyLimit) throw new WebhookError('body_too_large');
-  return verifyBody(proof, rawBody, signature, delivery.header(headers.event), host);
+  return verifyBody(proof, rawBody, signature, delivery.header(headers.event), host, progress);
 }
 
 /**
@@ -68,6 +71,7 @@ export async function verifyBody(
   signature: string,
   kindHeader: unknown,
   host: unknown,
+  progress?: Progress,
 ): Promise<WebhookEvent> {
   const { settings, explain } = proof;
   // Copies the bytes, so that no other code can change them between the signature and the parser.
@@ -80,17 +84,21 @@ export async function verifyBody(
   }
 
   // The signature matched, so the sender is known from here on.
+  const proven: Proven = { secretIndex };
+  if (progress !== undefined) progress.proven = proven;
   const kind = parseKind(kindHeader);
+  const type = settings.kinds.has(kind) ? kind : 'unrecognized';
   const payload = parsePayload(rawBody);
+  Object.assign(proven, { kind, type, reference: payload.reference });
   if (!proof.allowsContradiction) refuseContradiction(kind, payload);
   const { reference } = payload;
   // Always sets `tenant`, so that a polluted Object.prototype cannot.
   const facts = { reference, rawBody, secretIndex, tenant };
-  if (!settings.kinds.has(kind)) return { type: 'unrecognized', kind, payload, ...facts };
+  if (type === 'unrecognized') return { type, kind, payload, ...facts };
   const schema = settings.kinds.get(kind);
   const output = schema === undefined ? payload : await validate(schema, kind, payload);
   // The map of schemas pairs each kind with its payload, and the types say the same.
-  return { type: kind, payload: output, ...facts } as WebhookEvent;
+  return { type, payload: output, ...facts } as WebhookEvent;
 }
 
 function requireShape(sent: unknown, explain: Explain | undefined): string {

@@ -1,5 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
-import { cachedSecret, createReceiver, createVerifier, validateOptions } from '../src/index.js';
+import {
+  cachedSecret,
+  createGate,
+  createReceiver,
+  createVerifier,
+  validateOptions,
+} from '../src/index.js';
 import { WebhookError, withinBounds, type NoEvents, type ReceiverOptions } from '../src/index.js';
 import { createLog, deliver, polluted, secret } from './deliver.js';
 
@@ -52,7 +58,7 @@ describe('options', () => {
   ])('have a hint for the misplaced option %s, on a receiver and a gate', (option, hint) => {
     const misplaced = { secret, [option]: {} };
     expect(() => createReceiver(misplaced as Options, noop)).toThrow(`${option} ${hint}`);
-    expect(() => createReceiver(misplaced as Options)).toThrow(`${option} ${hint}`);
+    expect(() => createGate(misplaced as Options)).toThrow(`${option} ${hint}`);
   });
 
   it('names every valid option if one is misspelt', () => {
@@ -70,13 +76,13 @@ describe('options', () => {
     for (const [make, message] of [
       [() => createVerifier(misspelt), verifier],
       [() => createReceiver(misspelt, noop), `${reading}, handlerTimeout`],
-      [() => createReceiver(misspelt), `${reading}, unrecognized`],
+      [() => createGate(misspelt), `${reading}, unrecognized`],
     ] as const) {
       expect(errorOf(make)).toMatchObject({ ...misconfigured, message });
     }
     const headers = { signatur: 'x' } as object;
     expect(() => createVerifier({ secret, headers })).toThrow('Valid options: signature, event');
-    expect(() => createReceiver({ secret, unrecognized: 'ignore' as 'pass' })).toThrow(
+    expect(() => createGate({ secret, unrecognized: 'ignore' as 'pass' })).toThrow(
       "must be 'pass'",
     );
   });
@@ -84,7 +90,7 @@ describe('options', () => {
   it.each([undefined, null, 'a-secret', noop])('must be an object, not %j', (options) => {
     for (const make of [
       () => createReceiver(options as never, noop),
-      () => createReceiver(options as never),
+      () => createGate(options as never),
       () => createVerifier(options as never),
     ]) {
       expect(make).toThrow('options must be an object');
@@ -128,7 +134,7 @@ describe('a polluted Object.prototype', () => {
       const receiver = createReceiver({ secret, headers: {} }, handler);
       expect(await receiver.receive(delivery, {})).toMatchObject(received);
       expect((handler.mock.calls[0]![0] as { tenant?: string }).tenant).toBeUndefined();
-      const gate = createReceiver({ secret });
+      const gate = createGate({ secret });
       expect(await gate.admit(other, {})).toMatchObject({ reply: received });
       const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
       const refused = await receiver.receive({ ...delivery, header: () => undefined }, {});

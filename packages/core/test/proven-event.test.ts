@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { ConfigurationError, createReceiver, keepEvent, webhookEvent } from '../src/index.js';
+import { ConfigurationError, createGate, keepEvent, webhookEvent } from '../src/index.js';
 import { deliver, polluted, secret } from './deliver.js';
 
-const proven = async () => (await createReceiver({ secret }).admit(deliver(), {})).event!;
+const proven = async () => (await createGate({ secret }).admit(deliver(), {})).event!;
 
 it('gives the event that a gate kept for a request, and only for that request', async () => {
   const request = {};

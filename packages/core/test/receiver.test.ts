@@ -1,6 +1,6 @@
 import { signedDelivery } from '@paylink/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { createReceiver, WebhookError } from '../src/index.js';
+import { createGate, createReceiver, WebhookError } from '../src/index.js';
 import { createLog, deliver, forged, secret } from './deliver.js';
 
 const logger = createLog();
@@ -81,7 +81,7 @@ describe('a gate', () => {
   const other = deliver({ type: 'payment.refunded' });
 
   it('hands on a configured event, and replies to every other delivery', async () => {
-    const gate = createReceiver({ secret, logger });
+    const gate = createGate({ secret, logger });
     const { event } = await gate.admit(deliver(), {});
     expect(event).toMatchObject({ type: 'payment.succeeded', reference: 'order-42' });
     expect(await gate.admit(other, {})).toMatchObject({ reply: { status: 200 } });
@@ -91,13 +91,13 @@ describe('a gate', () => {
   });
 
   it('hands on other kinds only with `unrecognized: "pass"`', async () => {
-    const { event } = await createReceiver({ secret, unrecognized: 'pass' }).admit(other, {});
+    const { event } = await createGate({ secret, unrecognized: 'pass' }).admit(other, {});
     expect(event).toMatchObject({ type: 'unrecognized', kind: 'payment.refunded' });
   });
 
   it('refuses a contradicting status, because no service decides', async () => {
     const pending = deliver({ payload: { status: 'pending' } });
-    const { reply } = await createReceiver({ secret, logger }).admit(pending, {});
+    const { reply } = await createGate({ secret, logger }).admit(pending, {});
     expect(reply).toMatchObject({ status: 503, body: '{"error":"payment_pending"}' });
   });
 
@@ -105,7 +105,7 @@ describe('a gate', () => {
     const bug = new RangeError('bug');
     const validate = () => Promise.reject(bug);
     const schema = { '~standard': { version: 1, vendor: 'test', validate } } as const;
-    const gate = createReceiver({ secret, logger, events: { 'payment.succeeded': schema } });
+    const gate = createGate({ secret, logger, events: { 'payment.succeeded': schema } });
     await expect(gate.admit(deliver(), {})).rejects.toBe(bug);
   });
 });

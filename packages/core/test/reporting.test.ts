@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createReceiver, createVerifier, logLine, WebhookError } from '../src/index.js';
+import { createGate, createReceiver, createVerifier, logLine, WebhookError } from '../src/index.js';
 import type { DeliveryOutcome, Logger } from '../src/index.js';
 import { createLog, deliver, forged, PORTAL_SECRET, secret } from './deliver.js';
 
@@ -91,6 +91,38 @@ describe('the log of a failed delivery', () => {
   });
 });
 
+describe('the log of a genuine delivery that is refused before its handler', () => {
+  it('has a line for each order, and observe gets the order', async () => {
+    const log = createLog();
+    const observe = vi.fn();
+    const receiver = createReceiver({ secret, logger: log, observe }, noop);
+    for (const reference of ['order-1', 'order-2'])
+      await receiver.receive(
+        deliver({ rawBody: JSON.stringify({ reference, status: 'pending' }) }),
+        {},
+      );
+    expect(log.error.mock.calls).toEqual(
+      ['order-1', 'order-2'].map((reference) => [
+        expect.stringMatching(`^\\[paylink] 503 payment_pending: "${reference}": the event header`),
+        { code: 'payment_pending', status: 503, reference, kind: 'payment.succeeded' },
+      ]),
+    );
+    expect(observe.mock.calls).toMatchObject(
+      ['order-1', 'order-2'].map((reference) => [
+        { outcome: 'failed', type: 'payment.succeeded', reference, secretIndex: 0 },
+      ]),
+    );
+  });
+
+  it('warns of a fault in the content, without the content', async () => {
+    const log = createLog();
+    const receiver = createReceiver({ secret, logger: log }, noop);
+    for (let time = 0; time < 2; time++) await receiver.receive(deliver({ rawBody: '[1234]' }), {});
+    expect(log.warn).toHaveBeenCalledTimes(2);
+    expect(log.lines().join()).not.toContain('1234');
+  });
+});
+
 describe('the log of refused deliveries', () => {
   it.each(['production', 'development'])(
     'starts with a line at once, then one per minute and code with a count, in %s',
@@ -140,7 +172,7 @@ describe('the log of refused deliveries', () => {
     for (const options of [{ extra: forged }, { rawBody }, { rawBody: '{' }]) {
       await receiver.receive(deliver(options), {});
     }
-    expect(log.lines()).toHaveLength(2);
+    expect(log.lines()).toHaveLength(3);
     const text = JSON.stringify([log.warn.mock.calls, log.error.mock.calls]);
     for (const hidden of [secret, header('x-service-signature')!, '4242', '0000']) {
       expect(text).not.toContain(hidden);
@@ -180,7 +212,7 @@ describe('observe', () => {
       { outcome: 'handled', type: 'payment.succeeded', ...proven, durationMs },
       { outcome: 'rejected', code: 'invalid_signature', bodyBytes: 0, durationMs },
       { outcome: 'ignored', type: 'unrecognized', ...proven, durationMs },
-      { outcome: 'rejected', code: 'invalid_payload', bodyBytes: 2, durationMs },
+      { outcome: 'rejected', code: 'invalid_payload', secretIndex: 1, bodyBytes: 2, durationMs },
       { outcome: 'rejected', code: 'incomplete_body', bodyBytes: 0, durationMs },
       { outcome: 'failed', code: 'body_consumed', bodyBytes: 0, durationMs },
     ]);
@@ -217,7 +249,7 @@ describe('observe', () => {
   it('gets the accepted, acknowledged and refused deliveries of a gate', async () => {
     const outcomes: string[] = [];
     const observe = ({ outcome }: DeliveryOutcome) => outcomes.push(outcome);
-    const gate = createReceiver({ secret, logger: createLog(), observe });
+    const gate = createGate({ secret, logger: createLog(), observe });
     await gate.admit(deliver(), {});
     await gate.admit(deliver({ type: 'payment.refunded' }), {});
     await gate.admit(deliver({ extra: forged }), {});

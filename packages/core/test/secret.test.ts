@@ -4,6 +4,7 @@ import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   ConfigurationError,
+  createGate,
   createReceiver,
   createVerifier,
   sign,
@@ -63,6 +64,8 @@ const faults: readonly Fault[] = [
   ['an API key', 'sk_live_abc.def', 'is an API key'],
   ['a list of nine', Array.from({ length: 9 }, () => secret), 'must be a list of 1 to 8 secrets'],
   ['an empty list', [], 'must be a list of 1 to 8 secrets'],
+  // eslint-disable-next-line no-sparse-arrays -- a double comma is the mistake
+  ['a list with a hole', [secret, , secret], 'secret[1] is missing'],
   ['a list with an empty entry', [secret, ''], '[1] is empty'],
   ['a list with a missing entry', [secret, undefined], '[1] is missing'],
   ...['whsec_', 'whsk_', 'v1,', 'base64:', 'hex:', 'WHSEC_'].map(
@@ -77,7 +80,7 @@ describe('an invalid secret', () => {
     const option = value as SecretList;
     for (const make of [
       () => createVerifier({ secret: option }),
-      () => createReceiver({ secret: option }),
+      () => createGate({ secret: option }),
       () => createReceiver({ secret: option }, () => undefined),
     ]) {
       expect(make).toThrow(ConfigurationError);
@@ -197,7 +200,7 @@ describe('a valid secret', () => {
     for (const object of [
       createVerifier({ secret }),
       createReceiver({ secret: [secret, bytes] }, () => undefined),
-      createReceiver({ secret }),
+      createGate({ secret }),
     ]) {
       const shown = inspect(object, { showHidden: true, depth: 20, getters: true });
       expect(shown + JSON.stringify(object)).not.toContain(secret);

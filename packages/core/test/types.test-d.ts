@@ -1,6 +1,12 @@
 /** What must compile, and what must not. `pnpm types` checks this file; nothing runs it. */
 import { z } from 'zod';
-import { cachedSecret, createReceiver, createVerifier, verifySignature } from '../src/index.js';
+import {
+  cachedSecret,
+  createGate,
+  createReceiver,
+  createVerifier,
+  verifySignature,
+} from '../src/index.js';
 import type {
   EventReceiver,
   Gate,
@@ -131,7 +137,7 @@ cachedSecret(({ path }: Host) => ({ secret: path, tenant: path }), {
 cachedSecret(({ path }: Host) => ({ secret: path, tenant: path }), { ttl: 1 });
 
 // A gate.
-const gate = createReceiver({ secret, unrecognized: 'pass' });
+const gate = createGate({ secret, unrecognized: 'pass' });
 same<typeof gate, Gate<object>>(true);
 void gate
   .admit({ header: () => undefined, body: () => Promise.resolve(bytes) }, {})
@@ -140,7 +146,7 @@ void gate
     else same<typeof admission.event, WebhookEvent>(true);
   });
 // @ts-expect-error a gate runs no handler
-createReceiver({ secret, handlerTimeout: 1 });
+createGate({ secret, handlerTimeout: 1 });
 // @ts-expect-error a gate does not receive
 void gate.receive;
 

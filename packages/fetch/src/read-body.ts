@@ -72,8 +72,8 @@ async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Arra
   for (;;) {
     const { done, value } = await reader.read();
     if (done || value === undefined) return collector.body;
-    // Copies the piece, because a host may use its memory again.
-    collector.add(value.slice());
+    // Copies the piece, because a host may use its memory again. A Buffer's `slice` would not copy.
+    collector.add(new Uint8Array(value));
   }
 }
 

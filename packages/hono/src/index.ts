@@ -1,5 +1,5 @@
 import { deliveryOf, executionContextOf } from '#delivery';
-import { createReceiver, errorReply, keepEvent, WebhookError } from '@paylink/core';
+import { createGate, createReceiver, errorReply, keepEvent, WebhookError } from '@paylink/core';
 import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import { toResponse } from '@paylink/fetch';
@@ -50,7 +50,7 @@ function handling(
 }
 
 function gating(options: GateOptions<NoEvents, HonoHost>): MiddlewareHandler {
-  const gate = createReceiver<NoEvents, HonoHost>(options);
+  const gate = createGate<NoEvents, HonoHost>(options);
   return async (c, next) => {
     const delivery = deliveryOf(c);
     const { event, reply } = await gate.admit(delivery, hostOf(c));

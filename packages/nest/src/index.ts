@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { applyDecorators, createParamDecorator, HttpCode, HttpException } from '@nestjs/common';
 import { Logger, UseGuards, UseInterceptors } from '@nestjs/common';
 import type { CanActivate, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
-import { failureOf, hostError, isWebhookError, logLine, webhookEvent } from '@paylink/core';
+import { errorReply, failureOf, hostError, isWebhookError, logLine } from '@paylink/core';
+import { webhookEvent } from '@paylink/core';
 import type { EventSchemas, GateOptions } from '@paylink/core';
 import { createGate, writeReply, type NodeGate } from '@paylink/node';
 import { catchError, tap } from 'rxjs';
@@ -18,7 +19,11 @@ export type NestWebhookOptions = GateOptions<EventSchemas, NestHost>;
 
 /** Node's request, which both platforms extend, with the bytes that Nest keeps. */
 type PlatformRequest = IncomingMessage & { rawBody?: unknown; readonly raw?: PlatformRequest };
-type PlatformResponse = ServerResponse & { readonly raw?: ServerResponse; hijack?(): void };
+type PlatformResponse = ServerResponse & {
+  readonly raw?: ServerResponse;
+  hijack?(): void;
+  header(name: string, value: string): unknown;
+};
 
 const BODY_CONSUMED_HINT =
   'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true }), in tests ' +
@@ -51,7 +56,7 @@ const judge: NestInterceptor = {
   intercept: (context, next) =>
     next.handle().pipe(
       tap(requireSuccess),
-      catchError((thrown) => fail(thrown, requestOf(context))),
+      catchError((thrown) => fail(thrown, context)),
     ),
 };
 
@@ -60,13 +65,15 @@ function requireSuccess(value: unknown): void {
   if (failure !== undefined) throw failure;
 }
 
-function fail(thrown: unknown, request: IncomingMessage): never {
+function fail(thrown: unknown, context: ExecutionContext): never {
   // The controller answers with its own HttpException.
   if (thrown instanceof HttpException && thrown.getStatus() >= 400) throw thrown;
   const error = hostError(thrown);
   if (isWebhookError(error)) {
     // Nest logs every other error, but no HttpException.
-    new Logger('PaymentWebhook').error(logLine(error, webhookEvent(request)));
+    new Logger('PaymentWebhook').error(logLine(error, webhookEvent(requestOf(context))));
+    const response = context.switchToHttp().getResponse<PlatformResponse>();
+    for (const header of Object.entries(errorReply(error).headers)) response.header(...header);
     throw new HttpException({ error: error.code }, error.status);
   }
   // Nest sends the message of an error that has a status.

@@ -533,6 +533,7 @@ describe.each(PLATFORMS)(
           503,
           { error: 'store_unavailable' },
         ]);
+        expect(response.headers.get('retry-after')).toBe('5');
         expect(log.mock.calls).toEqual([
           [expect.stringMatching(/ 503 store_unavailable: "order-42": .*\(Error: no database\)/)],
         ]);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createReceiver, keepEvent } from '@paylink/core';
+import { createGate as createCoreGate, keepEvent } from '@paylink/core';
 import type { EventSchemas, GateOptions, Reply } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
 
@@ -18,7 +18,7 @@ export function createGate<Events extends EventSchemas, Host extends object>(
   options: GateOptions<Events, Host>,
   hint: string,
 ): NodeGate<Host> {
-  const gate = createReceiver(options);
+  const gate = createCoreGate(options);
   return async (req, host) => {
     const { event, reply } = await gate.admit(deliveryOf(req, hint), host);
     if (event !== undefined) keepEvent(req, event);

@@ -14,33 +14,43 @@ export function keepLease(
 ): { readonly lost: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
   let stopped = false;
-  let timer: NodeJS.Timeout;
-  const next = (milliseconds: number): void => {
-    // Unreferenced, because the work keeps the process alive and not the renewal.
-    timer = setTimeout(() => void beat(), milliseconds).unref();
+  let renewal: NodeJS.Timeout;
+  let end: NodeJS.Timeout;
+  let failure: unknown;
+  const stop = (): void => {
+    stopped = true;
+    clearTimeout(renewal);
+    clearTimeout(end);
+  };
+  const lose = (problem: string, cause?: unknown): void => {
+    stop();
+    controller.abort(new Error(problem, cause === undefined ? undefined : { cause }));
+  };
+  // Unreferenced timers, because the work keeps the process alive and not the renewal.
+  const renewAfter = (milliseconds: number): void => {
+    renewal = setTimeout(() => void beat(), milliseconds).unref();
+  };
+  const holdSince = (time: number): void => {
+    clearTimeout(end);
+    const expire = (): void => lose('the lease expired before Redis renewed it', failure);
+    end = setTimeout(expire, time + leaseMs - performance.now()).unref();
   };
   const beat = async (): Promise<void> => {
     const asked = performance.now();
     const answer = await renew().catch((error: unknown) => ({ error }));
     if (stopped) return;
     if (answer === true) {
-      heldSince = asked;
-      next(leaseMs / 3);
+      holdSince(asked);
+      renewAfter(leaseMs / 3);
     } else if (answer === false) {
-      const problem = 'the lease expired during the work, and another process took it';
-      controller.abort(new Error(`${problem}, or Redis forgot it`));
-    } else if (performance.now() - heldSince < leaseMs) {
-      // Other processes cannot take the lease before its end, so there is time to retry.
-      next(leaseMs / 10);
+      lose('the lease expired during the work, and another process took it, or Redis forgot it');
     } else {
-      const problem = 'the lease could not be renewed before its end';
-      controller.abort(new Error(problem, { cause: answer.error }));
+      // Other processes cannot take the lease before its end, so there is time to retry.
+      failure = answer.error;
+      renewAfter(leaseMs / 10);
     }
   };
-  next(leaseMs / 3);
-  const stop = (): void => {
-    stopped = true;
-    clearTimeout(timer);
-  };
+  holdSince(heldSince);
+  renewAfter(leaseMs / 3);
   return { lost: controller.signal, stop };
 }

@@ -33,7 +33,8 @@ export interface RedisScope {
 }
 
 /**
- * Runs at most one credit of an order at a time, under a lease on Redis, and marks the payment after its credit.
+ * Runs at most one credit of an order at a time, under a lease on Redis, and marks the payment
+ * after its credit.
  *
  * **Not a record of money.** A crash can come between the credit and the mark. Redis can also
  * forget the mark, by eviction, by a restart without its append-only file, or by a failover. So the

@@ -72,7 +72,7 @@ describe('a Redis that stops answering', () => {
     ]);
     await vi.advanceTimersByTimeAsync(10_000);
     // Asked at 1,000 and 2,300, each for a third of the lease.
-    expect(await lost).toEqual(['the lease could not be renewed before its end', 3_300]);
+    expect(await lost).toEqual(['the lease expired before Redis renewed it', 3_300]);
     expect([working.mock.calls.length, calls]).toEqual([1, 3]);
   });
 

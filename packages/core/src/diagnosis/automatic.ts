@@ -51,7 +51,11 @@ export async function logCause(
     rawBody === undefined
       ? diagnoseSpelling(signature)
       : await diagnoseMismatch({ rawBody, signature, secret });
-  const found = causes.map(({ code }) => code).join();
+  // The spelling of a signature alone has too many sets of causes: the first one stands for all.
+  const found = causes
+    .slice(0, rawBody === undefined ? 1 : undefined)
+    .map(({ code }) => code)
+    .join();
   if (found === '' || logged.has(found) || logged.size >= MOST_CAUSES || isProduction()) return;
   logged.add(found);
   const length = rawBody === undefined ? '' : ` of ${rawBody.length} bytes`;

@@ -23,15 +23,6 @@ export function fromLatin1(text: string): Uint8Array {
   return bytes;
 }
 
-export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-export function fromHex(text: string): Uint8Array | undefined {
-  if (text.length % 2 === 1 || !/^[0-9a-f]+$/i.test(text)) return undefined;
-  return Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16));
-}
-
 export function toBase64(bytes: Uint8Array): string {
   return btoa(toLatin1(bytes));
 }

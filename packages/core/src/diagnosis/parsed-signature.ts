@@ -1,5 +1,6 @@
 import type { DiagnosisCode } from './codes.js';
-import { fromBase64, toHex } from './encodings.js';
+import { toHex } from '../bytes.js';
+import { fromBase64 } from './encodings.js';
 
 /** The digits in a signature header, and the faults of its form. */
 export interface ParsedSignature {

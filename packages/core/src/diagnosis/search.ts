@@ -1,6 +1,6 @@
 /** Undoes the usual changes to bodies, signatures and secrets until the signature is right. */
 import { HmacKey, sign } from '#hmac';
-import { isPlaceholder, MASK, type SecretList } from '../secret.js';
+import { isApiKey, isPlaceholder, MASK, type SecretList } from '../secret.js';
 import { bodyVariants } from './body-variants.js';
 import type { Budget } from './budget.js';
 import { MESSAGES, type DiagnosisCode } from './codes.js';
@@ -192,7 +192,8 @@ function guesses(
   const codes: DiagnosisCode[] = parsed.digits === '' ? [...parsed.codes] : [];
   const texts = secrets.map(({ value }) => toText(value));
   if (secrets.length === 0) codes.push('secret_missing');
-  else if (texts.every((text) => text?.trim().startsWith('sk_live_'))) codes.push('secret_api_key');
+  else if (texts.every((text) => text !== undefined && isApiKey(text.trim())))
+    codes.push('secret_api_key');
   else if (texts.every((text) => text !== undefined && isPlaceholder(text.trim())))
     codes.push('secret_placeholder');
   else if (texts.every((text) => text !== undefined && MASK.test(text)))

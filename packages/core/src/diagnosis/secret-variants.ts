@@ -1,7 +1,8 @@
 import { FIXTURES } from '../secret.js';
 import type { DiagnosisCode } from './codes.js';
 import { toText } from '../bytes.js';
-import { fromBase64, fromHex, toBase64, toHex } from './encodings.js';
+import { fromHex, toHex } from '../bytes.js';
+import { fromBase64, toBase64 } from './encodings.js';
 import { variantsOf, type Variant } from './variants.js';
 
 /** Returns the keys that the signer may have used, given the receiver's secret. */
