@@ -191,22 +191,14 @@ describe('a credit that fails', () => {
 });
 
 describe('replays', () => {
-  it('of an order that is just done reach no database, and of one done before write nothing', async () => {
+  it('of a credited order write nothing', async () => {
     await openShop();
-    const [recent, old] = await shop.book.addOrders(2);
-    for (const reference of [old!, recent!]) await shop.notifyUntilAcknowledged(reference);
-    shop.proxy.statements.length = 0;
-    for (let time = 0; time < 5; time += 1) expect(await shop.notify(recent!)).toBe(200);
-    expect(shop.proxy.statements).toEqual([]);
-    // A lost connection empties the memory.
-    shop.proxy.cutAll();
-    await vi.waitFor(() => expect(shop.merchant.pool.totalCount).toBe(0), 10_000);
-    const before = await shop.book.query('SELECT xmin, ctid FROM paylink_marks ORDER BY key');
-    for (let time = 0; time < 5; time += 1) expect(await shop.notify(old!)).toBe(200);
-    expect(shop.proxy.statements.length).toBeGreaterThan(0);
-    expect(await shop.book.query('SELECT xmin, ctid FROM paylink_marks ORDER BY key')).toEqual(
-      before,
-    );
+    const [reference] = await shop.book.addOrders(1);
+    await shop.notifyUntilAcknowledged(reference!);
+    const rows = 'SELECT xmin, ctid FROM paylink_marks';
+    const before = await shop.book.query(rows);
+    for (let time = 0; time < 5; time += 1) expect(await shop.notify(reference!)).toBe(200);
+    expect(await shop.book.query(rows)).toEqual(before);
   });
 
   it('of one slow order, ten at once, leave the pool to the others', async () => {

@@ -2,7 +2,7 @@ import { testPaymentStore } from '@paylink/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { identify, memoryStore } from '../src/index.js';
 import type { RunResult } from '../src/index.js';
-import { RecentlyDone, Turns, withRetries } from '../src/store.js';
+import { Turns, withRetries } from '../src/store.js';
 import { failure, tick } from './shop.js';
 
 afterEach(() => {
@@ -80,41 +80,6 @@ describe('identify', () => {
   });
 });
 
-describe('RecentlyDone', () => {
-  it('remembers a key for five seconds', () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    const recent = new RecentlyDone();
-    recent.add('a');
-    vi.advanceTimersByTime(4_999);
-    expect([recent.has('a'), recent.has('b')]).toEqual([true, false]);
-    vi.advanceTimersByTime(1);
-    expect(recent.has('a')).toBe(false);
-  });
-
-  it('keeps at most its limit, and always the newer half', () => {
-    const recent = new RecentlyDone(60_000, 4);
-    for (let n = 1; n <= 5; n++) recent.add(`${n}`);
-    expect(['1', '2', '3', '4', '5'].map((key) => recent.has(key))).toEqual([
-      false,
-      false,
-      true,
-      true,
-      true,
-    ]);
-  });
-
-  it('forgets all keys at a clear, and ignores answers to earlier questions', () => {
-    const recent = new RecentlyDone();
-    recent.add('a');
-    const { era } = recent;
-    recent.clear();
-    expect(recent.has('a')).toBe(false);
-    recent.add('b', era);
-    recent.add('c', recent.era);
-    expect([recent.has('b'), recent.has('c')]).toEqual([false, true]);
-  });
-});
-
 describe('withRetries', () => {
   const conflict = new Error('40001');
   const isWorthRetrying = (error: unknown): boolean => error === conflict;
@@ -165,7 +130,7 @@ function line() {
     ends.get(name)!(how);
     await tick();
   };
-  return { turns, started, run, end };
+  return { started, run, end };
 }
 
 describe('Turns', () => {
@@ -198,20 +163,14 @@ describe('Turns', () => {
   );
 
   it('lets the next run try if one fails, of the same key too, and leaves nothing behind', async () => {
-    const { turns, started, run, end } = line();
+    const { started, run, end } = line();
     const fault = new Error('of the credit');
     const results = [run('t', 'a', 'first'), run('t', 'a', 'second'), run('t', 'b', 'third')];
     await end('first', fault);
     expect(started).toEqual(['first', 'second']);
-    expect([turns.isRunning('a'), turns.isRunning('b'), turns.isRunning('c')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
     await end('second', 'done');
     await end('third', 'done');
     expect(await Promise.all(results)).toEqual([fault, 'done', 'done']);
-    expect([turns.isRunning('a'), turns.isRunning('b')]).toEqual([false, false]);
     const again = run('t', 'a', 'again');
     expect(started.at(-1)).toBe('again');
     await end('again', 'done');
@@ -219,7 +178,7 @@ describe('Turns', () => {
   });
 
   it('lets a waiter leave on abort, which never starts', async () => {
-    const { turns, started, run, end } = line();
+    const { started, run, end } = line();
     const controller = new AbortController();
     const reason = new Error('its time is over');
     const first = run('t', 'a', 'first');
@@ -227,7 +186,6 @@ describe('Turns', () => {
     const third = run('t', 'c', 'third');
     controller.abort(reason);
     expect(await second).toBe(reason);
-    expect(turns.isRunning('b')).toBe(false);
     await end('first', 'done');
     expect(started).toEqual(['first', 'third']);
     await end('third', 'done');

@@ -50,10 +50,6 @@ export class DriverTransactions<Tx extends object> implements Transactions<Tx> {
     });
   }
 
-  onConnectionLost(): boolean {
-    return false;
-  }
-
   async run(sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult> {
     let result: RunResult | undefined;
     let failure: { readonly error: unknown } | undefined;

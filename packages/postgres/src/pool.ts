@@ -21,7 +21,6 @@ interface PoolState {
   readonly idleCount?: number;
   readonly waitingCount?: number;
   on?(event: 'connect', listener: (client: PgClient) => void): unknown;
-  on?(event: 'remove', listener: () => void): unknown;
 }
 
 /** One result of a message in the simple protocol. */
@@ -37,7 +36,6 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
   readonly #warnings: Warnings;
   readonly #places: Places;
   readonly #max: number;
-  #onLost = (): void => undefined;
 
   constructor(pool: PgPool, { isolation, tx }: PoolOptions<Client, Tx>, warnings: Warnings) {
     this.#pool = pool;
@@ -68,11 +66,6 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
   async execute(statements: readonly string[]): Promise<void> {
     // A message with several statements is one transaction.
     await this.#pool.query({ text: statements.join(';\n') });
-  }
-
-  onConnectionLost(listener: () => void): boolean {
-    this.#onLost = listener;
-    return this.#pool.on?.('remove', listener) !== undefined;
   }
 
   /** Returns a message if no connection is free. */
@@ -164,7 +157,6 @@ export class PoolTransactions<Client extends PgClient, Tx> implements Transactio
   }
 
   #failed(error: unknown): unknown {
-    this.#onLost();
     const isLate = String(error).includes('timeout exceeded when trying to connect');
     const reason = isLate ? this.#exhaustion() : undefined;
     return reason === undefined ? explained(error) : new Error(reason, { cause: error });

@@ -1,6 +1,6 @@
 import { withinBounds } from '@paylink/core';
 import type { PaymentStore } from '@paylink/payments';
-import { RecentlyDone, Turns, withRetries } from '@paylink/payments/store';
+import { Turns, withRetries } from '@paylink/payments/store';
 import {
   validateDatabase,
   validateStoreOptions,
@@ -68,7 +68,7 @@ export function postgresStore<Tx extends object>(
 export function postgresStore(driver: unknown, all: object = {}): PostgresStore<unknown> {
   const database = validateDatabase(driver);
   const options = validateStoreOptions(all, database.kind);
-  const { logger, idleTimeout = 60_000 } = options;
+  const { logger, isolation, idleTimeout = 60_000 } = options;
   const warnings = new Warnings(logger);
   const transactions =
     database.kind === 'pool'
@@ -76,7 +76,7 @@ export function postgresStore(driver: unknown, all: object = {}): PostgresStore<
       : new DriverTransactions(database.driver, database.hasQuery, warnings);
   const marks = new Marks(transactions, options);
   return {
-    ...storeOn(transactions as Transactions<unknown>, marks, idleTimeout),
+    ...storeOn(transactions as Transactions<unknown>, marks, { isolation, idleTimeout }),
     inbox: options.inbox === true ? openInbox(transactions, marks) : undefined,
   };
 }
@@ -84,36 +84,21 @@ export function postgresStore(driver: unknown, all: object = {}): PostgresStore<
 function storeOn<Tx>(
   database: Transactions<Tx>,
   marks: Marks,
-  idleTimeout: number,
+  {
+    isolation,
+    idleTimeout,
+  }: { readonly isolation: string | undefined; readonly idleTimeout: number },
 ): Omit<PostgresStore<Tx>, 'inbox'> {
   const turns = new Turns();
-  const recent = new RecentlyDone();
-  // A lost connection may lead to another server, so the store remembers keys only if the database
-  // reports lost connections.
-  const remembers = database.onConnectionLost(() => recent.clear());
-  const remember = (key: string, era: number): void => {
-    if (remembers) recent.add(key, era);
-  };
-
   return {
-    async isDone(givenKey) {
-      const key = digestOf(givenKey);
-      if (recent.has(key)) return true;
-      // The key is not done yet. If another process has finished it, `run` notices.
-      if (turns.isRunning(key)) return false;
-      const { era } = recent;
-      const isDone = await marks.isDone(key);
-      if (isDone) remember(key, era);
-      return isDone;
-    },
+    isDone: (key) => marks.isDone(digestOf(key)),
 
     async run(givenKey, work, { signal, turn }) {
       const key = digestOf(givenKey);
-      signal.throwIfAborted();
-      if (recent.has(key)) return 'duplicate';
       return turns.run(turn, key, signal, async () => {
-        const { era } = recent;
         const markSql = await withinBounds(marks.sql(), { signals: [signal] });
+        // The claim of a serializable transaction does not look for the mark.
+        if (isolation === 'serializable' && (await marks.isDone(key))) return 'duplicate';
         const sql = markSql.run(key, digestOf(turn), idleTimeout);
         const attempt = async () => {
           try {
@@ -125,20 +110,12 @@ function storeOn<Tx>(
             return 'duplicate';
           }
         };
-        const result = await withRetries({ signal, isWorthRetrying }, attempt);
-        if (result !== 'in_progress') remember(key, era);
-        return result;
+        return withRetries({ signal, isWorthRetrying }, attempt);
       });
     },
 
     migrate: () => marks.migrate(),
 
-    async forget({ olderThan }) {
-      try {
-        return await marks.forget(olderThan);
-      } finally {
-        recent.clear();
-      }
-    },
+    forget: ({ olderThan }) => marks.forget(olderThan),
   };
 }

@@ -21,11 +21,6 @@ export interface Transactions<Tx> {
    * @throws MarkConflict if the mark existed at the end
    */
   run(sql: RunSql, work: Work<Tx>, signal: AbortSignal): Promise<RunResult>;
-  /**
-   * Calls `listener` for each lost connection. Returns true if this database reports lost
-   * connections.
-   */
-  onConnectionLost(listener: () => void): boolean;
 }
 
 type Query = (...values: unknown[]) => unknown;

@@ -11,12 +11,6 @@ interface Waiter {
  */
 export class Turns {
   readonly #lines = new Map<string, Waiter[]>();
-  readonly #running = new Map<string, number>();
-
-  /** Returns true if a run of `key` is running or waiting. */
-  isRunning(key: string): boolean {
-    return this.#running.has(key);
-  }
 
   /**
    * Runs `attempt` in its turn. If a run of the same key ends with a result first, resolves with
@@ -31,22 +25,17 @@ export class Turns {
     attempt: () => Promise<RunResult>,
   ): Promise<RunResult> {
     signal.throwIfAborted();
-    this.#count(key, 1);
+    const line = this.#lines.get(turn);
+    if (line === undefined) this.#lines.set(turn, []);
+    else {
+      const result = await waitIn(line, key, signal);
+      if (result !== undefined) return result;
+    }
+    let result: RunResult | undefined;
     try {
-      const line = this.#lines.get(turn);
-      if (line === undefined) this.#lines.set(turn, []);
-      else {
-        const result = await waitIn(line, key, signal);
-        if (result !== undefined) return result;
-      }
-      let result: RunResult | undefined;
-      try {
-        return (result = await attempt());
-      } finally {
-        this.#endTurn(turn, key, result);
-      }
+      return (result = await attempt());
     } finally {
-      this.#count(key, -1);
+      this.#endTurn(turn, key, result);
     }
   }
 
@@ -59,12 +48,6 @@ export class Turns {
     else line.splice(0, line.length, ...others);
     for (const waiter of answered) waiter.proceed(result === 'done' ? 'duplicate' : result);
     next?.proceed(undefined);
-  }
-
-  #count(key: string, change: 1 | -1): void {
-    const count = (this.#running.get(key) ?? 0) + change;
-    if (count > 0) this.#running.set(key, count);
-    else this.#running.delete(key);
   }
 }
 
