@@ -31,6 +31,11 @@ export function failure(message: string, ...fixes: (string | undefined)[]): Fail
   return new Failure(EXIT.failed, message, fixes);
 }
 
+/** Describes a file that cannot be written, with the system's code. */
+export function cannotBeWritten(path: string, error: unknown): string {
+  return `${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`;
+}
+
 /**
  * Recognises configuration errors by their code, because each package could bundle its own class.
  */

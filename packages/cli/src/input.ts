@@ -3,9 +3,9 @@
  * option.
  */
 import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
+import { open, readFile, rm, stat } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
-import { usageFailure } from './failure.js';
+import { cannotBeWritten, usageFailure } from './failure.js';
 
 let stdinTakenBy: string | undefined;
 
@@ -32,6 +32,28 @@ async function readStdin(option: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of takeStdin(option)) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
+}
+
+/**
+ * Fails before work that takes minutes, instead of losing its report. Leaves no file behind.
+ *
+ * @throws Failure
+ */
+export async function requireWritable(path: string): Promise<void> {
+  try {
+    const found = await stat(path).catch(ignoreMissing);
+    // Opening and closing a pipe would end its reader.
+    if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
+    const file = await open(path, found === undefined ? 'wx' : 'r+');
+    await file.close();
+    if (found === undefined) await rm(path);
+  } catch (error) {
+    throw usageFailure(cannotBeWritten(path, error), 'nothing was sent');
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }
 
 /** Parses a whole number within bounds, for commander. */

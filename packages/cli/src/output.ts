@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createPaint, wantsColor, type Paint } from './paint.js';
-import { safeJson, text, toSafe, type Printable, type SafeText } from './safe-text.js';
+import { escapeText, safeJson, text, toSafe, type Printable, type SafeText } from './safe-text.js';
 
 // Hiding a shorter secret would blank out ordinary words.
 const HIDEABLE = 8;
@@ -23,8 +23,8 @@ export class Output {
   hide(...secrets: readonly (string | undefined)[]): void {
     for (const secret of secrets) {
       if (secret === undefined || secret.length < HIDEABLE) continue;
-      // Hides the secret itself and its JSON form.
-      this.#hidden.push(secret, JSON.stringify(secret).slice(1, -1));
+      // Hides the secret itself, its JSON form and its form on a terminal.
+      this.#hidden.push(secret, JSON.stringify(secret).slice(1, -1), escapeText(secret));
     }
     // Longest first: redacting a shorter secret inside a longer one would leave the rest readable.
     this.#hidden.sort((a, b) => b.length - a.length);
@@ -35,16 +35,20 @@ export class Output {
     return this.#hidden.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), value);
   }
 
+  /** Writes to stdout as it is. Returns false if the reader is slow. */
+  write(part: string): boolean {
+    this.clearProgress();
+    return process.stdout.write(part);
+  }
+
   /** Writes one result line for people. */
   line(part: Printable = ''): void {
-    if (this.isJson) return;
-    this.#clearProgress();
-    process.stdout.write(`${this.redact(toSafe(part).value)}\n`);
+    if (!this.isJson) this.write(`${this.redact(toSafe(part).value)}\n`);
   }
 
   /** Writes the command's only JSON document. */
   document(value: unknown): void {
-    if (this.isJson) process.stdout.write(`${safeJson(this.#redactDeep(value), 2)}\n`);
+    if (this.isJson) this.write(`${safeJson(this.#redactDeep(value), 2)}\n`);
   }
 
   /**
@@ -53,7 +57,7 @@ export class Output {
   async documentWithList(head: object, name: string, list: AsyncIterable<unknown>): Promise<void> {
     if (!this.isJson) return;
     const write = async (part: string): Promise<void> => {
-      if (!process.stdout.write(part)) await once(process.stdout, 'drain');
+      if (!this.write(part)) await once(process.stdout, 'drain');
     };
     await write(
       `${safeJson(this.#redactDeep(head), 2).slice(0, -2)},\n  ${JSON.stringify(name)}: [`,
@@ -68,12 +72,12 @@ export class Output {
 
   /** Writes one line of a JSON stream. */
   record(value: unknown): void {
-    if (this.isJson) process.stdout.write(`${safeJson(this.#redactDeep(value))}\n`);
+    if (this.isJson) this.write(`${safeJson(this.#redactDeep(value))}\n`);
   }
 
   /** Writes a message to stderr. */
   note(part: Printable): void {
-    this.#clearProgress();
+    this.clearProgress();
     process.stderr.write(`${this.redact(toSafe(part).value)}\n`);
   }
 
@@ -103,7 +107,8 @@ export class Output {
     for (const row of cells) this.line(joinCells(row, widths));
   }
 
-  #clearProgress(): void {
+  /** Removes the line of `progress`. */
+  clearProgress(): void {
     if (this.#progressShown) process.stderr.write('\r\u001b[2K');
     this.#progressShown = false;
   }

@@ -6,7 +6,7 @@ export interface Reply {
   readonly status: number;
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The start of the body. It is never shown, because it can hold anything. */
+  /** The start of the body, which can hold anything. */
   readonly body: string;
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../src/prove/finding.js';
@@ -118,14 +118,25 @@ describe('a run that is stopped', () => {
   });
 
   it('keeps its answers if the report cannot be written, and asks nothing again', async () => {
-    const service = await startService(() => 'success');
     const folder = writeOrders(20, 19);
+    const reports = join(folder, 'reports');
+    mkdirSync(reports);
+    const service = await startService(() => {
+      rmSync(reports, { recursive: true, force: true });
+      return 'success';
+    });
     const args = ['prove', ...FILES, '--ask', 'all', '--state', 'state'];
-    const failed = await paylink([...args, '--csv', 'missing/findings.csv'], {
+    const unwritable = await paylink([...args, '--csv', 'missing/findings.csv'], {
       env: service.env,
       cwd: folder,
     });
-    expect(failed.code).toBeGreaterThan(0);
+    expect([unwritable.code, service.asked]).toEqual([2, []]);
+    const failed = await paylink([...args, '--csv', 'reports/findings.csv'], {
+      env: service.env,
+      cwd: folder,
+    });
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toMatch(/findings\.csv cannot be written \(ENOENT\)\n +the service was/);
     expect(service.asked).toHaveLength(20);
     const second = await paylink([...args, '--csv', 'findings.csv'], {
       env: service.env,
@@ -535,10 +546,22 @@ describe('paylink prove', () => {
     );
   });
 
+  it('streams ten thousand findings to stdout without a warning', async () => {
+    const rows = ',100\n'.repeat(10_000);
+    const folder = write({
+      'orders.csv': `reference,amount\n${rows}`,
+      'credits.csv': 'reference\n',
+    });
+    const args = ['prove', ...FILES, '--ask', 'none', '--csv'];
+    const { stdout, stderr } = await paylink(args, { cwd: folder });
+    expect(stdout.match(/\r\n/g)).toHaveLength(10_001);
+    expect(stderr).not.toContain('MaxListeners');
+  });
+
   it('names a faulty row by its number, and judges the other rows', async () => {
     const folder = write({
       'orders.csv':
-        '\ufeffreference;amount\r\n"a\r\nb";100\r\n;100\r\nc;1e3\r\nc2;9007199254740993\r\nd;-5\r\ne;100\r\ne;200\r\n',
+        '\ufeffreference;amount\r\n"a\r\nb";100\r\n;100\r\nc;1e3\r\nc2;9007199254740993\r\nd;-5\r\ne;100\r\ne;200\r\n\0;100\r\n',
       'credits.csv': 'reference\tby_hand\nc\tperhaps\n',
     });
     const result = await paylink(['prove', ...FILES, '--ask', 'none', '--json'], { cwd: folder });
@@ -549,6 +572,7 @@ describe('paylink prove', () => {
       .sort();
     expect(said).toEqual([
       'input_fault : --orders, row 3 has no reference',
+      'input_fault : --orders, row 9: the reference must not contain NUL',
       'reference_repeated e: 2 rows of the orders have this reference: duplicate orders, of which a payment pays only one, or a join',
       'unknown c2: --orders, row 5 has the amount "9007199254740993", which is not a whole number of the smallest unit',
       'unknown c: --orders, row 4 has the amount "1e3", which is not a whole number of the smallest unit',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { Output } from '../src/output.js';
 import { createPaint, wantsColor } from '../src/paint.js';
 import { escapeText, safeJson, text, toSafe } from '../src/safe-text.js';
 
@@ -64,4 +65,16 @@ describe('colours', () => {
   ])('depend on the terminal (%s) and on %j: %s', (isTTY, env, wanted) =>
     expect(wantsColor({ isTTY }, env)).toBe(wanted),
   );
+});
+
+it('hides a secret with characters that a terminal shows escaped', () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  for (const secret of ['abc\tdefghij', 'abc\u00addefghij', 'abc\u200ddefghij']) {
+    const output = new Output(false);
+    output.hide(secret);
+    output.line(`the server said ${secret}`);
+  }
+  const written = write.mock.calls.map(([line]) => line);
+  write.mockRestore();
+  expect(written).toEqual(Array(3).fill('the server said [hidden]\n'));
 });

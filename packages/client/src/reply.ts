@@ -1,4 +1,4 @@
-import { BodyCollector, withinBounds } from '@paylink/core';
+import { BodyCollector, WebhookError, withinBounds } from '@paylink/core';
 
 /** Maximum size in bytes of a reply, after decompression. */
 export const REPLY_LIMIT = 1_048_576;
@@ -9,6 +9,10 @@ export const REPLY_LIMIT = 1_048_576;
  * @throws WebhookError `body_too_large`, the signal's reason, or the connection's error
  */
 export async function readReply(response: Response, signal: AbortSignal): Promise<Uint8Array> {
+  if (Number(response.headers.get('content-length')) > REPLY_LIMIT) {
+    discard(response);
+    throw new WebhookError('body_too_large');
+  }
   const collector = new BodyCollector(REPLY_LIMIT);
   const body: ReadableStream<Uint8Array> | null = response.body;
   if (body === null) return collector.body;

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@paylink/core';
+import { ConfigurationError, isEventKind } from '@paylink/core';
 import { LONGEST_TIMER } from './longest-timer.js';
 import type { Payment, PaymentStatus } from './payments/payment.js';
 import { ERROR_STATUSES, type ServiceErrorCode } from './api/service-error.js';
@@ -189,10 +189,10 @@ export function readAssumed(options: AssumedOptions = {}): Assumed {
     }
     if (value !== undefined) checkSwitch(name as keyof Assumed, value);
   }
-  const given = Object.fromEntries(
+  const given: AssumedOptions = Object.fromEntries(
     Object.entries(options).filter(([, value]) => value !== undefined),
   );
-  return { ...ASSUMED, ...given, errorStatus: { ...ERROR_STATUSES, ...options.errorStatus } };
+  return { ...ASSUMED, ...given, errorStatus: { ...ERROR_STATUSES, ...given.errorStatus } };
 }
 
 function checkSwitch(name: keyof Assumed, value: unknown): void {
@@ -216,10 +216,6 @@ function faultOf(name: keyof Assumed, value: unknown): string | undefined {
     return isHeaderValue(value) ? undefined : 'must be a string that headers allow';
   if (typeof value !== typeof ASSUMED[name]) return `must be a ${typeof ASSUMED[name]}`;
   return typeof value === 'number' ? faultOfNumber(name, value) : undefined;
-}
-
-function isEventKind(value: unknown): boolean {
-  return typeof value === 'string' && /^[a-z0-9._-]{1,128}$/.test(value);
 }
 
 function isHeaderValue(value: unknown): boolean {

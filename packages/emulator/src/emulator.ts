@@ -181,15 +181,17 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       );
     return next();
   });
+  // A repeated change must not succeed while the state file lacks the first one.
+  for (const path of ['/control/*', '/link/*', '/dashboard/*'])
+    app.use(path, async (_, next) => {
+      store.catchUp();
+      await next();
+    });
   app.route(
     '/api',
     createApi({ apiKey: settings.apiKey, ledger, requests, limiter, store, assumed }),
   );
   app.route('/control', createControl({ apiKey: settings.apiKey, actions }));
-  app.use('/link/*', async (_, next) => {
-    store.catchUp();
-    await next();
-  });
   app.route('/link', createHostedPage(ledger));
   app.route(
     '/dashboard',

@@ -1,7 +1,7 @@
-import { ConfigurationError, sign } from '@paylink/core';
+import { ConfigurationError, sign, validateOptions } from '@paylink/core';
 import { readAssumed, type Assumed, type AssumedOptions } from './assumed.js';
 import { generateApiKey, isApiKey } from './api/authentication.js';
-import { checkDisturbance, type Disturbance } from './deliveries/disturbances.js';
+import { validateDisturbance, type Disturbance } from './deliveries/disturbances.js';
 import { createRandom, type Random } from './random.js';
 import { isLoopbackHost } from './server/loopback.js';
 import { readAllowedHosts, readTarget, type Target } from './server/target.js';
@@ -90,25 +90,23 @@ const OPTIONS = [
  * Checks the options and fills in the defaults. @throws ConfigurationError that names the option
  */
 export async function readOptions(options: EmulatorOptions): Promise<Settings> {
-  refuseUnknown(options, OPTIONS, '');
-  refuseUnknown(options.webhook ?? {}, ['url', 'secret'], 'webhook.');
-  const random = createRandom(readSeed(options.seed));
+  const own = validateOptions(options, OPTIONS);
+  const webhook = validateOptions(own.webhook ?? {}, ['url', 'secret'], 'webhook');
+  const random = createRandom(readSeed(own.seed));
   const {
     port = 0,
     host = '127.0.0.1',
     apiKey = generateApiKey(random),
-    webhook,
     assumed,
     allowRemote = false,
     disturb,
-  } = options;
+  } = own;
   if (port !== false && !isPort(port)) {
     throw new ConfigurationError('port', 'must be a whole number from 0 to 65535, or false');
   }
   if (typeof allowRemote !== 'boolean')
     throw new ConfigurationError('allowRemote', 'must be true or false');
-  if (disturb !== undefined) checkDisturbance(disturb);
-  const allowHosts = readAllowedHosts(options.allowHosts);
+  const allowHosts = readAllowedHosts(own.allowHosts);
   if (typeof host !== 'string' || host === '' || !(allowRemote || isLoopbackHost(host))) {
     throw new ConfigurationError(
       'host',
@@ -121,30 +119,20 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   return {
     port,
     host,
-    payUrl: readPayUrl(options.payUrl),
+    payUrl: readPayUrl(own.payUrl),
     allowRemote,
     apiKey,
     allowHosts,
     target:
-      webhook?.url === undefined ? undefined : readTarget('webhook.url', webhook.url, allowHosts),
+      webhook.url === undefined ? undefined : readTarget('webhook.url', webhook.url, allowHosts),
     webhookSecret: await readWebhookSecret(
-      webhook?.secret ?? random.bytes('webhook secret', 32).toString('hex'),
+      webhook.secret ?? random.bytes('webhook secret', 32).toString('hex'),
     ),
-    disturb,
+    disturb: disturb === undefined ? undefined : validateDisturbance(disturb),
     random,
-    state: readState(options.state),
+    state: readState(own.state),
     assumed: readAssumed(assumed),
   };
-}
-
-function refuseUnknown(options: object, known: readonly string[], prefix: string): void {
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name))
-      throw new ConfigurationError(
-        `${prefix}${name}`,
-        `is an unknown option. Valid options: ${known.join(', ')}`,
-      );
-  }
 }
 
 function isPort(port: unknown): boolean {

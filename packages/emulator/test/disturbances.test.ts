@@ -130,21 +130,21 @@ describe('disturb', () => {
     expect(order().filter((reference) => reference === 'a')).toHaveLength(1);
   });
 
-  it.each<[string, unknown]>([
-    ['null', null],
-    ['an unknown kind', { kind: 'lose' }],
-    ['a misspelt option', { kind: 'drop', times: 1 }],
-    ['a count of 0', { kind: 'drop', count: 0 }],
-    ['a negative delay', { kind: 'delay', delay: -1 }],
-    ['a delay over the timer limit', { kind: 'delay', delay: 2 ** 31 }],
-    ['a reference that is not a string', { kind: 'drop', reference: 1 }],
-  ])('refuses %s, also as an option of startEmulator', async (_, disturbance) => {
+  it.each<[string, unknown, string]>([
+    ['null', null, 'disturb'],
+    ['an unknown kind', { kind: 'lose' }, 'kind'],
+    ['a misspelt option', { kind: 'drop', times: 1 }, 'times'],
+    ['a count of 0', { kind: 'drop', count: 0 }, 'count'],
+    ['a negative delay', { kind: 'delay', delay: -1 }, 'delay'],
+    ['a delay over the timer limit', { kind: 'delay', delay: 2 ** 31 }, 'delay'],
+    ['a reference that is not a string', { kind: 'drop', reference: 1 }, 'reference'],
+  ])('refuses %s, also as an option of startEmulator', async (_, disturbance, option) => {
     const { emulator } = await setUp();
     expect(() => emulator.disturb(disturbance as Disturbance)).toThrow(
-      expect.objectContaining({ option: 'disturb' }) as Error,
+      expect.objectContaining({ option }) as Error,
     );
     await expect(startEmulator({ disturb: disturbance as Disturbance })).rejects.toMatchObject({
-      option: 'disturb',
+      option,
     });
   });
 });

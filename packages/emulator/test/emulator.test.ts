@@ -126,7 +126,7 @@ describe('startEmulator', () => {
     ['a key with a line break', { apiKey: 'sk_live_a.b\r\nX: y' }, 'apiKey'],
     ['a key that does not fit into a header', { apiKey: 'sk_live_a.\u00e9' }, 'apiKey'],
     ['a misspelt option', { webhok: {} } as EmulatorOptions, 'webhok'],
-    ['a misspelt webhook option', { webhook: { uri: '' } } as EmulatorOptions, 'webhook.uri'],
+    ['a misspelt webhook option', { webhook: { uri: '' } } as EmulatorOptions, 'uri'],
     ['a misspelt switch', { assumed: { retries: 3 } } as EmulatorOptions, 'assumed.retries'],
     [
       'a switch with an unknown value',
@@ -166,6 +166,20 @@ describe('startEmulator', () => {
     );
     expect(error).toMatchObject({ name: 'ConfigurationError', option });
     expect(inspect(error)).not.toContain('sk_live_a.b');
+  });
+
+  it('reads no option from a polluted Object.prototype', async () => {
+    const polluted = Object.prototype as Record<string, unknown>;
+    Object.assign(polluted, { host: '0.0.0.0', allowRemote: true, errorStatus: 7, status: 404 });
+    try {
+      const emulator = await startEmulator({ port: 0 });
+      expect(new URL(emulator.baseUrl).hostname).toBe('127.0.0.1');
+      emulator.createLink({ amount: 100, reference: 'order-1' });
+      await emulator.close();
+    } finally {
+      for (const name of ['host', 'allowRemote', 'errorStatus', 'status'])
+        Reflect.deleteProperty(polluted, name);
+    }
   });
 
   it('rejects with EADDRINUSE if the port is in use', async () => {

@@ -241,4 +241,10 @@ describe('forms of other sites', () => {
     const headers = { Origin: emulator.payUrl, 'Sec-Fetch-Site': 'same-origin' };
     expect((await page.submit('pay', {}, headers)).status).toBe(303);
   });
+
+  it('are distinguished from the forms of the page behind a proxy with TLS', async () => {
+    const page = await openPage(await createLink(emulator));
+    const headers = { Origin: 'https://pay.example', 'Sec-Fetch-Site': 'same-origin' };
+    expect((await page.submit('pay', {}, headers)).status).toBe(303);
+  });
 });

@@ -346,6 +346,13 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
       fill(0);
       const refused = await createUntilFull(first, 'late');
       await expect(first.pay('order-1')).rejects.toMatchObject({ code: 'state_not_written' });
+      const cancel = () =>
+        fetch(new URL('/control/cancel', first.baseUrl), {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${first.apiKey}`, 'Content-Type': 'application/json' },
+          body: '{"reference":"order-1"}',
+        });
+      for (let time = 0; time < 2; time += 1) expect((await cancel()).status).toBe(500);
       rmSync(join(disk, 'filler'));
       await first.createLink({ ...FIXED, reference: 'afterwards' });
       await first.close();

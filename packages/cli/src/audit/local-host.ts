@@ -5,8 +5,8 @@ export function requireAllowedHost(url: URL, allowed: readonly string[] = []): v
   if (isLocalHost(url.hostname) || allowed.includes(url.hostname) || allowed.includes(url.host))
     return;
   throw usageFailure(
-    `${url.hostname} is not this machine, and the audit sends genuine notifications, ` +
-      'which credit an order',
+    `${url.hostname} is not this machine, and this command sends notifications with a genuine ` +
+      'signature',
     `if you own that server and it is not in production, add --allow-host ${url.hostname}`,
   );
 }

@@ -1,4 +1,4 @@
-import { open, rm, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { auditReceiver } from '@paylink/testing';
 import { runs, type CommonFlags, type Run } from '../action.js';
@@ -6,12 +6,13 @@ import { readCredits } from '../audit/credits.js';
 import { toJUnit, toSarif } from '../audit/formats.js';
 import { requireAllowedHost } from '../audit/local-host.js';
 import { showReport } from '../audit/show-report.js';
-import { EXIT, Failure, failure, INTERRUPTED, usageFailure } from '../failure.js';
+import { cannotBeWritten, EXIT, Failure, failure, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import {
   collect,
   readHeaders,
   requireTarget,
+  requireWritable,
   seconds,
   secretsOf,
   showUrl,
@@ -180,40 +181,12 @@ async function write(
 ): Promise<void> {
   if (target === undefined) return;
   const content = output.redact(make());
-  if (target === true) process.stdout.write(content);
+  if (target === true) output.write(content);
   else {
     await writeFile(target, content).catch((error: unknown) => {
       throw failure(cannotBeWritten(target, error), 'the audit ran, but this report is missing');
     });
   }
-}
-
-/**
- * Fails before an audit that takes minutes, instead of losing its report. Leaves no file behind.
- * @throws Failure
- */
-async function requireWritable(target: string): Promise<void> {
-  try {
-    const found = await stat(target).catch(ignoreMissing);
-    // Opening and closing a pipe would end its reader.
-    if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
-    const file = await open(target, found === undefined ? 'wx' : 'r+');
-    await file.close();
-    if (found === undefined) await rm(target);
-  } catch (error) {
-    throw usageFailure(cannotBeWritten(target, error), 'nothing was sent');
-  }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-}
-
-function cannotBeWritten(target: string, error: unknown): string {
-  return (
-    `${target} cannot be written ` +
-    `(${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`
-  );
 }
 
 function progress(

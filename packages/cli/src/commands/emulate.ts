@@ -9,7 +9,14 @@ import {
 } from '@paylink/emulator';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { watchDeliveries, type LoggedAttempt } from '../delivery-log.js';
-import { EXIT, failure, type Failure, isConfigurationError, usageFailure } from '../failure.js';
+import {
+  cannotBeWritten,
+  EXIT,
+  failure,
+  type Failure,
+  isConfigurationError,
+  usageFailure,
+} from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
 import { KEPT_SECRETS, keepSecrets, readKeptSecrets, type KeptSecrets } from '../kept-secrets.js';
@@ -155,10 +162,7 @@ async function keep(
   };
   if (fresh.apiKey === kept.apiKey && fresh.webhookSecret === kept.webhookSecret) return;
   await keepSecrets(fresh).catch((error: unknown) => {
-    output.note(
-      `${KEPT_SECRETS} cannot be written ` +
-        `(${String((error as NodeJS.ErrnoException).code)}): each start makes new secrets`,
-    );
+    output.note(`${cannotBeWritten(KEPT_SECRETS, error)}: each start makes new secrets`);
   });
 }
 

@@ -11,7 +11,7 @@ import { isWebhookError, verifySignature } from '@paylink/core';
 import { diagnose } from '@paylink/core/diagnose';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { adviceFor } from '../answer-advice.js';
-import { EXIT, failure, usageFailure } from '../failure.js';
+import { cannotBeWritten, EXIT, failure, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { collect, readUrl, showUrl, wholeNumber } from '../input.js';
 import { makePrivateFolder } from '../kept-secrets.js';
@@ -111,10 +111,7 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
   if (flags.replay !== undefined) return replay(flags.replay, { target, secret, output });
 
   const isIgnored = await makePrivateFolder(flags.record).catch((error: unknown) => {
-    throw usageFailure(
-      `--record: ${flags.record} cannot be written ` +
-        `(${String((error as NodeJS.ErrnoException).code)})`,
-    );
+    throw usageFailure(`--record: ${cannotBeWritten(flags.record, error)}`);
   });
   if (!isIgnored) {
     output.note(

@@ -75,7 +75,8 @@ async function settle(
   verb: Verb,
   { flags, args: [reference = ''], output }: Run<Flags>,
 ): Promise<number> {
-  const url = controlUrl(flags.baseUrl ?? process.env[BASE_URL_VARIABLE] ?? DEFAULT_BASE_URL, verb);
+  const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE] ?? '';
+  const url = controlUrl(baseUrl === '' ? DEFAULT_BASE_URL : baseUrl, verb);
   const apiKey = (await findEmulatorApiKey(flags, output))?.value;
   if (apiKey === undefined) {
     throw usageFailure(

@@ -4,7 +4,7 @@ import { runs, type CommonFlags, type Run } from '../action.js';
 import { findDatabase } from '../database.js';
 import { EXIT, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
-import { seconds, wholeNumber } from '../input.js';
+import { requireWritable, seconds, wholeNumber } from '../input.js';
 import type { Output } from '../output.js';
 import { showProgress } from '../progress.js';
 import { openInputs, readInput, type Inputs } from '../prove/inputs.js';
@@ -144,6 +144,7 @@ async function run({ flags, output }: Run<Flags>): Promise<number> {
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  if (typeof flags.csv === 'string') await requireWritable(flags.csv);
   const inputs = await readInputs(flags, output);
   const reader = flags.ask === 'none' ? undefined : await connect(flags, output);
   const state = await StateFolder.open(flags.state);

@@ -4,7 +4,7 @@ import { withinBounds } from '@paylink/core';
 import type { ReconcileReport } from '@paylink/payments';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { findDatabase, messageOf } from '../database.js';
-import { EXIT, INTERRUPTED, usageFailure } from '../failure.js';
+import { cannotBeWritten, EXIT, INTERRUPTED, usageFailure } from '../failure.js';
 import { teach, USAGE_EXIT } from '../help.js';
 import { duration, wholeNumber } from '../input.js';
 import type { Output } from '../output.js';
@@ -224,8 +224,7 @@ function keepFile(path: string, value: unknown, option: string, output: Output):
   try {
     writeJsonFile(path, value);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
-    output.error(`${option}: ${path} cannot be written (${code})`);
+    output.error(`${option}: ${cannotBeWritten(path, error)}`);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   readCredit,
   readMarkKey,
   readOrder,
+  uselessRow,
   type Row,
 } from './rows.js';
 import type { BookSource } from './settle.js';
@@ -121,15 +122,13 @@ class Gathered implements BookSource {
       ['key', 'reference'],
       [['key', 'reference']],
     )) {
+      const useless = cells.key ? undefined : uselessRow(cells.reference, where);
       if (cells.key) yield readMarkKey(cells.key, where);
-      else if (!cells.reference)
-        yield { kind: 'useless', fault: `${where} has neither key nor reference` };
+      else if (useless !== undefined) yield useless;
       else {
-        yield {
-          kind: 'mark',
-          digest: (await identify({ tenant, kind: PAYMENT_SUCCEEDED, reference: cells.reference }))
-            .key,
-        };
+        const reference = cells.reference!;
+        const { key } = await identify({ tenant, kind: PAYMENT_SUCCEEDED, reference });
+        yield { kind: 'mark', digest: key };
       }
     }
   }

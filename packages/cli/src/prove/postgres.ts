@@ -291,7 +291,7 @@ function creditOf([reference, amount, , , , byHand]: readonly (string | null)[])
   return readCredit({ reference, amount, by_hand: byHand }, 'a row of the credits');
 }
 
-/** Computes the key of core's `identify` for the column `reference`. A test compares the two. */
+/** Computes the key of `identify` in @paylink/payments for the column. A test compares the two. */
 function digestSql(tenant: string | undefined): string {
   const identity =
     tenant === undefined

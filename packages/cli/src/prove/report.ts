@@ -1,7 +1,7 @@
 /** Writes the findings for people, as JSON and as CSV. */
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { usageFailure } from '../failure.js';
+import { pipeline } from 'node:stream/promises';
+import { cannotBeWritten, failure } from '../failure.js';
 import type { Output } from '../output.js';
 import { escapeText, text, type Printable } from '../safe-text.js';
 import { FINDINGS, type Finding } from './finding.js';
@@ -119,25 +119,20 @@ export async function writeCsv(
   findings: AsyncIterable<Finding>,
   output: Output,
 ): Promise<void> {
-  const stream = target === true ? process.stdout : createWriteStream(target, { mode: 0o600 });
-  const failed =
-    target === true
-      ? undefined
-      : once(stream, 'error').then(([error]) => error as NodeJS.ErrnoException);
   const shown =
     target === true && process.stdout.isTTY ? escapeText : (line: string): string => line;
-  const write = async (cells: readonly Cell[]): Promise<void> => {
-    if (stream.write(`${shown(output.redact(cells.map(quote).join(',')))}\r\n`)) return;
-    await Promise.race([once(stream, 'drain'), failed]);
+  const line = (cells: readonly Cell[]): string =>
+    `${shown(output.redact(cells.map(quote).join(',')))}\r\n`;
+  const lines = async function* (): AsyncGenerator<string> {
+    yield line(COLUMNS);
+    for await (const finding of findings)
+      yield line(COLUMNS.map((column) => valueOf(finding[column])));
   };
-  await write(COLUMNS);
-  for await (const finding of findings)
-    await write(COLUMNS.map((column) => valueOf(finding[column])));
-  if (target === true) return;
-  stream.end();
-  const error = await Promise.race([once(stream, 'close').then(() => undefined), failed]);
-  if (error !== undefined)
-    throw usageFailure(`--csv: ${target} cannot be written (${error.code ?? 'unknown reason'})`);
+  output.clearProgress();
+  if (target === true) return pipeline(lines, process.stdout, { end: false });
+  await pipeline(lines, createWriteStream(target, { mode: 0o600 })).catch((error: unknown) => {
+    throw failure(`--csv: ${cannotBeWritten(target, error)}`, 'the service was asked already');
+  });
 }
 
 type Cell = string | number | boolean | undefined;

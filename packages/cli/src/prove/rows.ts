@@ -1,5 +1,6 @@
 /** Checks the rows of each input. Reports an inexact value as a fault and never rounds. */
 
+import { faultOfReference } from '@paylink/core';
 import { usageFailure } from '../failure.js';
 
 /** The amount of an order, or the bounds of the customer's choice, in whole smallest units. */
@@ -29,7 +30,7 @@ export interface MarkRow {
   readonly digest: string;
 }
 
-/** A row without a reference, which cannot be blamed on an order. */
+/** A row without a valid reference, which cannot be blamed on an order. */
 export interface UselessRow {
   readonly kind: 'useless';
   readonly fault: string;
@@ -70,7 +71,8 @@ export function readOrder(
   where: string,
 ): OrderRow | UselessRow {
   const { reference, amount, amount_min: least, amount_max: most, currency } = cells;
-  if (isBlank(reference)) return { kind: 'useless', fault: `${where} has no reference` };
+  const useless = uselessRow(reference, where);
+  if (useless !== undefined) return useless;
   const row = { kind: 'order', reference: reference!, ...(currency ? { currency } : {}) } as const;
   if (amount && (least || most)) return { ...row, fault: `${where} has both an amount and bounds` };
   try {
@@ -94,7 +96,8 @@ export function readCredit(
   where: string,
 ): CreditRow | UselessRow {
   const { reference, amount, by_hand: byHand } = cells;
-  if (isBlank(reference)) return { kind: 'useless', fault: `${where} has no reference` };
+  const useless = uselessRow(reference, where);
+  if (useless !== undefined) return useless;
   const row = { kind: 'credit', reference: reference! } as const;
   try {
     return {
@@ -114,8 +117,14 @@ export function readMarkKey(key: Cell, where: string): MarkRow | UselessRow {
   return { kind: 'useless', fault: `${where} needs a key of 64 hexadecimal digits` };
 }
 
-function isBlank(cell: Cell): boolean {
-  return cell === undefined || cell === null || cell.trim() === '';
+/** Returns a row for a reference that no order can have. */
+export function uselessRow(reference: Cell, where: string): UselessRow | undefined {
+  if (reference === undefined || reference === null || reference.trim() === '')
+    return { kind: 'useless', fault: `${where} has no reference` };
+  const fault = faultOfReference(reference);
+  return fault === undefined
+    ? undefined
+    : { kind: 'useless', fault: `${where}: the reference ${fault}` };
 }
 
 /**

@@ -1,5 +1,4 @@
-import { ConfigurationError } from '@paylink/core';
-import { LONGEST_TIMER } from '../longest-timer.js';
+import { check, validateBound, validateOptions } from '@paylink/core';
 
 /** Changes notifications before a receiver sees them. */
 export interface Disturbance {
@@ -33,8 +32,8 @@ export class Disturbances {
    * the option
    */
   add(disturbance: Disturbance): () => void {
-    checkDisturbance(disturbance);
-    const entry = { disturbance: { ...disturbance }, left: disturbance.count ?? Infinity };
+    const own = validateDisturbance(disturbance);
+    const entry = { disturbance: own, left: own.count ?? Infinity };
     this.#inForce.add(entry);
     return () => {
       this.#inForce.delete(entry);
@@ -57,26 +56,18 @@ export class Disturbances {
   }
 }
 
-/** @throws ConfigurationError that names the option */
-export function checkDisturbance(disturbance: Disturbance): void {
-  const fault = faultOf(disturbance);
-  if (fault !== undefined) throw new ConfigurationError('disturb', fault);
-}
-
-function faultOf(disturbance: unknown): string | undefined {
-  if (typeof disturbance !== 'object' || disturbance === null)
-    return 'must be an object with a kind';
-  const { kind, delay, count, reference } = disturbance as Disturbance;
-  const unknown = Object.keys(disturbance).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined)
-    return `has the unknown option ${unknown}. Valid options: ${KNOWN.join(', ')}`;
-  if (!KINDS.includes(kind)) return `must have a kind of ${KINDS.join(', ')}`;
-  if (delay !== undefined && !(Number.isInteger(delay) && delay >= 0 && delay <= LONGEST_TIMER)) {
-    return `must have a delay of 0 to ${LONGEST_TIMER} whole milliseconds`;
-  }
-  if (count !== undefined && !(Number.isSafeInteger(count) && count > 0))
-    return 'must have a count of 1 or more';
-  if (reference !== undefined && typeof reference !== 'string')
-    return 'must have a reference that is a string';
-  return undefined;
+/**
+ * Returns a copy of the own properties.
+ *
+ * @throws ConfigurationError that names the option
+ */
+export function validateDisturbance(disturbance: Disturbance): Disturbance {
+  const own = validateOptions(disturbance, KNOWN, 'disturb');
+  const { kind, delay, count, reference } = own;
+  check(KINDS.includes(kind), 'kind', `must be one of ${KINDS.join(', ')}`);
+  if (delay !== undefined) validateBound('delay', delay, 0);
+  if (count !== undefined) validateBound('count', count, 1, Number.MAX_SAFE_INTEGER);
+  const isReference = reference === undefined || typeof reference === 'string';
+  check(isReference, 'reference', 'must be a string');
+  return own;
 }

@@ -1,8 +1,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import { ConfigurationError } from '@paylink/core';
+import { check, validateBound, validateOptions } from '@paylink/core';
 import { EmulatorError, type EmulatorErrorCode } from '../emulator-error.js';
 import { isFault } from '../faults/faults.js';
-import { LONGEST_TIMER } from '../longest-timer.js';
 import { quote } from '../visible-text.js';
 import type { EmulatorDelivery } from './delivery.js';
 
@@ -38,8 +37,8 @@ export class Waiting {
    *   `endAll`
    */
   async wait(awaited: AwaitedDelivery, why: () => string): Promise<EmulatorDelivery> {
-    checkAwaited(awaited);
-    const { timeout = 5_000 } = awaited;
+    const own = validateAwaited(awaited);
+    const { timeout = 5_000 } = own;
     return new Promise((resolve, reject) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -47,7 +46,7 @@ export class Waiting {
       };
       const waiter: Waiter = {
         look: () => {
-          const found = this.#deliveries().findLast((delivery) => fits(delivery, awaited));
+          const found = this.#deliveries().findLast((delivery) => isMatch(delivery, own));
           if (found === undefined) return;
           end();
           resolve(found);
@@ -58,11 +57,11 @@ export class Waiting {
         },
       };
       const timer = setTimeout(() => {
-        const seen = this.#deliveries().filter(isOf(awaited)).at(-1);
+        const seen = this.#deliveries().filter(isOf(own)).at(-1);
         waiter.fail(
           new EmulatorError(
             'wait_timeout',
-            `${goalOf(awaited)} within ${timeout} ms: ${explain(seen) ?? why()}`,
+            `${goalOf(own)} within ${timeout} ms: ${explain(seen) ?? why()}`,
           ),
         );
       }, timeout);
@@ -81,27 +80,13 @@ export class Waiting {
   }
 }
 
-function checkAwaited(awaited: AwaitedDelivery): void {
-  const { reference, status, timeout } = awaited;
-  const unknown = Object.keys(awaited).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined)
-    throw new ConfigurationError(
-      unknown,
-      `is an unknown option. Valid options: ${KNOWN.join(', ')}`,
-    );
-  if (typeof reference !== 'string') throw new ConfigurationError('reference', 'must be a string');
-  if (status !== undefined && !isWhole(status, 100, 599))
-    throw new ConfigurationError('status', 'must be a status from 100 to 599');
-  if (timeout !== undefined && !isWhole(timeout, 1, LONGEST_TIMER)) {
-    throw new ConfigurationError(
-      'timeout',
-      `must be a whole number of milliseconds from 1 to ${LONGEST_TIMER}`,
-    );
-  }
-}
-
-function isWhole(value: unknown, least: number, most: number): boolean {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+function validateAwaited(awaited: AwaitedDelivery): AwaitedDelivery {
+  const own = validateOptions(awaited, KNOWN);
+  const { reference, status, timeout } = own;
+  check(typeof reference === 'string', 'reference', 'must be a string');
+  if (status !== undefined) validateBound('status', status, 100, 599);
+  if (timeout !== undefined) validateBound('timeout', timeout);
+  return own;
 }
 
 /** Excludes faults, because `sendFault` returns its own outcome. */
@@ -109,7 +94,7 @@ function isOf({ reference }: AwaitedDelivery): (delivery: EmulatorDelivery) => b
   return (delivery) => delivery.reference === reference && !isFault(delivery.fault);
 }
 
-function fits(delivery: EmulatorDelivery, awaited: AwaitedDelivery): boolean {
+function isMatch(delivery: EmulatorDelivery, awaited: AwaitedDelivery): boolean {
   if (!isOf(awaited)(delivery)) return false;
   const { status } = awaited;
   if (status === undefined) return delivery.state === 'delivered';

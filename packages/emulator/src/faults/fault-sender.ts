@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@paylink/core';
+import { ConfigurationError, validateBound, validateOptions } from '@paylink/core';
 import type { FaultOutcome } from '../deliveries/delivery.js';
 import { FAULT_NAMES, isFault, type Fault } from './faults.js';
 import { makeFaultyDelivery, type FaultOptions, type Genuine } from './faulty-notifications.js';
@@ -39,9 +39,9 @@ export class FaultSender {
   ): { readonly id: string; readonly outcome: Promise<FaultOutcome> } {
     if (!isFault(fault))
       throw new ConfigurationError('fault', `must be one of ${FAULT_NAMES.join(', ')}`);
-    checkOptions(options);
+    const own = validateFaultOptions(options);
     return this.#options.outbox.sendFault(link, fault, () =>
-      makeFaultyDelivery(fault, this.#genuine(link), options),
+      makeFaultyDelivery(fault, this.#genuine(link), own),
     );
   }
 
@@ -73,17 +73,10 @@ export class FaultSender {
   }
 }
 
-function checkOptions(options: FaultOptions): void {
-  for (const [name, value] of Object.entries(options) as [keyof FaultOptions, unknown][]) {
-    if (!Object.hasOwn(LARGEST, name)) {
-      throw new ConfigurationError(
-        name,
-        `is an unknown option of a fault. Valid options: ${Object.keys(LARGEST).join(', ')}`,
-      );
-    }
-    const isValid =
-      Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST[name];
-    if (value !== undefined && !isValid)
-      throw new ConfigurationError(name, `must be a whole number from 1 to ${LARGEST[name]}`);
-  }
+function validateFaultOptions(options: FaultOptions): FaultOptions {
+  const names = Object.keys(LARGEST) as (keyof FaultOptions)[];
+  const own = validateOptions(options, names, 'options of a fault');
+  for (const name of names)
+    if (own[name] !== undefined) validateBound(name, own[name], 1, LARGEST[name]);
+  return own;
 }
