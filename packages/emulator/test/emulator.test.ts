@@ -174,7 +174,7 @@ describe('startEmulator', () => {
     try {
       const emulator = await startEmulator({ port: 0 });
       expect(new URL(emulator.baseUrl).hostname).toBe('127.0.0.1');
-      emulator.createLink({ amount: 100, reference: 'order-1' });
+      await emulator.createLink({ amount: 100, reference: 'order-1' });
       await emulator.close();
     } finally {
       for (const name of ['host', 'allowRemote', 'errorStatus', 'status'])
