@@ -1,5 +1,5 @@
-import { check, validateBound, validateOptions } from '@paylink/core';
-import type { Payments, Received } from '@paylink/payments';
+import { check, validateBound, validateOptions, type Handled } from '@paylink/core';
+import type { Payments } from '@paylink/payments';
 import { fromJob } from './job-data.js';
 
 export interface ProcessorOptions {
@@ -20,7 +20,7 @@ export interface ProcessorOptions {
 export function createProcessor(
   payments: Pick<Payments, 'receive'>,
   options: ProcessorOptions = {},
-): (job: { data: unknown }, token?: string, signal?: AbortSignal) => Promise<Received> {
+): (job: { data: unknown }, token?: string, signal?: AbortSignal) => Promise<Handled> {
   check(typeof payments?.receive === 'function', 'payments', 'must be made by createPayments()');
   const { timeout = 25_000 } = validateOptions(options, ['timeout']);
   validateBound('timeout', timeout);

@@ -90,7 +90,8 @@ function named(subject: LogSubject | undefined): string {
  */
 function textOf(error: Error, code: string): string {
   try {
-    return `${String(error.message).replace(/\.$/, '')}${causeOf(error, code)}`.replace(/\s+/g, ' ');
+    const { message }: { readonly message: unknown } = error;
+    return `${String(message).replace(/\.$/, '')}${causeOf(error, code)}`.replace(/\s+/g, ' ');
   } catch {
     return 'an error that cannot be read';
   }

@@ -51,7 +51,7 @@ async function readWithin(
   Reflect.set(request, READ, true);
   // A host without streams already has the whole body.
   const reader = typeof body?.getReader === 'function' ? body.getReader() : undefined;
-  const reading = reader === undefined ? whole(request, bodyLimit) : collect(reader, bodyLimit);
+  const reading = reader === undefined ? whole(request) : collect(reader, bodyLimit);
   try {
     const reason = (): WebhookError => new WebhookError('body_timeout');
     return await withinBounds(reading, { milliseconds: bodyTimeout, reason });
@@ -61,10 +61,8 @@ async function readWithin(
   }
 }
 
-async function whole(request: FetchRequest, bodyLimit: number): Promise<Uint8Array> {
-  const body = new Uint8Array(await request.arrayBuffer());
-  if (body.length > bodyLimit) throw new WebhookError('body_too_large');
-  return body;
+async function whole(request: FetchRequest): Promise<Uint8Array> {
+  return new Uint8Array(await request.arrayBuffer());
 }
 
 async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Array> {

@@ -49,15 +49,15 @@ export async function creditOnce<Tx, Payment extends ServicePayment>(
   identity: Identity,
   context: Omit<CreditContext<Tx>, 'tx'>,
 ): Promise<Credited> {
-  let wasCredited = false;
+  let wasCreditedBefore = false;
   const work = async (tx: Tx): Promise<void> => {
     const returned: unknown = await credit(payment, { tx, ...context });
-    wasCredited = returned === 'already_credited';
-    if (!wasCredited && !isRowCount(returned)) throw notCredited(payment.reference, returned);
+    wasCreditedBefore = returned === 'already_credited';
+    if (!wasCreditedBefore && !isRowCount(returned)) throw notCredited(payment.reference, returned);
   };
   const result = await runOnce(store, identity, work, context.signal);
   if (result !== 'done') return result;
-  return wasCredited ? 'duplicate' : 'handled';
+  return wasCreditedBefore ? 'duplicate' : 'handled';
 }
 
 /** Credits outside a receiver, and so limits the time, observes and logs itself. */

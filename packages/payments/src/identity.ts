@@ -7,7 +7,7 @@ import { faultOfReference, isEventKind, WebhookError } from '@paylink/core';
 export type Identity = Readonly<{
   /** Digest of tenant, kind and reference. Each key is credited once. */
   key: string;
-  /** Digest of tenant and reference. Runs with the same turn wait for each other. */
+  /** Digest of tenant and reference. Runs with the same turn never overlap. */
   turn: string;
 }>;
 

@@ -5,7 +5,6 @@ export type { FailedDelivery, Inbox, KeptDelivery } from './inbox.js';
 export { memoryStore } from './memory-store.js';
 export type { PaymentOutcome } from './observe.js';
 export { createPayments, type Payments } from './payments.js';
-export type { Received } from './receive.js';
 export { readPayments, type PaymentReading } from './reconcile/read-payments.js';
 export type { ReconcileOptions } from './reconcile/reconcile.js';
 export type { ReconcileProgress, ReconcileReport } from './reconcile/report.js';

@@ -10,7 +10,10 @@ export type RunResult = 'done' | 'duplicate' | 'in_progress';
 export interface RunOptions {
   /** On abort the store stops the work for good, so that nothing takes effect later. */
   readonly signal: AbortSignal;
-  /** A digest of tenant and reference. Runs with the same turn wait for each other. */
+  /**
+   * A digest of tenant and reference. Runs with the same turn never overlap: they wait, or end with
+   * `in_progress`.
+   */
   readonly turn: string;
 }
 

@@ -1,5 +1,6 @@
+import type { Handled } from '@paylink/core';
 import type { ServicePayment } from './ask.js';
-import { receive, type Received } from './receive.js';
+import { receive } from './receive.js';
 import { reconcile, type ReconcileOptions } from './reconcile/reconcile.js';
 import type { References } from './reconcile/references.js';
 import type { ReconcileReport } from './reconcile/report.js';
@@ -22,7 +23,7 @@ export interface Payments {
       /** Ends the run. Without a signal, the option `timeout` of the payments ends it. */
       readonly signal?: AbortSignal | undefined;
     },
-  ): Promise<Received>;
+  ): Promise<Handled>;
   /**
    * Asks the service for the payment of an order, and credits the order if the payment succeeded.
    * Call it on the return page. Simultaneous calls share one request, and later calls reuse its

@@ -1,4 +1,5 @@
-import { check, failureOf, WebhookError, type UnrecognizedEvent, checkSignal } from '@paylink/core';
+import { check, checkSignal, failureOf, WebhookError } from '@paylink/core';
+import type { Handled, UnrecognizedEvent } from '@paylink/core';
 import { ask, type ServicePayment } from './ask.js';
 import { creditOnce, type Credited, type Paid } from './credit.js';
 import { identify, validateTenant } from './identity.js';
@@ -9,10 +10,6 @@ import type { Payments } from './payments.js';
 import { hasMark, runOnce } from './run-once.js';
 import { SUCCEEDED, type AnyEvent, type Settings } from './settings.js';
 
-export interface Received {
-  readonly outcome: 'handled' | 'duplicate' | 'ignored';
-}
-
 interface Run extends Delivered {
   readonly signal: AbortSignal;
 }
@@ -22,7 +19,7 @@ export async function receive<Tx, Payment extends ServicePayment>(
   settings: Settings<Tx, Payment>,
   event: AnyEvent,
   context: Parameters<Payments['receive']>[1] = {},
-): Promise<Received> {
+): Promise<Handled> {
   check(typeof event === 'object' && event !== null, 'event', 'must be a verified event');
   // Reads own properties only, because an inherited tenant would give the order another key.
   const own = Object.assign({ __proto__: null }, event) as Partial<UnrecognizedEvent>;

@@ -12,7 +12,7 @@ interface Shared<T> {
 export class SharedAnswers<T> {
   readonly #shared = new Map<string, Shared<T>>();
 
-  /** Number of stored keys. The next request removes expired keys. */
+  /** Number of stored keys. The next request removes the oldest expired keys. */
   get size(): number {
     return this.#shared.size;
   }

@@ -66,7 +66,10 @@ export interface PoolOptions<Client, Tx = QueryOf<Client>> extends StoreOptions 
   readonly tx?: ((client: Client) => Tx) | undefined;
 }
 
-export type AnyOptions = PoolOptions<PgClient, unknown> & { readonly logger: Logger };
+export type AnyOptions = PoolOptions<PgClient, unknown> & {
+  readonly logger: Logger;
+  readonly idleTimeout: number;
+};
 
 /** A pool, or a driver that begins and ends transactions itself. */
 export type Database =
@@ -166,12 +169,12 @@ const ISOLATIONS = ['read committed', 'repeatable read', 'serializable'];
 /** @throws ConfigurationError that names the option */
 export function validateStoreOptions(options: object, kind: Database['kind']): AnyOptions {
   const own = validateOptions(options as PoolOptions<PgClient, unknown>, KNOWN[kind]);
-  const { idleTimeout = 0, inbox = false, isolation, tx } = own;
+  const { idleTimeout = 60_000, inbox = false, isolation, tx } = own;
   check(typeof inbox === 'boolean', 'inbox', 'must be true or false');
   validateBound('idleTimeout', idleTimeout, 0);
   const isIsolation = isolation === undefined || ISOLATIONS.includes(isolation);
   check(isIsolation, 'isolation', `must be one of ${ISOLATIONS.join(', ')}`);
   const isMaker = tx === undefined || typeof tx === 'function';
   check(isMaker, 'tx', 'must be a function that makes `tx` from a client');
-  return Object.assign(own, { logger: createLogger(own.logger) });
+  return Object.assign(own, { logger: createLogger(own.logger), idleTimeout });
 }

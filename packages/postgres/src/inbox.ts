@@ -123,10 +123,9 @@ class Writer {
 
   /** Resolves with the error instead of rejecting. */
   async #run(makeStatement: () => string | Promise<string>): Promise<unknown> {
-    const { signal } = new AbortController();
     try {
       const statement = await makeStatement();
-      await withRetries({ signal, isWorthRetrying }, () => this.#database.query(statement));
+      await withRetries({ isWorthRetrying }, () => this.#database.query(statement));
       return undefined;
     } catch (error) {
       return error ?? new Error('the database failed');

@@ -68,7 +68,7 @@ export function postgresStore<Tx extends object>(
 export function postgresStore(driver: unknown, all: object = {}): PostgresStore<unknown> {
   const database = validateDatabase(driver);
   const options = validateStoreOptions(all, database.kind);
-  const { logger, isolation, idleTimeout = 60_000 } = options;
+  const { logger, isolation, idleTimeout } = options;
   const warnings = new Warnings(logger);
   const transactions =
     database.kind === 'pool'

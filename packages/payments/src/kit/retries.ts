@@ -17,7 +17,7 @@ export async function withRetries<T>(
     isWorthRetrying,
   }: {
     /** No further attempt starts after the abort. */
-    readonly signal: AbortSignal;
+    readonly signal?: AbortSignal | undefined;
     /** Returns true if the database rolled the attempt back in favour of another transaction. */
     readonly isWorthRetrying: (error: unknown) => boolean;
   },
@@ -27,7 +27,7 @@ export async function withRetries<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (number === ATTEMPTS || signal.aborted || !isWorthRetrying(error)) throw error;
+      if (number === ATTEMPTS || signal?.aborted === true || !isWorthRetrying(error)) throw error;
     }
     await pause(Math.random() * LONGEST_WAIT * number, { signals: [signal] });
   }
