@@ -1,4 +1,5 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import type { Reporter, Vitest } from 'vitest/node';
 import { NearestFirst } from './nearest-first.js';
 
 /** The settings of one target, from lab/mutants/run.ts. */
@@ -22,8 +23,24 @@ function project(
   return { resolve, ssr: { resolve }, test: { name, include, exclude, testTimeout: 8_000 } };
 }
 
+/** Reports a failed set-up as an error, because Stryker counts failed tests, and none has run. */
+function reportFailedSetUp(): Reporter {
+  let vitest: Vitest;
+  return {
+    onInit(started) {
+      vitest = started;
+    },
+    onTestModuleEnd(file) {
+      const failed = [...file.children.allTests('failed')];
+      if (file.state() === 'failed' && failed.length === 0)
+        vitest.state.catchError(new Error(`the set-up of ${file.moduleId} failed`), 'set-up');
+    },
+  };
+}
+
 export default defineConfig({
   test: {
+    reporters: [reportFailedSetUp()],
     projects: [
       project('Node', tests),
       ...(onWebCrypto.length > 0 ? [project('WebCrypto', onWebCrypto, 'workerd')] : []),
