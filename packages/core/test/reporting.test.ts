@@ -103,7 +103,9 @@ describe('the log of a genuine delivery that is refused before its handler', () 
       );
     expect(log.error.mock.calls).toEqual(
       ['order-1', 'order-2'].map((reference) => [
-        expect.stringMatching(`^\\[paylink] 503 payment_pending: "${reference}": the event header`),
+        expect.stringMatching(
+          `^\\[paylink] 503 payment_pending: "${reference}": the event header`,
+        ) as string,
         { code: 'payment_pending', status: 503, reference, kind: 'payment.succeeded' },
       ]),
     );

@@ -64,7 +64,6 @@ const faults: readonly Fault[] = [
   ['an API key', 'sk_live_abc.def', 'is an API key'],
   ['a list of nine', Array.from({ length: 9 }, () => secret), 'must be a list of 1 to 8 secrets'],
   ['an empty list', [], 'must be a list of 1 to 8 secrets'],
-  // eslint-disable-next-line no-sparse-arrays -- a double comma is the mistake
   ['a list with a hole', [secret, , secret], 'secret[1] is missing'],
   ['a list with an empty entry', [secret, ''], '[1] is empty'],
   ['a list with a missing entry', [secret, undefined], '[1] is missing'],
