@@ -44,7 +44,7 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
         'no error handler',
         'an inflater',
       ],
-      hint: /No preParsing or onRequest hook may read request\.raw/,
+      hint: /A preParsing or onRequest hook must not read request\.raw/,
     },
     listen: (setup) => listen(create, setup),
   };

@@ -36,7 +36,7 @@ export const nodeHttp: Host = {
       'every method',
       'an inflater',
     ],
-    hint: /No other code may read the request before paymentWebhook/,
+    hint: /Other code must not read the request before paymentWebhook/,
   },
   listen: (setup) => listening(serverFor(setup, surround(setup.surroundings, listenerOf(setup)))),
 };
