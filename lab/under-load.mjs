@@ -15,12 +15,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT, run } from '../scripts/bootstrap.mjs';
 
-/** Limits, retries, turns, leases and measured times. */
+/** Limits, turns, leases and slow senders. */
 const TIMING = [
   'packages/core/test/time-limit',
-  'packages/client/test/retry',
-  'packages/emulator/test/notifications',
-  'packages/payments/test/rate-limit',
   'packages/payments/test/settle',
   'packages/postgres/test/transactions',
   'test/adapters/slow-senders',

@@ -10,7 +10,7 @@ const STAYS_OPEN: Exception = {
   what: /^the end of the connection after a refusal/,
   why:
     'a Response cannot close its connection, and this host does not close it when the body is ' +
-    'body',
+    'cancelled',
 };
 
 const BUNS_OWN_LIMIT: Exception = {

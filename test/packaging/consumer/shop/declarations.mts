@@ -3,7 +3,7 @@ import { createProcessor, enqueue } from '@paylink/bullmq';
 import { createClient, isPaylinkError } from '@paylink/client';
 import { startEmulator } from '@paylink/emulator';
 import { createPayments, identify, memoryStore, readPayments } from '@paylink/payments';
-import { RecentlyDone, Turns, withRetries } from '@paylink/payments/store';
+import { Turns, withRetries } from '@paylink/payments/store';
 import { migrationSql, postgresStore } from '@paylink/postgres';
 import { redisStore } from '@paylink/redis';
 import { attacks, auditReceiver, signedDelivery, testPaymentStore } from '@paylink/testing';
@@ -32,7 +32,7 @@ export const { receive, settle, reconcile } = payments;
 export const failures = async () => (await payments.reconcile(['order-42'])).errors;
 export const readings = readPayments({ client, references: ['order-42'] });
 export const identity = identify({ kind: 'payment.succeeded', reference: 'order-42' });
-export const kit = { turns: new Turns(), recent: new RecentlyDone(), withRetries };
+export const kit = { turns: new Turns(), withRetries };
 export const processor = createProcessor(payments);
 export const enqueued = enqueue(queue);
 
