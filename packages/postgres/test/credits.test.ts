@@ -208,7 +208,10 @@ describe('statements that a credit does not await', () => {
       { logger: { ...silent, error } },
     );
     expect(await deliver(reference)).toBe(500);
-    await expect(kept.query('SELECT 1')).rejects.toThrow('the transaction is over');
+    await expect(kept.query('SELECT 1')).rejects.toMatchObject({
+      message: expect.stringContaining('the transaction is over') as string,
+      cause: { message: 'no stock' },
+    });
     expect(error).not.toHaveBeenCalled();
   });
 });
@@ -252,9 +255,11 @@ describe('`tx`', () => {
   it('logs once per store that a credit succeeded without `tx`', async () => {
     const warn = vi.fn();
     const pool = shop.pool();
-    const deliver = shop.receiver(pool, (_, order) => credit(pool, order), {
-      logger: { ...silent, warn },
-    });
+    const options = { logger: { ...silent, warn } };
+    const through = shop.receiver(pool, (tx, order) => credit(tx, order), options);
+    expect(await through(await shop.order())).toBe(200);
+    expect(warn).not.toHaveBeenCalled();
+    const deliver = shop.receiver(pool, (_, order) => credit(pool, order), options);
     for (let time = 0; time < 2; time += 1) expect(await deliver(await shop.order())).toBe(200);
     expect(warn).toHaveBeenCalledOnce();
     expect(warn.mock.calls[0]![0]).toContain('Write through `tx`');

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { postgresStore } from '@paylink/postgres';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   codesIn,
   explained,
@@ -98,5 +99,34 @@ describe('an error of the store’s own statements', () => {
     expect((finishFailure(taken) as Error).cause).toBe(taken);
     const constraint = withCode('23503');
     expect(finishFailure(constraint)).toBe(constraint);
+  });
+});
+
+describe('a credit on an ORM that ignores its time limit', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is logged after two seconds, because it keeps its connection', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const error = vi.fn();
+    const database = {
+      transaction: <T>(work: (tx: object) => Promise<T>) => work({}),
+      query: (_tx: object | undefined, sql: string) =>
+        Promise.resolve(sql.includes('pg_try_advisory') ? [{ state: '7', role: 'none' }] : []),
+    };
+    const store = postgresStore(database, { schema: 'public', logger: { warn: vi.fn(), error } });
+    const controller = new AbortController();
+    const options = { signal: controller.signal, turn: 'b'.repeat(64) };
+    const begun = vi.fn(() => new Promise<void>(() => undefined));
+    const ended = store.run('a'.repeat(64), begun, options).catch(String);
+    await vi.waitUntil(() => begun.mock.calls.length > 0);
+    controller.abort(new Error('its time is over'));
+    expect(await ended).toContain('its time is over');
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(error).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(error).toHaveBeenCalledOnce();
+    expect(error.mock.calls[0]![0]).toContain('keeps a connection of the pool');
   });
 });
