@@ -34,8 +34,11 @@ function hostRequest(
 
 const piece = (length: number): Uint8Array => new Uint8Array(length).map((_, index) => index % 251);
 
-it('holds a copy of the pieces, because a host may use their memory again', async () => {
-  const pieces = [piece(10), piece(10)];
+it.each<[string, (length: number) => Uint8Array]>([
+  ['Uint8Array', piece],
+  ['Buffer', (length) => Buffer.from(piece(length))],
+])('holds a copy of each %s, because a host may use its memory again', async (_, make) => {
+  const pieces = [make(10), make(10)];
   for (const sent of [pieces, pieces.slice(1)]) {
     const body = await readBody(requestOf(...sent), limits);
     for (const each of sent) each.fill(0);
