@@ -76,6 +76,27 @@ describe('the diagnosis of a receiver', () => {
     expect(await logged(withNewline, so(31))).toHaveLength(1);
   });
 
+  it('keeps room for other causes, however a stranger spells the header', async () => {
+    const before = new Set<string>();
+    const hex = signed('forged');
+    const forms = [
+      hex.toUpperCase(),
+      hex.slice(1),
+      `${hex}0`,
+      Buffer.from(hex, 'hex').toString('base64'),
+    ];
+    const marked = forms.flatMap((form) => [
+      form,
+      `sha256=${form}`,
+      `"${form}"`,
+      `"sha256=${form}"`,
+    ]);
+    const spellings = marked.flatMap((form) => [form, ` ${form}`]);
+    for (const signature of spellings) await logged({ signature }, before);
+    expect(before.size).toBeLessThan(12);
+    expect(await logged(withNewline, before)).toHaveLength(1);
+  });
+
   it('logs nothing once NODE_ENV is production', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     expect(await logged(withNewline)).toEqual([]);
