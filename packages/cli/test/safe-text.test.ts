@@ -78,3 +78,21 @@ it('hides a secret with characters that a terminal shows escaped', () => {
   write.mockRestore();
   expect(written).toEqual(Array(3).fill('the server said [hidden]\n'));
 });
+
+it('removes the progress text before it writes JSON', () => {
+  vi.stubEnv('NO_COLOR', '1');
+  const isTty = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY');
+  Object.defineProperty(process.stderr, 'isTTY', { value: true, configurable: true });
+  const written: unknown[] = [];
+  const spies = [process.stdout, process.stderr].map((stream) =>
+    vi.spyOn(stream, 'write').mockImplementation((part) => written.push(part) > 0),
+  );
+  const output = new Output(true);
+  output.progress('asking the service');
+  output.document({ a: 1 });
+  for (const spy of spies) spy.mockRestore();
+  if (isTty === undefined) Reflect.deleteProperty(process.stderr, 'isTTY');
+  else Object.defineProperty(process.stderr, 'isTTY', isTty);
+  vi.unstubAllEnvs();
+  expect(written.slice(-2)).toEqual(['\r\u001b[2K', '{\n  "a": 1\n}\n']);
+});
