@@ -19,11 +19,7 @@ export type NestWebhookOptions = GateOptions<EventSchemas, NestHost>;
 
 /** Node's request, which both platforms extend, with the bytes that Nest keeps. */
 type PlatformRequest = IncomingMessage & { rawBody?: unknown; readonly raw?: PlatformRequest };
-type PlatformResponse = ServerResponse & {
-  readonly raw?: ServerResponse;
-  hijack?(): void;
-  header(name: string, value: string): unknown;
-};
+type PlatformResponse = ServerResponse & { readonly raw?: ServerResponse; hijack?(): void };
 
 const BODY_CONSUMED_HINT =
   'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true }), in tests ' +
@@ -73,7 +69,7 @@ function fail(thrown: unknown, context: ExecutionContext): never {
     // Nest logs every other error, but no HttpException.
     new Logger('PaymentWebhook').error(logLine(error, webhookEvent(requestOf(context))));
     const response = context.switchToHttp().getResponse<PlatformResponse>();
-    for (const header of Object.entries(errorReply(error).headers)) response.header(...header);
+    (response.raw ?? response).setHeaders(new Map(Object.entries(errorReply(error).headers)));
     throw new HttpException({ error: error.code }, error.status);
   }
   // Nest sends the message of an error that has a status.
