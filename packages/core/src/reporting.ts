@@ -62,7 +62,7 @@ export function createReporter(
         const { reference, kind } = report.proven ?? {};
         const fields = { code, status, reference, kind };
         const line = logLine(error, reference === undefined ? undefined : { reference });
-        // A stranger can cause endless refusals, but only the service sends genuine deliveries.
+        // A stranger can cause endless refusals, but needs a genuine body to cause these lines.
         if (report.proven === undefined) refusals(line, fields);
         else if (isFailure) logger.error(line, fields);
         else logger.warn(line, fields);

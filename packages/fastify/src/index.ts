@@ -21,8 +21,7 @@ export interface FastifyWebhookOptions<Events extends EventSchemas> extends Rece
 }
 
 const REGISTER = "app.register(paymentWebhook({ url: '/webhooks/payments', secret }, handlers))";
-const HINT =
-  'A preParsing or onRequest hook must not read request.raw, unless the hook passes the bytes on.';
+const HINT = 'A preParsing or onRequest hook that reads request.raw must pass the bytes on.';
 
 /**
  * Returns an encapsulated plugin to register. Its route verifies a notification before any of your

@@ -273,7 +273,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ]);
     expect(logger.error).toHaveBeenCalledOnce();
     expect(logger.error.mock.calls[0]![0]).toMatch(
-      /a `data` listener.*A preParsing or onRequest hook must not read/,
+      /a `data` listener.*A preParsing or onRequest hook that reads/,
     );
     expect(handler).not.toHaveBeenCalled();
   });

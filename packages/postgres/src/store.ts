@@ -4,6 +4,7 @@ import { Turns, withRetries } from '@paylink/payments/store';
 import {
   validateDatabase,
   validateStoreOptions,
+  type AnyOptions,
   type ClientOf,
   type DrizzleDatabase,
   type PgliteDatabase,
@@ -68,15 +69,14 @@ export function postgresStore<Tx extends object>(
 export function postgresStore(driver: unknown, all: object = {}): PostgresStore<unknown> {
   const database = validateDatabase(driver);
   const options = validateStoreOptions(all, database.kind);
-  const { logger, isolation, idleTimeout } = options;
-  const warnings = new Warnings(logger);
+  const warnings = new Warnings(options.logger);
   const transactions =
     database.kind === 'pool'
       ? new PoolTransactions(database.pool, options, warnings)
       : new DriverTransactions(database.driver, database.hasQuery, warnings);
   const marks = new Marks(transactions, options);
   return {
-    ...storeOn(transactions as Transactions<unknown>, marks, { isolation, idleTimeout }),
+    ...storeOn(transactions as Transactions<unknown>, marks, options),
     inbox: options.inbox === true ? openInbox(transactions, marks) : undefined,
   };
 }
@@ -84,10 +84,7 @@ export function postgresStore(driver: unknown, all: object = {}): PostgresStore<
 function storeOn<Tx>(
   database: Transactions<Tx>,
   marks: Marks,
-  {
-    isolation,
-    idleTimeout,
-  }: { readonly isolation: string | undefined; readonly idleTimeout: number },
+  { isolation, idleTimeout }: AnyOptions,
 ): Omit<PostgresStore<Tx>, 'inbox'> {
   const turns = new Turns();
   return {

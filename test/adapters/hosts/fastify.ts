@@ -44,7 +44,7 @@ export function fastifyHost(name: string, create: CreateFastify): Host {
         'no error handler',
         'an inflater',
       ],
-      hint: /A preParsing or onRequest hook must not read request\.raw/,
+      hint: /A preParsing or onRequest hook that reads request\.raw/,
     },
     listen: (setup) => listen(create, setup),
   };
