@@ -10,23 +10,32 @@ import tseslint from 'typescript-eslint';
  */
 const ADAPTERS = ['express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
 const STORES = ['postgres', 'redis'];
+/** `internal` is for our own packages alone. */
+const CORE = ['@paylink/core', '@paylink/core/internal'];
 const allowed = {
   core: [],
-  node: ['@paylink/core'],
-  fetch: ['@paylink/core'],
-  payments: ['@paylink/core'],
-  client: ['@paylink/core'],
+  node: CORE,
+  fetch: CORE,
+  payments: CORE,
+  client: CORE,
   testing: ['@paylink/core'],
-  bullmq: ['@paylink/core', '@paylink/payments'],
-  emulator: ['@paylink/core'],
-  cli: ['core', 'core/diagnose', 'testing', 'client', 'emulator', 'payments', 'postgres'].map(
-    (door) => `@paylink/${door}`,
+  bullmq: [...CORE, '@paylink/payments'],
+  emulator: CORE,
+  cli: [
+    'core',
+    'core/internal',
+    'core/diagnose',
+    'testing',
+    'client',
+    'emulator',
+    'payments',
+    'postgres',
+  ].map((door) => `@paylink/${door}`),
+  ...Object.fromEntries(
+    STORES.map((name) => [name, [...CORE, '@paylink/payments', '@paylink/payments/store']]),
   ),
   ...Object.fromEntries(
-    STORES.map((name) => [name, ['@paylink/core', '@paylink/payments', '@paylink/payments/store']]),
-  ),
-  ...Object.fromEntries(
-    ADAPTERS.map((name) => [name, ['@paylink/core', '@paylink/node', '@paylink/fetch']]),
+    ADAPTERS.map((name) => [name, [...CORE, '@paylink/node', '@paylink/fetch']]),
   ),
 };
 

@@ -1,11 +1,5 @@
-import {
-  check,
-  isWebhookError,
-  validateBound,
-  validateOptions,
-  WebhookError,
-  withinBounds,
-} from '@paylink/core';
+import { isWebhookError, WebhookError } from '@paylink/core';
+import { check, validateBound, validateOptions, withinBounds } from '@paylink/core/internal';
 import { identify, type AnyEvent } from '@paylink/payments';
 import type { JobsOptions } from 'bullmq';
 import { kindOf, toJob, type PaymentJob } from './job-data.js';

@@ -1,4 +1,5 @@
-import { parsePayload, type WebhookPayload } from '@paylink/core';
+import { type WebhookPayload } from '@paylink/core';
+import { parsePayload } from '@paylink/core/internal';
 import type { AnyEvent } from '@paylink/payments';
 
 /** A verified event in Redis. Never contains a secret or a signature. */

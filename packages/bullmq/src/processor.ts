@@ -1,4 +1,5 @@
-import { check, validateBound, validateOptions, type Handled } from '@paylink/core';
+import { type Handled } from '@paylink/core';
+import { check, validateBound, validateOptions } from '@paylink/core/internal';
 import type { Payments } from '@paylink/payments';
 import { fromJob } from './job-data.js';
 

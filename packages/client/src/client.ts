@@ -1,4 +1,4 @@
-import { check, checkSignal, validateOptions } from '@paylink/core';
+import { check, checkSignal, validateOptions } from '@paylink/core/internal';
 import { refuseBrowser } from './browser-guard.js';
 import { isRefusal, PaylinkError } from './errors.js';
 import { validateIdempotencyKey, SentKeys } from './idempotency-key.js';

@@ -1,4 +1,4 @@
-import { faultOfReference, isWellFormed } from '@paylink/core';
+import { faultOfReference, isWellFormed } from '@paylink/core/internal';
 import { PaylinkError } from './errors.js';
 
 interface AnyLink {

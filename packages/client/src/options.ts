@@ -1,4 +1,4 @@
-import { check, isProduction, validateBound, validateOptions } from '@paylink/core';
+import { check, isProduction, validateBound, validateOptions } from '@paylink/core/internal';
 
 export interface ClientOptions {
   /**

@@ -1,4 +1,5 @@
-import { BodyCollector, WebhookError, withinBounds } from '@paylink/core';
+import { WebhookError } from '@paylink/core';
+import { BodyCollector, withinBounds } from '@paylink/core/internal';
 
 /** Maximum size in bytes of a reply, after decompression. */
 export const REPLY_LIMIT = 1_048_576;

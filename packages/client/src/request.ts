@@ -1,5 +1,6 @@
 /** Makes one try: sends a request, and returns the reply's JSON or throws a PaylinkError. */
-import { isWebhookError, withinBounds } from '@paylink/core';
+import { isWebhookError } from '@paylink/core';
+import { withinBounds } from '@paylink/core/internal';
 import type { PaylinkError } from './errors.js';
 import { failuresOf, meaningOf, withoutKey } from './failure.js';
 import type { Settings } from './options.js';

@@ -1,4 +1,4 @@
-import { pause, withinBounds } from '@paylink/core';
+import { pause, withinBounds } from '@paylink/core/internal';
 import { isPaylinkError, noteMayHaveCreated, PaylinkError } from './errors.js';
 
 /**

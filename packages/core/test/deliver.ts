@@ -1,7 +1,8 @@
 /** Deliveries for the tests of the receiver. Real requests are tested over sockets. */
 import { signedDelivery, TEST_SECRET, type SignedDeliveryOptions } from '@paylink/testing';
 import { vi } from 'vitest';
-import type { Delivery, LogFields } from '../src/index.js';
+import type { Delivery } from '../src/index.js';
+import type { LogFields } from '../src/internal.js';
 
 export const secret = TEST_SECRET;
 /** Accepted in production too. */

@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { createReceiver, failureOf, hostError, WebhookError } from '../src/index.js';
+import { createReceiver, WebhookError } from '../src/index.js';
+import { failureOf, hostError } from '../src/internal.js';
 import { HandlerError } from '../src/host-error.js';
 import { createLog, deliver, secret } from './deliver.js';
 

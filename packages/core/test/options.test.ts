@@ -1,12 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  cachedSecret,
-  createGate,
-  createReceiver,
-  createVerifier,
-  validateOptions,
-} from '../src/index.js';
-import { WebhookError, withinBounds, type NoEvents, type ReceiverOptions } from '../src/index.js';
+import { cachedSecret, createGate, createReceiver, createVerifier } from '../src/index.js';
+import { validateOptions } from '../src/internal.js';
+import { WebhookError, type NoEvents, type ReceiverOptions } from '../src/index.js';
+import { withinBounds } from '../src/internal.js';
 import { createLog, deliver, polluted, secret } from './deliver.js';
 
 type Options = ReceiverOptions<NoEvents, object>;

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { ConfigurationError, createGate, keepEvent, webhookEvent } from '../src/index.js';
+import { ConfigurationError, createGate, webhookEvent } from '../src/index.js';
+import { keepEvent } from '../src/internal.js';
 import { deliver, polluted, secret } from './deliver.js';
 
 const proven = async () => (await createGate({ secret }).admit(deliver(), {})).event!;
@@ -15,7 +16,7 @@ it('gives the event that a gate kept for a request, and only for that request', 
 
 it('finds the event that another copy of this package kept', async () => {
   vi.resetModules();
-  const other = await import('../src/index.js');
+  const other = await import('../src/internal.js');
   const request = {};
   const event = await proven();
   other.keepEvent(request, event);

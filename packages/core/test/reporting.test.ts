@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createGate, createReceiver, createVerifier, logLine, WebhookError } from '../src/index.js';
+import { createGate, createReceiver, createVerifier, WebhookError } from '../src/index.js';
+import { logLine } from '../src/internal.js';
 import type { DeliveryOutcome, Logger } from '../src/index.js';
 import { createLog, deliver, forged, PORTAL_SECRET, secret } from './deliver.js';
 

@@ -2,7 +2,8 @@
 import { signedDelivery } from '@paylink/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createReceiver, errorReply, WebhookError } from '../src/index.js';
+import { createReceiver, WebhookError } from '../src/index.js';
+import { errorReply } from '../src/internal.js';
 import type { NoEvents, ReceiverOptions } from '../src/index.js';
 import { createLog, deliver, secret, type DeliverOptions } from './deliver.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { withinBounds } from '../src/index.js';
+import { withinBounds } from '../src/internal.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -9,12 +9,12 @@ import {
 } from '../src/index.js';
 import type {
   EventReceiver,
-  Gate,
   NoEvents,
   Receiver,
   WebhookErrorCode,
   WebhookEvent,
 } from '../src/index.js';
+import type { Gate } from '../src/internal.js';
 
 type Equal<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -139,6 +139,7 @@ cachedSecret(({ path }: Host) => ({ secret: path, tenant: path }), { ttl: 1 });
 // A gate.
 const gate = createGate({ secret, unrecognized: 'pass' });
 same<typeof gate, Gate<object>>(true);
+
 void gate
   .admit({ header: () => undefined, body: () => Promise.resolve(bytes) }, {})
   .then((admission) => {

@@ -1,4 +1,5 @@
-import { ConfigurationError, isEventKind } from '@paylink/core';
+import { ConfigurationError } from '@paylink/core';
+import { isEventKind } from '@paylink/core/internal';
 import { LONGEST_TIMER } from './longest-timer.js';
 import type { Payment, PaymentStatus } from './payments/payment.js';
 import { ERROR_STATUSES, type ServiceErrorCode } from './api/service-error.js';

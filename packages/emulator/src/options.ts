@@ -1,4 +1,5 @@
-import { ConfigurationError, sign, validateOptions } from '@paylink/core';
+import { ConfigurationError, sign } from '@paylink/core';
+import { validateOptions } from '@paylink/core/internal';
 import { readAssumed, type Assumed, type AssumedOptions } from './assumed.js';
 import { generateApiKey, isApiKey } from './api/authentication.js';
 import { validateDisturbance, type Disturbance } from './deliveries/disturbances.js';

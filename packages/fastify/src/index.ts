@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import { ConfigurationError, createReceiver, createLogger } from '@paylink/core';
+import { ConfigurationError, createReceiver } from '@paylink/core';
+import { createLogger } from '@paylink/core/internal';
 import type { EventSchemas, EventTypes, Handlers, Logger } from '@paylink/core';
 import type { NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';

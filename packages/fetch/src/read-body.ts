@@ -1,4 +1,5 @@
-import { BodyCollector, WebhookError, withinBounds, type BodyLimits } from '@paylink/core';
+import { WebhookError, type BodyLimits } from '@paylink/core';
+import { BodyCollector, withinBounds } from '@paylink/core/internal';
 import { letGo, type BodyReader } from './let-go.js';
 
 /**

@@ -1,5 +1,6 @@
 import { deliveryOf, executionContextOf } from '#delivery';
-import { createGate, createReceiver, errorReply, keepEvent, WebhookError } from '@paylink/core';
+import { createGate, createReceiver, WebhookError } from '@paylink/core';
+import { errorReply, keepEvent } from '@paylink/core/internal';
 import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import { toResponse } from '@paylink/fetch';

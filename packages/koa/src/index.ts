@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { createReceiver, hostError, webhookEvent as eventOf } from '@paylink/core';
+import { createReceiver, webhookEvent as eventOf } from '@paylink/core';
+import { hostError } from '@paylink/core/internal';
 import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf, WebhookEvent } from '@paylink/core';
 import { createGate, deliveryOf, writeReply } from '@paylink/node';

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { createGate as createCoreGate, keepEvent } from '@paylink/core';
+import { createGate as createCoreGate } from '@paylink/core';
+import { keepEvent } from '@paylink/core/internal';
 import type { EventSchemas, GateOptions, Reply } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
 

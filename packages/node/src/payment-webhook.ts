@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   ConfigurationError,
   createReceiver,
-  errorReply,
   WebhookError,
   type EventSchemas,
   type EventTypes,
@@ -11,6 +10,7 @@ import {
   type ReceiverOptions,
   type SchemasOf,
 } from '@paylink/core';
+import { errorReply } from '@paylink/core/internal';
 import { deliveryOf } from './delivery.js';
 import { writeReply } from './write-reply.js';
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { types } from 'node:util';
-import { BodyCollector, WebhookError, type BodyLimits } from '@paylink/core';
+import { WebhookError, type BodyLimits } from '@paylink/core';
+import { BodyCollector } from '@paylink/core/internal';
 
 // Two webhooks on one request would both read the body and both credit. Symbol.for, because an
 // application can contain two copies of this module.

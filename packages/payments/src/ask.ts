@@ -1,5 +1,6 @@
 /** Asks the service for a payment. */
-import { check, WebhookError } from '@paylink/core';
+import { WebhookError } from '@paylink/core';
+import { check } from '@paylink/core/internal';
 
 export type PaymentStatus = 'pending' | 'success' | 'failed' | 'cancelled';
 

@@ -1,5 +1,6 @@
 /** Names the order of an event, of a `settle` and of a `reconcile`, in one way for all three. */
-import { faultOfReference, isEventKind, WebhookError } from '@paylink/core';
+import { WebhookError } from '@paylink/core';
+import { faultOfReference, isEventKind } from '@paylink/core/internal';
 
 /**
  * SHA-256 digests in lower-case hex, because a reference can have 10 kB and an index has a limit.

@@ -1,4 +1,5 @@
-import { WebhookError, withinBounds } from '@paylink/core';
+import { WebhookError } from '@paylink/core';
+import { withinBounds } from '@paylink/core/internal';
 
 export interface Limit {
   /**

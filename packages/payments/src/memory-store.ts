@@ -4,7 +4,7 @@ import {
   createLogger,
   validateOptions,
   withinBounds,
-} from '@paylink/core';
+} from '@paylink/core/internal';
 import { Turns } from './kit/turns.js';
 import type { PaymentStore } from './payment-store.js';
 

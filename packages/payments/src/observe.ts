@@ -2,7 +2,8 @@
  * Reports the outcomes of payments to the merchant. Neither the hook nor the log can change an
  * outcome.
  */
-import { hostError, isWebhookError, logLine, type Logger } from '@paylink/core';
+import { isWebhookError, type Logger } from '@paylink/core';
+import { hostError, logLine } from '@paylink/core/internal';
 import type { Credited, Source } from './credit.js';
 
 /** The outcome of one event or one credit. */

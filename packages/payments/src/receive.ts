@@ -1,4 +1,5 @@
-import { check, checkSignal, failureOf, WebhookError } from '@paylink/core';
+import { WebhookError } from '@paylink/core';
+import { check, checkSignal, failureOf } from '@paylink/core/internal';
 import type { Handled, UnrecognizedEvent } from '@paylink/core';
 import { ask, type ServicePayment } from './ask.js';
 import { creditOnce, type Credited, type Paid } from './credit.js';

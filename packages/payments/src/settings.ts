@@ -1,11 +1,11 @@
+import { type KnownEvent } from '@paylink/core';
 import {
   check,
   isEventKind,
   validateBound,
   createLogger,
   validateOptions,
-  type KnownEvent,
-} from '@paylink/core';
+} from '@paylink/core/internal';
 import type { Logger, UnrecognizedEvent } from '@paylink/core';
 import { validateClient, type ClientOf, type PaymentClient, type ServicePayment } from './ask.js';
 import type { Credit, CreditContext } from './credit.js';

@@ -1,4 +1,4 @@
-import { validateOptions, withinBounds, checkSignal } from '@paylink/core';
+import { validateOptions, withinBounds, checkSignal } from '@paylink/core/internal';
 import { ask, type PaymentStatus, type ServicePayment } from './ask.js';
 import { creditNow, type Paid } from './credit.js';
 import { identify, validateTenant } from './identity.js';

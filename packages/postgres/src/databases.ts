@@ -1,5 +1,6 @@
 /** Recognises the supported databases by their shape, without importing a driver's types. */
-import { check, validateBound, createLogger, validateOptions, type Logger } from '@paylink/core';
+import { type Logger } from '@paylink/core';
+import { check, validateBound, createLogger, validateOptions } from '@paylink/core/internal';
 import type { MarkTable } from './sql.js';
 
 /** `pg`'s Pool, or a compatible pool such as Neon's. */

@@ -1,5 +1,5 @@
 /** Runs the store on transactions that a driver or an ORM begins and ends. */
-import { check, withinBounds } from '@paylink/core';
+import { check, withinBounds } from '@paylink/core/internal';
 import type { RunResult } from '@paylink/payments';
 import type { TransactionalDatabase } from './databases.js';
 import { endSql, parseClaim, type RunSql } from './sql.js';

@@ -1,5 +1,5 @@
 /** The inbox: failed deliveries in a table beside the marks. */
-import { check, validateBound, validateOptions } from '@paylink/core';
+import { check, validateBound, validateOptions } from '@paylink/core/internal';
 import type { FailedDelivery, Inbox } from '@paylink/payments';
 import { withRetries } from '@paylink/payments/store';
 import { deliveryOf, valuesOf, type FailedRow, type InboxSql } from './inbox-sql.js';

@@ -1,6 +1,6 @@
 /** Writes values as SQL text, because the store's statements have no parameters. */
 import { createHash } from 'node:crypto';
-import { check } from '@paylink/core';
+import { check } from '@paylink/core/internal';
 
 /** Returns a SHA-256 in hex unchanged, and the SHA-256 of any other key or turn. */
 export function digestOf(value: string): string {

@@ -1,5 +1,5 @@
 /** Creates, finds, reads and empties the table of marks. */
-import { check } from '@paylink/core';
+import { check } from '@paylink/core/internal';
 import { FORGET_BATCH, MarkSql, type MarkTable } from './sql.js';
 import type { Transactions } from './transaction.js';
 

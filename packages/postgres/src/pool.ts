@@ -1,5 +1,5 @@
 /** Runs transactions over a pool of `pg`: one message before the work, and one after. */
-import { withinBounds } from '@paylink/core';
+import { withinBounds } from '@paylink/core/internal';
 import type { RunResult } from '@paylink/payments';
 import type { PgClient, PgPool, PoolOptions } from './databases.js';
 import { endSql, parseClaim, type RunSql } from './sql.js';

@@ -3,7 +3,7 @@
  * every driver can run them. Only digests, numbers and quoted names are inserted.
  */
 import { createHash } from 'node:crypto';
-import { validateOptions } from '@paylink/core';
+import { validateOptions } from '@paylink/core/internal';
 import { InboxSql } from './inbox-sql.js';
 import { bytes, digits, identifier, text } from './literals.js';
 

@@ -1,4 +1,4 @@
-import { withinBounds } from '@paylink/core';
+import { withinBounds } from '@paylink/core/internal';
 import type { PaymentStore } from '@paylink/payments';
 import { Turns, withRetries } from '@paylink/payments/store';
 import {

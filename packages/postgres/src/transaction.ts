@@ -1,5 +1,6 @@
 /** The contract of a transaction, the statements inside it, and the causes of failures. */
-import { WebhookError, withinBounds, type Logger } from '@paylink/core';
+import { WebhookError, type Logger } from '@paylink/core';
+import { withinBounds } from '@paylink/core/internal';
 import type { RunResult } from '@paylink/payments';
 import type { RunSql } from './sql.js';
 

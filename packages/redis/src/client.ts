@@ -1,5 +1,5 @@
 /** Runs the store's commands on both client libraries: single, clustered or behind Sentinel. */
-import { check } from '@paylink/core';
+import { check } from '@paylink/core/internal';
 
 /** The part of ioredis (5 and later) that the store uses. A `Cluster` fits too. */
 export interface IoredisClient {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { check, validateBound, validateOptions, withinBounds } from '@paylink/core';
+import { check, validateBound, validateOptions, withinBounds } from '@paylink/core/internal';
 import type { PaymentStore } from '@paylink/payments';
 import { checkClient, runScript, textOf, type RedisClient } from './client.js';
 import { keepLease } from './lease.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { withinBounds } from '@paylink/core';
+import { withinBounds } from '@paylink/core/internal';
 import type { ReconcileReport } from '@paylink/payments';
 import { runs, type CommonFlags, type Run } from '../action.js';
 import { findDatabase, messageOf } from '../database.js';

@@ -1,6 +1,6 @@
 /** Checks the rows of each input. Reports an inexact value as a fault and never rounds. */
 
-import { faultOfReference } from '@paylink/core';
+import { faultOfReference } from '@paylink/core/internal';
 import { usageFailure } from '../failure.js';
 
 /** The amount of an order, or the bounds of the customer's choice, in whole smallest units. */

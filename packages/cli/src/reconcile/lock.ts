@@ -2,7 +2,7 @@
  * A database lock that keeps two runs from asking the service the same questions. Money does not
  * depend on this lock: overlapping runs still credit each order once.
  */
-import { withinBounds } from '@paylink/core';
+import { withinBounds } from '@paylink/core/internal';
 import { connectDatabase, type DatabaseAddress } from '../database.js';
 
 const CLOSING = 2_000;

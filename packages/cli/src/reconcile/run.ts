@@ -1,6 +1,6 @@
 /** Performs one scheduled run, and reports for the log, the health file and programs. */
 import { setMaxListeners } from 'node:events';
-import { withinBounds } from '@paylink/core';
+import { withinBounds } from '@paylink/core/internal';
 import type { ReconcileProgress, ReconcileReport } from '@paylink/payments';
 import { messageOf } from '../database.js';
 import { isConfigurationError, isUsageFailure, usageFailure } from '../failure.js';

@@ -1,4 +1,4 @@
-import { check, validateBound, validateOptions } from '@paylink/core';
+import { check, validateBound, validateOptions } from '@paylink/core/internal';
 
 /** Changes notifications before a receiver sees them. */
 export interface Disturbance {

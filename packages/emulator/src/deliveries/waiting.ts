@@ -1,5 +1,5 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import { check, validateBound, validateOptions } from '@paylink/core';
+import { check, validateBound, validateOptions } from '@paylink/core/internal';
 import { EmulatorError, type EmulatorErrorCode } from '../emulator-error.js';
 import { isFault } from '../faults/faults.js';
 import { quote } from '../visible-text.js';

@@ -1,4 +1,5 @@
-import { ConfigurationError, validateBound, validateOptions } from '@paylink/core';
+import { ConfigurationError } from '@paylink/core';
+import { validateBound, validateOptions } from '@paylink/core/internal';
 import type { FaultOutcome } from '../deliveries/delivery.js';
 import { FAULT_NAMES, isFault, type Fault } from './faults.js';
 import { makeFaultyDelivery, type FaultOptions, type Genuine } from './faulty-notifications.js';

@@ -1,4 +1,4 @@
-import { pause } from '@paylink/core';
+import { pause } from '@paylink/core/internal';
 
 const ATTEMPTS = 3;
 

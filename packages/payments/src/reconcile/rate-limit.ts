@@ -1,4 +1,4 @@
-import { pause } from '@paylink/core';
+import { pause } from '@paylink/core/internal';
 
 /** Milliseconds to wait after a 429 without a Retry-After. Doubles with each refusal. */
 const FIRST_PAUSE = 1_000;

@@ -1,11 +1,11 @@
+import { WebhookError } from '@paylink/core';
 import {
   check,
   validateBound,
   validateOptions,
-  WebhookError,
   withinBounds,
   checkSignal,
-} from '@paylink/core';
+} from '@paylink/core/internal';
 import { isClient, type PaymentClient, type ServicePayment } from '../ask.js';
 import { validateTenant } from '../identity.js';
 import { withLimit } from '../limits.js';

@@ -1,11 +1,11 @@
+import { type Logger } from '@paylink/core';
 import {
   check,
   validateBound,
   validateOptions,
   withinBounds,
-  type Logger,
   checkSignal,
-} from '@paylink/core';
+} from '@paylink/core/internal';
 import { ask, type ServicePayment } from '../ask.js';
 import { creditNow, type Paid } from '../credit.js';
 import { identify, validateTenant } from '../identity.js';

@@ -1,5 +1,5 @@
 /** Orders the references of a run, and makes the cursor for the next run. */
-import { check } from '@paylink/core';
+import { check } from '@paylink/core/internal';
 
 /** All references at once, or an iterable that reads them from a database, the oldest first. */
 export type References = (Iterable<string> & object) | AsyncIterable<string>;
