@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
-import { EXIT } from './failure.js';
-import { resolveLocalhostNames } from './localhost-names.js';
+import { EXIT } from './terminal/failure.js';
+import { resolveLocalhostNames } from './service/localhost-names.js';
 import { createProgram } from './program.js';
 
 resolveLocalhostNames();

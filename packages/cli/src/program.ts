@@ -1,41 +1,39 @@
 import { Command } from 'commander';
-import { auditCommand } from './commands/audit.js';
-import { diagnoseCommand } from './commands/diagnose.js';
-import { doctorCommand } from './commands/doctor.js';
-import { emulateCommand } from './commands/emulate.js';
-import { initCommand } from './commands/init.js';
-import { listenCommand } from './commands/listen.js';
-import { inboxCommand } from './commands/inbox.js';
-import { linksCommand } from './commands/links.js';
-import { cancelCommand, failCommand, payCommand } from './commands/pay.js';
-import { paymentsCommand } from './commands/payments.js';
-import { proveCommand } from './commands/prove.js';
-import { reconcileCommand } from './commands/reconcile.js';
-import { signCommand } from './commands/sign.js';
-import { triggerCommand } from './commands/trigger.js';
-import { createPaint, wantsColor } from './paint.js';
-import { escapeText } from './safe-text.js';
-import { readVersion } from './version.js';
+import { auditCommand } from './audit/command.js';
+import { diagnoseCommand } from './diagnose/command.js';
+import { doctorCommand } from './doctor/command.js';
+import { emulateCommand } from './emulate/command.js';
+import { initCommand } from './init/command.js';
+import { listenCommand } from './listen/command.js';
+import { linksCommand } from './links/command.js';
+import { cancelCommand, failCommand, payCommand } from './pay/command.js';
+import { paymentsCommand } from './payments/command.js';
+import { signCommand } from './sign/command.js';
+import { triggerCommand } from './trigger/command.js';
+import { createPaint, wantsColor } from './terminal/paint.js';
+import { escapeText } from './terminal/safe-text.js';
+import { readVersion } from './terminal/version.js';
 
-// In the order of the help, which follows a first integration.
-const COMMANDS = [
-  initCommand,
-  emulateCommand,
-  payCommand,
-  failCommand,
-  cancelCommand,
-  triggerCommand,
-  auditCommand,
-  doctorCommand,
-  diagnoseCommand,
-  signCommand,
-  listenCommand,
-  linksCommand,
-  paymentsCommand,
-  inboxCommand,
-  reconcileCommand,
-  proveCommand,
-];
+// In the order of the help. A first integration goes from the top to the bottom.
+const GROUPS = {
+  'Project:': [initCommand],
+  'Run the service:': [
+    emulateCommand,
+    payCommand,
+    failCommand,
+    cancelCommand,
+    linksCommand,
+    paymentsCommand,
+  ],
+  'Check a receiver:': [
+    triggerCommand,
+    doctorCommand,
+    auditCommand,
+    listenCommand,
+    diagnoseCommand,
+    signCommand,
+  ],
+};
 
 export function createProgram(): Command {
   const program = new Command('paylink')
@@ -46,7 +44,9 @@ export function createProgram(): Command {
     .version(readVersion(), '-V, --version', 'print the version')
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', START);
-  for (const command of COMMANDS.map((make) => make())) program.addCommand(command);
+  for (const [heading, commands] of Object.entries(GROUPS)) {
+    for (const make of commands) program.addCommand(make().helpGroup(heading));
+  }
   for (const command of withChildren(program)) configure(command);
   return program;
 }
@@ -78,7 +78,11 @@ function configure(command: Command): void {
   command
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
-    .showHelpAfterError(`paylink${pathOf(command)} --help has examples`)
+    .showHelpAfterError(
+      command.parent === null || command.commands.length === 0
+        ? `paylink${pathOf(command)} --help has examples`
+        : `paylink${pathOf(command)} --help lists the commands`,
+    )
     .configureOutput({
       getOutHasColors: () => wantsColor(process.stdout),
       getErrHasColors: () => wantsColor(process.stderr),

@@ -1,6 +1,6 @@
 import type { DeliveryAttempt, EmulatorDelivery } from '@paylink/emulator';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { watchDeliveries } from '../src/delivery-log.js';
+import { watchDeliveries } from '../src/emulate/delivery-log.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { Output } from '../src/output.js';
-import { createPaint, wantsColor } from '../src/paint.js';
-import { escapeText, safeJson, text, toSafe } from '../src/safe-text.js';
+import { Output } from '../src/terminal/output.js';
+import { createPaint, wantsColor } from '../src/terminal/paint.js';
+import { escapeText, safeJson, text, toSafe } from '../src/terminal/safe-text.js';
 
 // Line breaks are the program's own.
 const ACTED_ON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;

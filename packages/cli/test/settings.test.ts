@@ -131,40 +131,4 @@ describe('the settings of the commands', () => {
     const here = folderWith({ dotenv: 'PAYLINK_BASE_URL=http://127.0.0.1:9/api\n' });
     expect((await paylink(get, { cwd: here, env })).stderr).not.toContain('would go to');
   });
-
-  const prove = ['prove', '--orders', 'SELECT 1', '--credits', 'SELECT 1', '--ask', 'none'];
-  const password = { PGPASSWORD: 'a-password-of-the-environment' };
-
-  it.each([
-    ['postgres://app@0.0.0.0:1/shop'],
-    ['postgres://app@localhost:1/shop?host=0.0.0.0'],
-    ['postgres://app@localhost:1/shop?host=localhost&host=0.0.0.0'],
-    ['postgres://app@localhost:1/shop?%68ost=0.0.0.0'],
-    ['postgres:///shop?host=0.0.0.0&port=1'],
-    ['postgres://app@localhost:1/shop?host=0.0.0.0&password=its-own-one&password='],
-  ])('send no password of the environment to %s, which only .env names', async (url) => {
-    const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
-    expect(await paylink(prove, { cwd, env: password })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(
-        "PGPASSWORD would go to 0.0.0.0, which only this folder's .env",
-      ) as string,
-    });
-    const named = await paylink([...prove, '--dotenv', '.env'], { cwd, env: password });
-    expect(named.stderr).not.toContain('would go to');
-  });
-
-  it.each([
-    ['to this machine', 'postgres://app@127.0.0.1:1/shop', {}],
-    ['to a socket of this machine', 'postgres://app@elsewhere.example/shop?host=/nowhere', {}],
-    ['with a password of its own', 'postgres://app:its-own-one@0.0.0.0:1/shop', {}],
-    ['to the host of the environment', 'postgres:///shop?port=1', { PGHOST: '0.0.0.0' }],
-  ])('let a password of the environment go %s', async (_, url, env) => {
-    const cwd = folderWith({ dotenv: `DATABASE_URL=${url}\n` });
-    const result = await paylink(prove, { cwd, env: { ...password, ...env } });
-    expect(result).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('PostgreSQL cannot be reached') as string,
-    });
-  });
 });

@@ -1,6 +1,6 @@
 /** Counts the credits of an order through the merchant's own side: an address or a command. */
 import { execFile } from 'node:child_process';
-import { failure, usageFailure } from '../failure.js';
+import { failure, usageFailure } from '../terminal/failure.js';
 
 const PLACE = '{reference}';
 const TIMEOUT = 10_000;

@@ -1,7 +1,7 @@
-import { adviceFor } from '../answer-advice.js';
-import { isLocalHost } from '../audit/local-host.js';
-import { showUrl } from '../input.js';
-import type { Answer } from '../post.js';
+import { adviceFor } from '../receiver/answer-advice.js';
+import { isLocalHost } from '../receiver/local-host.js';
+import { showUrl } from '../terminal/input.js';
+import type { Answer } from '../receiver/post.js';
 import {
   codeOf,
   explainRedirect,
@@ -9,7 +9,7 @@ import {
   isPaylinkReply,
   isSameReply,
   strangerIn,
-} from '../reply.js';
+} from '../receiver/reply.js';
 import { COMPACT, KIND, PRETTY, Probes, SPACED, type Endpoint, type Outcome } from './probes.js';
 
 export { KIND } from './probes.js';

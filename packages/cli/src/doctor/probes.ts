@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { signedDelivery } from '@paylink/testing';
-import { explainNoAnswer, post, type Answer } from '../post.js';
+import { explainNoAnswer, post, type Answer } from '../receiver/post.js';
 
 /**
  * A kind that no receiver configures: receivers acknowledge and ignore a verified delivery of it.

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
-import { usageFailure } from '../failure.js';
+import { usageFailure } from '../terminal/failure.js';
 
 /** @throws Failure if a symbolic link on the path leads out of the folder, or nowhere */
 export function refuseLinksOut(folder: string, path: string): void {

@@ -1,5 +1,5 @@
 /** The steps that `paylink init` leaves to the user. */
-import { readVersion } from '../version.js';
+import { readVersion } from '../terminal/version.js';
 import { isTrackedByGit } from './git.js';
 import { HOSTS } from './hosts.js';
 import { loadsDotenv, MEMORY_LINE } from './money.js';

@@ -1,7 +1,7 @@
 /** Reads the facts that `paylink init` needs from the files of a project. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { usageFailure } from '../failure.js';
+import { usageFailure } from '../terminal/failure.js';
 import { findInSources, type Finding } from './sources.js';
 import { packagesBelow } from './workspace.js';
 

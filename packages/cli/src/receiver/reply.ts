@@ -1,0 +1,104 @@
+/** Tells a Paylink reply from a reply of a login page, a gateway or a catch-all page. */
+import { showUrl } from '../terminal/input.js';
+import { ADVICE_BY_CODE } from './reply-codes.js';
+
+export interface Reply {
+  readonly status: number;
+  /** Headers by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The start of the body, which can hold anything. */
+  readonly body: string;
+}
+
+/** Returns the code of an error reply in Paylink's form. */
+export function codeOf({ body }: Pick<Reply, 'body'>): string | undefined {
+  return /^\{"error":"([a-z0-9_]{1,40})"\}$/.exec(body.trim())?.[1];
+}
+
+/** Checks the code too, because other servers also answer `{"error":"forbidden"}`. */
+export function isPaylinkReply(reply: Pick<Reply, 'body'>): boolean {
+  const code = codeOf(reply);
+  return code === undefined
+    ? reply.body.trim() === '{"received":true}'
+    : Object.hasOwn(ADVICE_BY_CODE, code);
+}
+
+export function isPage({ headers, body }: Reply): boolean {
+  return headers['content-type']?.includes('html') === true || /^\s*<(!doctype|html)/i.test(body);
+}
+
+/** Headers that identify the server and hold no secrets. */
+const FACTS = [
+  'server',
+  'via',
+  'x-powered-by',
+  'www-authenticate',
+  'cf-mitigated',
+  'retry-after',
+  'allow',
+];
+const LONGEST_FACT = 80;
+
+/** Returns the status and the identifying headers: "403, text/html, server: nginx". */
+export function factsOf({ status, headers }: Reply): string {
+  const facts = FACTS.flatMap((name) =>
+    headers[name] === undefined ? [] : [`${name}: ${cut(headers[name])}`],
+  );
+  return [String(status), cut(headers['content-type'] ?? 'no content-type'), ...facts].join(', ');
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_FACT ? `${text.slice(0, LONGEST_FACT)}…` : text;
+}
+
+/** Returns a redirect's target without the query, which can hold a token. */
+export function redirectOf({ status, headers }: Reply, from: URL): URL | undefined {
+  const { location } = headers;
+  if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, from.href))
+    return undefined;
+  return new URL(location, from);
+}
+
+const LOGIN = /log-?in|sign-?in|oauth|\bsso\b|\bauth\b/i;
+
+export function explainRedirect(reply: Reply, from: URL): string {
+  const target = redirectOf(reply, from);
+  if (target === undefined) return 'a redirect without a target';
+  const to = `a redirect to ${showUrl(target)}`;
+  if (LOGIN.test(`${target.hostname}${target.pathname}`))
+    return `${to}: a login stands in front of the webhook. Exempt its path`;
+  return (
+    `${to}: the service does not follow redirects, so register that address if it is the ` +
+    'webhook'
+  );
+}
+
+/** Returns the facts of a reply that is not Paylink's. */
+export function strangerIn(reply: Reply): string | undefined {
+  const { status, headers, body } = reply;
+  if (isPaylinkReply(reply)) return undefined;
+  if (status === 429) return 'a rate limiter';
+  if (
+    headers['cf-mitigated'] !== undefined ||
+    /captcha|are you (a )?human|just a moment|challenge-platform/i.test(body)
+  ) {
+    return 'a bot challenge';
+  }
+  if (/csrf|xsrf/i.test(body)) return 'a CSRF check';
+  const scheme = headers['www-authenticate'];
+  if (scheme !== undefined && !/^signature\b/i.test(scheme)) return 'a login (WWW-Authenticate)';
+  if (isPage(reply) && /type=["']?password|log ?in|sign ?in/i.test(body)) return 'a login page';
+  if (isPage(reply) && status < 400) return 'a page, perhaps of a catch-all route';
+  if (isPage(reply)) return 'a page of a server or a firewall';
+  return undefined;
+}
+
+/**
+ * Compares two replies as a sender would. Two pages count as the same, because pages differ in
+ * tokens and request ids.
+ */
+export function isSameReply(a: Reply, b: Reply): boolean {
+  if (a.status !== b.status || a.headers['content-type'] !== b.headers['content-type'])
+    return false;
+  return a.body === b.body || (isPage(a) && isPage(b));
+}
