@@ -1,4 +1,4 @@
-import { statusOf, type WebhookErrorCode } from './reply.js';
+import { statusOf, type Refusal, type WebhookErrorCode } from './reply.js';
 
 // Symbol.for, because an application can contain two copies of this package (ESM and CJS, two
 // versions).
@@ -19,6 +19,8 @@ export interface WebhookErrorOptions {
   /** For the merchant's log, never sent. Default: a sentence for body codes, else the code. */
   readonly message?: string | undefined;
   readonly cause?: unknown;
+  /** Milliseconds for the header `Retry-After` of a 503. Default: 5,000. */
+  readonly retryAfter?: number | undefined;
 }
 
 /**
@@ -27,21 +29,28 @@ export interface WebhookErrorOptions {
  * Your handler may throw a WebhookError to choose the reply's code and status: `throw new
  * WebhookError('unknown_order', { status: 503 })`.
  *
- * @throws ConfigurationError if the code is not 1 to 64 of `a-z`, `0-9` and `_`, or the status is
- *   not 400 to 599. An error with status 2xx would acknowledge an unhandled notification.
+ * @throws ConfigurationError if the code is not 1 to 64 of `a-z`, `0-9` and `_`, the status is not
+ *   400 to 599, or `retryAfter` is not a number of 0 or more. An error with status 2xx would
+ *   acknowledge an unhandled notification.
  */
 export class WebhookError<Code extends string = WebhookErrorCode | (string & {})> extends Error {
   readonly code: Code;
   readonly status: number;
+  /** In milliseconds. */
+  declare readonly retryAfter?: number;
 
   constructor(code: Code, options: WebhookErrorOptions = {}) {
     const own: WebhookErrorOptions = { __proto__: null, ...options } as object;
-    const { status = statusOf(code) ?? 500, message = SENTENCES.get(code) ?? code, cause } = own;
+    const { status = statusOf(code) ?? 500, message = SENTENCES.get(code) ?? code } = own;
+    const { cause, retryAfter } = own;
     super(message, cause === undefined ? undefined : { cause });
     check(isCode(code), 'code', 'must be 1 to 64 of a-z, 0-9 and _');
     check(isFailure(status), 'status', 'must be 400 to 599');
     this.code = code;
     this.status = status;
+    if (retryAfter === undefined) return;
+    check(isDelay(retryAfter), 'retryAfter', 'must be milliseconds, 0 or more');
+    this.retryAfter = retryAfter;
   }
 }
 WebhookError.prototype.name = 'WebhookError';
@@ -52,16 +61,23 @@ Object.defineProperty(WebhookError.prototype, BRAND, { value: true });
  * is false. Returns false if other code changed the error's code or status to an invalid value.
  */
 export function isWebhookError(error: unknown): error is WebhookError {
+  return readRefusal(error) !== undefined;
+}
+
+/**
+ * Returns the code and status of a WebhookError, or undefined for every other value. Reads each
+ * field once, because a getter or a Proxy may answer differently the next time.
+ */
+export function readRefusal(error: unknown): Refusal | undefined {
   try {
-    const {
-      [BRAND]: brand,
-      code,
-      status,
-    } = Object(error) as WebhookError & Record<symbol, unknown>;
-    return brand === true && isCode(code) && isFailure(status);
+    const fields = Object(error) as WebhookError & Record<symbol, unknown>;
+    const { [BRAND]: brand, code, status } = fields;
+    if (brand !== true || !isCode(code) || !isFailure(status)) return undefined;
+    const retryAfter = Object.hasOwn(fields, 'retryAfter') ? fields.retryAfter : undefined;
+    return { code, status, retryAfter: isDelay(retryAfter) ? retryAfter : undefined };
   } catch {
     // A getter or a Proxy threw.
-    return false;
+    return undefined;
   }
 }
 
@@ -71,6 +87,10 @@ function isCode(code: unknown): boolean {
 
 function isFailure(status: unknown): boolean {
   return Number.isInteger(status) && (status as number) > 399 && (status as number) < 600;
+}
+
+function isDelay(milliseconds: unknown): milliseconds is number {
+  return Number.isFinite(milliseconds) && (milliseconds as number) >= 0;
 }
 
 /** Makes an error with one of Paylink's codes. */

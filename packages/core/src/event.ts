@@ -21,8 +21,8 @@ export interface WebhookEventBase {
   readonly rawBody: Uint8Array;
   /** Index of the configured secret that matched. Above 0, the sender still uses an old secret. */
   readonly secretIndex: number;
-  /** The merchant, as returned by the `secret` function. Absent with one merchant. */
-  readonly tenant?: string | undefined;
+  /** The merchant, as returned by the `secret` function. `null` with one merchant. */
+  readonly tenant: string | null;
 }
 
 /**
@@ -148,8 +148,9 @@ function leaveOutPrototypes(key: string, value: unknown): unknown {
  *
  * @throws WebhookError `payment_pending` or `event_contradicted`
  */
-export function refuseContradiction(kind: string, { status }: WebhookPayload): void {
-  if (kind !== 'payment.succeeded') return;
+export function refuseContradiction(kind: string, payload: WebhookPayload): void {
+  if (kind !== 'payment.succeeded' || !Object.hasOwn(payload, 'status')) return;
+  const { status } = payload;
   const problem = 'the event header says success, and the `status` in the signed body does not';
   if (status === 'pending') throw fault('payment_pending', problem);
   if (status === 'failed' || status === 'cancelled') throw fault('event_contradicted', problem);

@@ -27,16 +27,19 @@ export class HmacKey {
   }
 }
 
+/** Says that `findMatch` returns a promise. */
+export const isSynchronous = false as boolean;
+
 export async function sign(key: HmacKey, body: Uint8Array): Promise<string> {
   return toHex(await key.digest(body));
 }
 
-/** Does the same as `findMatch` of hmac.node.ts. */
-export async function findMatch(
+/** Does the same as `findMatch` of hmac.node.ts. The common type lets one caller use both. */
+export const findMatch: (
   keys: readonly HmacKey[],
   body: Uint8Array,
   signature: string,
-): Promise<number> {
+) => number | Promise<number> = async (keys, body, signature) => {
   const received = fromHex(signature)!;
   const digests = await Promise.all(keys.map((key) => key.digest(body)));
   let match = -1;
@@ -45,7 +48,7 @@ export async function findMatch(
     match += (index - match) * Number(equal(digests[index]!, received));
   }
   return match;
-}
+};
 
 /** Compares 32 bytes in constant time: always reads every byte. */
 function equal(a: Uint8Array, b: Uint8Array): boolean {

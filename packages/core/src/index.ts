@@ -9,9 +9,9 @@ export {
   type WebhookErrorOptions,
 } from './errors.js';
 export type { KnownEvent, UnrecognizedEvent, WebhookEvent, WebhookPayload } from './event.js';
-export type { EventReceiver, Handled, Handler, HandlerContext, Handlers } from './handlers.js';
+export type { Handler, HandlerContext, Handlers } from './handlers.js';
 export type { Logger } from './logger.js';
-export type { GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
+export type { ErrorHook, GateOptions, ReceiverOptions, VerifierOptions } from './options.js';
 export { webhookEvent } from './proven-event.js';
 export { createGate, createReceiver, type Receiver } from './receiver.js';
 export type { Reply, WebhookErrorCode } from './reply.js';

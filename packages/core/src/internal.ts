@@ -7,7 +7,6 @@ export { isWellFormed } from './bytes.js';
 export { isProduction } from './environment.js';
 export { check } from './errors.js';
 export { isEventKind, parsePayload } from './event.js';
-export { hostError } from './host-error.js';
 export { createLogger, logLine, type LogFields } from './logger.js';
 export { keepEvent } from './proven-event.js';
 export type { Admission, Gate } from './receiver.js';

@@ -1,5 +1,6 @@
-import { check, ConfigurationError, isWebhookError } from './errors.js';
-import { statusOf } from './reply.js';
+import { check, readRefusal } from './errors.js';
+import { statusOf, type Refusal } from './reply.js';
+import { describeThrown, escapeControls, stackOf } from './thrown.js';
 
 declare const PAYLINK_ERRORS_PAGE: string | undefined;
 
@@ -11,8 +12,11 @@ const ERRORS_PAGE =
 export interface LogFields {
   readonly code: string;
   readonly status?: number | undefined;
+  /** Cut after 200 characters. */
   readonly reference?: string | undefined;
   readonly kind?: string | undefined;
+  /** The value that a handler threw. */
+  readonly error?: unknown;
 }
 
 /**
@@ -25,29 +29,35 @@ export interface Logger {
 
 /**
  * Checks a logger, and wraps it so that logging never throws: a log line must not change a reply.
- * Without a logger, `console` gets only the message.
+ * Without a logger, `console` gets the message, and the stack of a handler's error as text: the
+ * fields of an HTTP client's error contain its API key.
  *
  * @throws ConfigurationError
  */
-export function createLogger(logger?: Logger): Logger {
-  if (logger === undefined) {
-    return {
-      warn: (message) => logQuietly(() => console.warn(message)),
-      error: (message) => logQuietly(() => console.error(message)),
-    };
-  }
+export function createLogger(logger: Logger = CONSOLE): Logger {
   const isLogger = typeof logger?.warn === 'function' && typeof logger.error === 'function';
   check(isLogger, 'logger', 'must have the functions `warn` and `error`');
   return {
-    warn: (message, fields) => logQuietly(() => logger.warn(message, fields)),
-    error: (message, fields) => logQuietly(() => logger.error(message, fields)),
+    warn: (message, fields) => callQuietly(() => logger.warn(message, fields)),
+    error: (message, fields) => callQuietly(() => logger.error(message, fields)),
   };
 }
 
-/** Calls `log` and ignores its error, thrown or rejected. */
-export function logQuietly(log: () => unknown): void {
-  const logging = async (): Promise<unknown> => log();
-  logging().catch(() => undefined);
+const CONSOLE: Logger = {
+  warn: (message, fields) => console.warn(withStack(message, fields)),
+  error: (message, fields) => console.error(withStack(message, fields)),
+};
+
+/** A WebhookError is an answer that somebody chose, so the place of its `throw` says nothing. */
+function withStack(message: string, { error }: Partial<LogFields> = {}): string {
+  const stack = readRefusal(error) === undefined ? stackOf(error) : undefined;
+  return stack === undefined ? message : `${message}\n${stack}`;
+}
+
+/** Calls a hook of the merchant, and ignores its error, thrown or rejected. */
+export function callQuietly(hook: () => unknown): void {
+  const calling = async (): Promise<unknown> => hook();
+  calling().catch(() => undefined);
 }
 
 /** Names the order of a log line. */
@@ -59,47 +69,37 @@ export interface LogSubject {
 
 /**
  * Formats the log line of a failure: status, code, order, message, cause, and the address of the
- * code's explanation. A code of the merchant's own has no such address. An error that is not a
- * WebhookError counts as 500 `handler_failed`.
+ * code's explanation. A code of the merchant's own has no such address. Never throws.
  *
- * @param error an error that `hostError` made safe. Its message must not contain a secret, a
- *   signature, a key or a body
+ * @param thrown its message must not contain a secret, a signature, a key or a body. A value that
+ *   is not a WebhookError counts as 500 `handler_failed`
  */
-export function logLine(error: Error, subject?: LogSubject): string {
-  const { status, code } = statusAndCode(error);
-  const line = `[paylink] ${status} ${code}: ${named(subject)}${textOf(error, code)}`;
+export function logLine(
+  thrown: unknown,
+  subject?: LogSubject,
+  { status, code } = refusalOf(thrown),
+): string {
+  // An error of the `secret` function can quote the secret.
+  const text = describeThrown(thrown, code === 'secret_unavailable');
+  const line = `[paylink] ${status} ${code}: ${named(subject)}${text}`;
   return statusOf(code) === undefined ? line : `${line}. See ${ERRORS_PAGE}#${code}`;
 }
 
-/** Returns the status and code of a WebhookError, and 500 `handler_failed` for other errors. */
-export function statusAndCode(error: Error): { readonly status: number; readonly code: string } {
-  return isWebhookError(error) ? error : { status: 500, code: 'handler_failed' };
+/** Returns the code and status of a WebhookError, and 500 `handler_failed` for other values. */
+export function refusalOf(thrown: unknown): Refusal {
+  return readRefusal(thrown) ?? { code: 'handler_failed', status: 500 };
 }
 
 /** Quotes the reference, which is the merchant's own and can contain line breaks. */
 function named(subject: LogSubject | undefined): string {
   if (subject === undefined) return '';
-  const { reference, source } = subject;
-  const order = JSON.stringify(reference.slice(0, 200));
-  return source === undefined ? `${order}: ` : `${source} of ${order}: `;
+  const order = escapeControls(JSON.stringify(cutReference(subject.reference)));
+  return subject.source === undefined ? `${order}: ` : `${subject.source} of ${order}: `;
 }
 
-/**
- * Returns the message and the cause in one line. Some values in a handler's error may be
- * unreadable.
- */
-function textOf(error: Error, code: string): string {
-  try {
-    const { message }: { readonly message: unknown } = error;
-    return `${String(message).replace(/\.$/, '')}${causeOf(error, code)}`.replace(/\s+/g, ' ');
-  } catch {
-    return 'an error that cannot be read';
-  }
-}
+const LONGEST_REFERENCE = 200;
 
-function causeOf({ cause }: Error, code: string): string {
-  if (!(cause instanceof Error)) return '';
-  // An error of the `secret` function can quote the secret. Paylink's messages never quote secrets.
-  const isQuiet = code === 'secret_unavailable' && !(cause instanceof ConfigurationError);
-  return isQuiet ? ` (${cause.name})` : ` (${cause.name}: ${cause.message})`;
+/** A reference can be as long as the body. */
+export function cutReference(reference: string): string {
+  return reference.slice(0, LONGEST_REFERENCE);
 }

@@ -1,3 +1,4 @@
+import { createExplainer, type Explain } from './diagnosis/explain.js';
 import { check } from './errors.js';
 import { validateEvents } from './event.js';
 import { createLogger, type Logger } from './logger.js';
@@ -21,7 +22,7 @@ export interface VerifierOptions<Events extends EventSchemas, Host> {
   readonly events?: Events | NoKinds | undefined;
   /** Names of the two headers. Default: `X-Service-Signature` and `X-Service-Event`. */
   readonly headers?: HeaderNames | undefined;
-  /** Gets `(message, fields)`. Default: `console`, which gets only the message. */
+  /** Gets `(message, fields)`. Default: `console`, which gets the message and an error's stack. */
   readonly logger?: Logger | undefined;
 }
 
@@ -40,7 +41,15 @@ export interface ReceiverOptions<Events extends EventSchemas, Host> extends Read
 > {
   /** Milliseconds for the handler. `signal` then aborts, and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
+  /**
+   * Gets every error of a handler and the handler's host context, for an error tracker. Errors of
+   * the hook have no effect.
+   */
+  readonly onError?: ErrorHook<Host> | undefined;
 }
+
+/** Gets what a handler threw. */
+export type ErrorHook<Host> = (error: unknown, host: Host) => unknown;
 
 /** The options of a gate: the gate verifies, and the merchant's own code answers. */
 export interface GateOptions<Events extends EventSchemas, Host> extends ReadingOptions<
@@ -64,6 +73,9 @@ export interface Settings {
   readonly bodyTimeout: number;
   readonly handlerTimeout: number;
   readonly observe: ObserveHook | undefined;
+  readonly onError: ErrorHook<object> | undefined;
+  /** Logs why a signature does not match. Undefined in production and in a bare verifier. */
+  readonly explain: Explain | undefined;
   readonly unrecognized: 'pass' | undefined;
 }
 
@@ -73,15 +85,14 @@ const VERIFIER = ['secret', 'events', 'headers', 'logger'];
 const READING = [...VERIFIER, 'bodyLimit', 'bodyTimeout', 'observe'];
 const KNOWN = {
   verifier: VERIFIER,
-  receiver: [...READING, 'handlerTimeout'],
+  receiver: [...READING, 'handlerTimeout', 'onError'],
   gate: [...READING, 'unrecognized'],
 };
 
 /** Options that people often misplace, with the right place of each. */
 const MISPLACED = new Map([
   ['handlers', 'is the second argument: paymentWebhook({ secret }, handlers)'],
-  ['confirm', 'is the option `client` of createPayments (@paylink/payments)'],
-  ['idempotency', 'is the option `store` of createPayments (@paylink/payments)'],
+  ['client', 'is an option of createPayments (@paylink/payments)'],
   ['tenant', 'comes from the `secret` function: return { secret, tenant }'],
 ]);
 
@@ -93,8 +104,9 @@ const MISPLACED = new Map([
 export function validateSettings(options: unknown, use: keyof typeof KNOWN): Settings {
   const own = validateOptions(options as AnyOptions, KNOWN[use], 'options', MISPLACED);
   const { bodyLimit = 65_536, bodyTimeout = 10_000, handlerTimeout = 25_000 } = own;
-  const { observe, unrecognized } = own;
-  check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
+  const { observe, onError, unrecognized } = own;
+  validateHook('observe', observe);
+  validateHook('onError', onError);
   const isPassing = unrecognized === undefined || unrecognized === 'pass';
   check(isPassing, 'unrecognized', "must be 'pass'");
   const logger = createLogger(own.logger);
@@ -107,8 +119,14 @@ export function validateSettings(options: unknown, use: keyof typeof KNOWN): Set
     bodyTimeout: validateBound('bodyTimeout', bodyTimeout),
     handlerTimeout: validateBound('handlerTimeout', handlerTimeout),
     observe,
+    onError: onError,
+    explain: use === 'verifier' ? undefined : createExplainer(logger),
     unrecognized,
   };
+}
+
+function validateHook(option: string, hook: unknown): void {
+  check(hook === undefined || typeof hook === 'function', option, 'must be a function');
 }
 
 function validateHeaderNames(names: HeaderNames = {}): Settings['headers'] {

@@ -22,7 +22,6 @@ export function keepEvent(holder: object, event: WebhookEvent): void {
 export function webhookEvent(holder: object): WebhookEvent {
   const { [EVENT]: event } = holder as Holder;
   if (event !== undefined) return event;
-  const problem =
-    'found no verified event: put paymentWebhook({ secret }) in front of this handler';
+  const problem = 'found no verified event: put paymentGate({ secret }) in front of this handler';
   throw new ConfigurationError('webhookEvent', problem);
 }

@@ -1,36 +1,33 @@
 /** Receives a delivery: proof, handler, reply. Every adapter builds on this file. */
 import type { Delivery } from './delivery.js';
-import { createExplainer } from './diagnosis/explain.js';
 import { isWebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
-import { validateHandlers, type Handlers } from './handlers.js';
-import { hostError } from './host-error.js';
+import { createRunner, type Handlers } from './handlers.js';
+import { callQuietly } from './logger.js';
 import {
   validateSettings,
   type GateOptions,
   type ReceiverOptions,
   type Settings,
 } from './options.js';
+import { RefusalLog } from './refusal-log.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
-import { createReporter, type DeliveryReport } from './reporting.js';
+import { DeliveryReport } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
-import { verifyDelivery, type Proof } from './verify.js';
+import { checkHeaders, parseSigned, proveBody, readRawBody, toEvent } from './verify.js';
 
 /** Verifies deliveries and runs the merchant's handler. */
 export interface Receiver<Host> {
   /**
-   * Verifies one delivery, runs the handler and resolves with the reply to write. Adds the fields
-   * of `host` to the handler's context.
-   *
-   * @throws the handler's error, made safe for the host's own error handler. A WebhookError becomes
-   *   the reply instead.
+   * Verifies one delivery, runs the handler and resolves with the reply to write. Never rejects.
+   * Adds the fields of `host` to the handler's context.
    */
   receive(delivery: Delivery, host: Host): Promise<Reply>;
 }
 
 /** Verifies deliveries for other code to handle. */
 export interface Gate<Host> {
-  /** Resolves with the proven event, or with the reply to write instead. */
+  /** Resolves with the proven event, or with the reply to write instead. Never rejects. */
   admit(delivery: Delivery, host: Host): Promise<Admission>;
 }
 
@@ -48,20 +45,24 @@ export function createReceiver<
   Host extends object = object,
 >(options: ReceiverOptions<Events, Host>, handlers: Handlers<Events, Host>): Receiver<Host> {
   const settings = validateSettings(options, 'receiver');
-  const { handlerTimeout } = settings;
-  const { kinds, decidesStatus, run } = validateHandlers(handlers, settings.kinds, handlerTimeout);
-  const proof = proofOf({ ...settings, kinds }, decidesStatus);
-  const startReport = createReporter(settings.observe, settings.logger);
+  const { onError } = settings;
+  const run = createRunner(handlers, settings.kinds, settings.handlerTimeout);
+  const refusals = new RefusalLog(settings.logger);
   return {
     async receive(delivery, host) {
-      const report = startReport();
-      let event: WebhookEvent | undefined;
+      const report = new DeliveryReport(settings, refusals);
+      let isHandling = false;
       try {
-        event = await verifyDelivery(proof, delivery, host, report);
-        report.end(await run(event, host));
+        const event = await verifyDelivery(settings, delivery, host, report);
+        isHandling = true;
+        const outcome = run(event, host);
+        report.end(outcome instanceof Promise ? await outcome : outcome);
         return acknowledge();
-      } catch (error) {
-        return refuse(error, report, event !== undefined);
+      } catch (thrown) {
+        const isByMerchant = isHandling || !isWebhookError(thrown);
+        const reply = errorReply(report.fail(thrown, isByMerchant));
+        if (isByMerchant && onError !== undefined) callQuietly(() => onError(thrown, host));
+        return reply;
       }
     },
   };
@@ -77,35 +78,42 @@ export function createGate<
   Host extends object = object,
 >(options: GateOptions<Events, Host>): Gate<Host> {
   const settings = validateSettings(options, 'gate');
-  const proof = proofOf(settings, false);
-  const startReport = createReporter(settings.observe, settings.logger);
+  const refusals = new RefusalLog(settings.logger);
   return {
     async admit(delivery, host) {
-      const report = startReport();
+      const report = new DeliveryReport(settings, refusals);
       try {
-        const event = await verifyDelivery(proof, delivery, host, report);
+        const event = await verifyDelivery(settings, delivery, host, report);
         const isIgnored = event.type === 'unrecognized' && settings.unrecognized !== 'pass';
         report.end(isIgnored ? 'ignored' : 'handled');
         return isIgnored ? { reply: acknowledge() } : { event };
       } catch (error) {
-        return { reply: refuse(error, report, false) };
+        return { reply: errorReply(report.fail(error, !isWebhookError(error))) };
       }
     },
   };
 }
 
-function proofOf(settings: Settings, allowsContradiction: boolean): Proof {
-  return { settings, allowsContradiction, explain: createExplainer(settings.logger) };
-}
-
 /**
- * Returns the reply to a WebhookError.
+ * Verifies a delivery, and reports each fact as soon as it is known.
  *
- * @throws every other error, made safe for the host
+ * @throws WebhookError
  */
-function refuse(thrown: unknown, report: DeliveryReport, byHandler: boolean): Reply {
-  const error = hostError(thrown);
-  report.fail(error, byHandler);
-  if (isWebhookError(error)) return errorReply(error);
-  throw error;
+async function verifyDelivery(
+  settings: Settings,
+  delivery: Delivery,
+  host: unknown,
+  report: DeliveryReport,
+): Promise<WebhookEvent> {
+  const signature = checkHeaders(settings, delivery);
+  const rawBody = await readRawBody(settings, delivery);
+  report.bodyBytes = rawBody.length;
+  const proving = proveBody(settings, rawBody, signature, host);
+  const proof = proving instanceof Promise ? await proving : proving;
+  const { secretIndex } = proof;
+  report.proven = { secretIndex };
+  const parsed = parseSigned(settings, proof.rawBody, delivery.header(settings.headers.event));
+  const { kind, type, payload } = parsed;
+  report.proven = { secretIndex, kind, type, reference: payload.reference };
+  return toEvent(settings, proof, parsed);
 }

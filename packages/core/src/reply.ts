@@ -19,26 +19,28 @@ const STATUSES = {
   invalid_signature: 401,
   method_not_allowed: 405,
   body_timeout: 408,
+  amount_differs: 409,
+  order_closed: 409,
   body_too_large: 413,
   unsupported_encoding: 415,
   misconfigured: 500,
   handler_failed: 500,
   body_consumed: 500,
-  not_credited: 503,
-  secret_unavailable: 503,
-  store_unavailable: 503,
-  confirm_unavailable: 503,
+  invalid_order: 500,
+  unknown_order: 503,
+  no_payment: 503,
   payment_pending: 503,
-  in_progress: 503,
+  not_credited: 503,
+  orders_unavailable: 503,
+  confirm_unavailable: 503,
+  secret_unavailable: 503,
   handler_timeout: 503,
 } as const;
 
-/** Headers that a status requires: RFC 9110 sections 11.6.1, 15.5.6 and 10.2.3. */
-const HEADERS = new Map<number, Readonly<Record<string, string>>>([
-  [401, { 'www-authenticate': 'Signature' }],
-  [405, { allow: 'POST' }],
-  [503, { 'retry-after': '5' }],
-]);
+/** Milliseconds after which the sender may try again, for the header `Retry-After` of a 503. */
+const RETRY_AFTER = 5_000;
+/** An order may need a minute to appear. A wrong WHERE clause would fail again in five seconds. */
+const RETRY_AFTER_NOT_CREDITED = 60_000;
 
 /** Returns the status of a Paylink code, or undefined for a code of the merchant's own. */
 export function statusOf(code: string): number | undefined {
@@ -53,17 +55,27 @@ export function acknowledge(): Reply {
   return { status: 200, headers, body: '{"received":true}' };
 }
 
+/** The part of a failure that the sender learns. */
+export interface Refusal {
+  readonly code: string;
+  readonly status: number;
+  /** In milliseconds. */
+  readonly retryAfter?: number | undefined;
+}
+
 /**
- * Returns the reply to an error. The body contains only the code, so that a stranger learns
- * nothing.
+ * Returns the reply to a failure. The body contains only the code, so that a stranger learns
+ * nothing. Adds the headers of RFC 9110 sections 11.6.1, 15.5.6 and 10.2.3.
  */
-export function errorReply(error: { readonly code: string; readonly status: number }): Reply {
-  const { code, status } = error;
-  const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    ...HEADERS.get(status),
-  };
-  // An order may need a minute to appear. A wrong WHERE clause would fail again in five seconds.
-  if (code === 'not_credited') headers['retry-after'] = '60';
+export function errorReply({ code, status, retryAfter }: Refusal): Reply {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (status === 401) headers['www-authenticate'] = 'Signature';
+  if (status === 405) headers['allow'] = 'POST';
+  if (status === 503) headers['retry-after'] = String(secondsUntilRetry(code, retryAfter));
   return { status, headers, body: JSON.stringify({ error: code }) };
+}
+
+function secondsUntilRetry(code: string, retryAfter: number | undefined): number {
+  const byCode = code === 'not_credited' ? RETRY_AFTER_NOT_CREDITED : RETRY_AFTER;
+  return Math.max(1, Math.ceil((retryAfter ?? byCode) / 1_000));
 }

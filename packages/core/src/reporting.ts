@@ -1,14 +1,16 @@
 /** Reports each delivery: always to the `observe` hook, and to the log if something needs a fix. */
-import { logLine, logQuietly, statusAndCode, type Logger } from './logger.js';
+import { callQuietly, cutReference, logLine, refusalOf, type Logger } from './logger.js';
+import type { RefusalLog } from './refusal-log.js';
+import type { Refusal } from './reply.js';
 
 /** The outcome of one delivery. Fit for metrics: every field but `reference` has few values. */
 export interface DeliveryOutcome {
   /**
-   * `handled`: the handler succeeded, or the gate passed the event on. `duplicate`: an earlier
-   * delivery was handled. `ignored`: signed, but of another kind. `rejected`: refused because of
-   * the delivery's content. `failed`: refused because of a fault on this side, so a retry may help.
+   * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: signed, but of
+   * another kind. `rejected`: refused because of the delivery's content. `failed`: refused because
+   * of a fault on this side, so a retry may help.
    */
-  readonly outcome: 'handled' | 'duplicate' | 'ignored' | 'rejected' | 'failed';
+  readonly outcome: 'handled' | 'ignored' | 'rejected' | 'failed';
   /** The code of the error. */
   readonly code?: string;
   /** A configured kind, or `unrecognized`. Set only after the signature matched. */
@@ -23,79 +25,69 @@ export interface DeliveryOutcome {
 
 export type ObserveHook = (outcome: DeliveryOutcome) => unknown;
 
+interface Hooks {
+  readonly observe: ObserveHook | undefined;
+  readonly logger: Logger;
+}
+
 /** Facts of a delivery whose signature matched. The body and its header can still be refused. */
-export interface Proven {
+interface Proven {
   readonly secretIndex: number;
   /** The kind in the header. */
-  kind?: string;
+  readonly kind?: string;
   /** The configured kind, or `unrecognized`. */
-  type?: string;
-  reference?: string;
+  readonly type?: string;
+  readonly reference?: string;
 }
 
-/** Collects the facts of one delivery. */
-export interface DeliveryReport {
-  bodyBytes: number;
+/** Collects the facts of one delivery as they become known. */
+export class DeliveryReport {
+  readonly #hooks: Hooks;
+  readonly #refusals: RefusalLog;
+  readonly #started = performance.now();
+  bodyBytes = 0;
   /** Set once the signature matched. */
-  proven: Proven | undefined;
-  end(outcome: 'handled' | 'duplicate' | 'ignored'): void;
-  /** @param error an error that `hostError` made safe to read */
-  fail(error: Error, byHandler: boolean): void;
-}
+  proven: Proven | undefined = undefined;
 
-/** Returns a function that starts the report of a delivery. */
-export function createReporter(
-  observe: ObserveHook | undefined,
-  logger: Logger,
-): () => DeliveryReport {
-  const refusals = createRefusalLog(logger);
-  return () => {
-    const started = performance.now();
-    const report: DeliveryReport = {
-      bodyBytes: 0,
-      proven: undefined,
-      end: (outcome) => tell({ outcome }),
-      fail(error, byHandler) {
-        const { code, status } = statusAndCode(error);
-        const isFailure = byHandler || status > 499;
-        tell({ outcome: isFailure ? 'failed' : 'rejected', code });
-        const { reference, kind } = report.proven ?? {};
-        const fields = { code, status, reference, kind };
-        const line = logLine(error, reference === undefined ? undefined : { reference });
-        // A stranger can cause endless refusals, but needs a genuine body to cause these lines.
-        if (report.proven === undefined) refusals(line, fields);
-        else if (isFailure) logger.error(line, fields);
-        else logger.warn(line, fields);
-      },
+  constructor(hooks: Hooks, refusals: RefusalLog) {
+    this.#hooks = hooks;
+    this.#refusals = refusals;
+  }
+
+  end(outcome: 'handled' | 'ignored'): void {
+    this.#observe(outcome);
+  }
+
+  /** @param isByMerchant true if a handler or a schema threw, so `thrown` can be any value */
+  fail(thrown: unknown, isByMerchant: boolean): Refusal {
+    const refusal = refusalOf(thrown);
+    const { code, status } = refusal;
+    const isFailure = isByMerchant || status > 499;
+    this.#observe(isFailure ? 'failed' : 'rejected', code);
+    const { reference, kind } = this.proven ?? {};
+    const subject = reference === undefined ? undefined : { reference };
+    const line = logLine(thrown, subject, refusal);
+    const fields = {
+      code,
+      status,
+      reference: reference === undefined ? undefined : cutReference(reference),
+      kind,
+      ...(isByMerchant ? { error: thrown } : {}),
     };
-    return report;
+    // A stranger can cause endless refusals, but needs a genuine body to cause these lines.
+    if (this.proven === undefined) this.#refusals.log(line, fields);
+    else if (isFailure) this.#hooks.logger.error(line, fields);
+    else this.#hooks.logger.warn(line, fields);
+    return refusal;
+  }
 
-    function tell(facts: Pick<DeliveryOutcome, 'outcome' | 'code'>): void {
-      if (observe === undefined) return;
-      const { bodyBytes, proven: { kind: _, ...proven } = {} } = report;
-      const durationMs = performance.now() - started;
-      logQuietly(() => observe({ ...facts, ...proven, bodyBytes, durationMs }));
-    }
-  };
-}
-
-const MINUTE = 60_000;
-
-/** Logs the first refusal of each code at once, then at most one line per minute with the count. */
-function createRefusalLog(
-  logger: Logger,
-): (line: string, fields: { code: string; status: number }) => void {
-  const codes = new Map<string, { until: number; more: number }>();
-  return (line, fields) => {
-    const now = performance.now();
-    const { until, more } = codes.get(fields.code) ?? { until: 0, more: 0 };
-    if (now < until) {
-      codes.set(fields.code, { until, more: more + 1 });
-      return;
-    }
-    codes.set(fields.code, { until: now + MINUTE, more: 0 });
-    const count = more === 0 ? '' : ` (and ${more} more since the last line)`;
-    if (fields.status > 499) logger.error(line + count, fields);
-    else logger.warn(line + count, fields);
-  };
+  #observe(outcome: DeliveryOutcome['outcome'], code?: string): void {
+    const { observe } = this.#hooks;
+    if (observe === undefined) return;
+    const { kind: _, ...proven } = this.proven ?? {};
+    const { bodyBytes } = this;
+    const durationMs = performance.now() - this.#started;
+    const coded = code === undefined ? {} : { code };
+    callQuietly(() => observe({ outcome, ...coded, ...proven, bodyBytes, durationMs }));
+  }
 }

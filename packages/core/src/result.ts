@@ -1,7 +1,7 @@
 /**
  * Detects returned values that mean failure although nothing was thrown. All hosts share this rule.
  */
-import { isError } from './host-error.js';
+import { isError } from './thrown.js';
 
 /**
  * Returns the error to throw for a value that a handler returned, or undefined if the value means

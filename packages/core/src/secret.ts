@@ -15,10 +15,10 @@ export type Secret = string | Uint8Array;
  */
 export type SecretList = Secret | readonly (Secret | undefined)[] | undefined;
 
-/** The secret of one delivery and its merchant. `tenant: false` if there is only one merchant. */
+/** The secret of one delivery and its merchant. `tenant: null` if there is only one merchant. */
 export interface TenantSecret {
   readonly secret: SecretList;
-  readonly tenant: string | false;
+  readonly tenant: string | null;
 }
 
 /**
@@ -33,12 +33,13 @@ export type SecretOption<Host = unknown> = SecretList | SecretProvider<Host>;
 /** The keys for verifying one delivery. */
 export interface Keys {
   readonly keys: readonly HmacKey[];
-  readonly tenant: string | undefined;
+  readonly tenant: string | null;
   /** For the diagnosis. Undefined in production. */
   readonly secret: SecretList;
 }
 
-export type Keyring = (host: unknown) => Promise<Keys>;
+/** Gives the keys at once if the secret is fixed. */
+export type Keyring = (host: unknown) => Keys | Promise<Keys>;
 
 const PROVIDER_TIMEOUT = 5_000;
 
@@ -49,21 +50,22 @@ export function createKeyring(option: SecretOption<never>, logger: Logger): Keyr
     if (!hasWarned) logger.warn(message, { code: 'weak_secret' });
     hasWarned = true;
   };
-  const forDiagnosis = (secret: SecretList) => (isProduction() ? undefined : secret);
+  const keysOf = (secret: SecretList, tenant: string | null): Keys => ({
+    keys: importSecrets(secret, warn),
+    tenant,
+    secret: isProduction() ? undefined : secret,
+  });
   if (typeof option !== 'function') {
-    const keys = importSecrets(option, warn);
-    const fixed = { keys, tenant: undefined, secret: forDiagnosis(option) };
-    return async () => fixed;
+    const fixed = keysOf(option, null);
+    return () => fixed;
   }
   const provide = option as SecretProvider;
   return async (host) => {
     try {
       const answer = (async () => provide(host))();
-      const { secret, tenant } = validateTenantSecret(
-        await withinBounds(answer, { milliseconds: PROVIDER_TIMEOUT }),
-      );
-      const keys = importSecrets(secret, warn);
-      return { keys, tenant: tenant === false ? undefined : tenant, secret: forDiagnosis(secret) };
+      const bounds = { milliseconds: PROVIDER_TIMEOUT };
+      const { secret, tenant } = validateTenantSecret(await withinBounds(answer, bounds));
+      return keysOf(secret, tenant);
     } catch (cause) {
       throw fault('secret_unavailable', 'the function given as `secret` failed', cause);
     }
@@ -74,14 +76,11 @@ export function createKeyring(option: SecretOption<never>, logger: Logger): Keyr
 export function validateTenantSecret(answer: TenantSecret): TenantSecret {
   const isObject = typeof answer === 'object' && answer !== null;
   const isPair = isObject && !Array.isArray(answer) && !isBytes(answer);
-  check(
-    isPair,
-    'secret',
-    'must return { secret, tenant }, with `tenant: false` for a single merchant',
-  );
+  const problem = 'must return { secret, tenant }, with `tenant: null` for a single merchant';
+  check(isPair, 'secret', problem);
   const own = validateOptions(answer, ['secret', 'tenant'], 'secret');
-  const isTenant = own.tenant === false || (typeof own.tenant === 'string' && own.tenant !== '');
-  check(isTenant, 'tenant', 'must be a non-empty string, or false for a single merchant');
+  const isTenant = own.tenant === null || (typeof own.tenant === 'string' && own.tenant !== '');
+  check(isTenant, 'tenant', 'must be a non-empty string, or null for a single merchant');
   return own;
 }
 

@@ -3,7 +3,7 @@ import type { WebhookEvent } from './event.js';
 import { validateSettings, type VerifierOptions } from './options.js';
 import type { EventSchemas, NoEvents } from './schema.js';
 import { requireBytes, requireSignature } from './signature.js';
-import { verifyBody } from './verify.js';
+import { parseSigned, proveBody, toEvent } from './verify.js';
 
 export interface Verifier<Events extends EventSchemas, Host> {
   /**
@@ -29,14 +29,16 @@ export function createVerifier<const Events extends EventSchemas = NoEvents, Hos
   options: VerifierOptions<Events, Host>,
 ): Verifier<Events, Host> {
   const settings = validateSettings(options, 'verifier');
-  const proof = { settings, allowsContradiction: false };
   const names = settings.headers;
   return {
     async verify(rawBody, headers, host) {
       const bytes = requireBytes(rawBody);
       const signature = requireSignature(lookUp(headers, names.signature));
-      const event = await verifyBody(proof, bytes, signature, lookUp(headers, names.event), host);
-      return event as WebhookEvent<Events>;
+      const kind = lookUp(headers, names.event);
+      const proving = proveBody(settings, bytes, signature, host);
+      const proof = proving instanceof Promise ? await proving : proving;
+      const parsed = parseSigned(settings, proof.rawBody, kind);
+      return toEvent(settings, proof, parsed) as Promise<WebhookEvent<Events>>;
     },
   };
 }

@@ -1,8 +1,8 @@
 /**
- * The proof in its order: headers, raw body and signature first, then event header, UTF-8, JSON and
- * schema.
+ * The proof in its order: headers, raw body and signature first. Then the sender is known, and
+ * event header, UTF-8, JSON and schema follow.
  */
-import { findMatch } from '#hmac';
+import { findMatch, isSynchronous } from '#hmac';
 import type { Delivery } from './delivery.js';
 import { fault, WebhookError } from './errors.js';
 import {
@@ -11,101 +11,138 @@ import {
   refuseContradiction,
   validate,
   type WebhookEvent,
+  type WebhookPayload,
 } from './event.js';
 import type { Settings } from './options.js';
+import type { Keys } from './secret.js';
 import { mismatch, requireBytes, requireSignature } from './signature.js';
-import type { Explain } from './diagnosis/explain.js';
-import type { DeliveryReport, Proven } from './reporting.js';
-
-/** The settings of a verifier, and of the receiver around it. */
-export interface Proof {
-  readonly settings: Settings;
-  /** True if the handler judges a contradicting `status`, as `payments` does. */
-  readonly allowsContradiction: boolean;
-  /** Logs why a signature does not match. Absent in production and in a bare verifier. */
-  readonly explain?: Explain | undefined;
-}
-
-type Progress = Pick<DeliveryReport, 'bodyBytes' | 'proven'>;
 
 /**
- * Verifies a delivery and returns its event. Rejects every fault of the headers before reading the
- * first byte of the body.
+ * Checks the headers and returns the signature, before the first byte of the body is read.
  *
- * @param progress gets the facts as they become known
  * @throws WebhookError
  */
-export async function verifyDelivery(
-  proof: Proof,
+export function checkHeaders(
+  { bodyLimit, headers, explain }: Settings,
   delivery: Delivery,
-  host: unknown,
-  progress: Progress,
-): Promise<WebhookEvent> {
-  const { settings, explain } = proof;
-  const { bodyLimit, bodyTimeout, headers } = settings;
+): string {
   const { method = 'POST' } = delivery;
   if (method !== 'POST') throw fault('method_not_allowed', 'expected POST');
   const declared = Number(delivery.header('content-length') ?? 0);
   if (!(declared <= bodyLimit)) throw new WebhookError('body_too_large');
   const sent = delivery.header(headers.signature);
-  const signature = requireShape(sent, explain);
-  if (!/^(\s*|identity)$/i.test(delivery.header('content-encoding') ?? '')) {
-    const problem = 'the body is compressed, so its bytes differ from the signed bytes';
-    throw fault('unsupported_encoding', problem);
-  }
-
-  const rawBody = requireBytes(await delivery.body({ bodyLimit, bodyTimeout }));
-  progress.bodyBytes = rawBody.length;
-  if (rawBody.length > bodyLimit) throw new WebhookError('body_too_large');
-  return verifyBody(proof, rawBody, signature, delivery.header(headers.event), host, progress);
-}
-
-/**
- * Verifies raw bytes, then makes the event.
- *
- * @throws WebhookError
- */
-export async function verifyBody(
-  proof: Proof,
-  received: Uint8Array,
-  signature: string,
-  kindHeader: unknown,
-  host: unknown,
-  progress?: Progress,
-): Promise<WebhookEvent> {
-  const { settings, explain } = proof;
-  // Copies the bytes, so that no other code can change them between the signature and the parser.
-  const rawBody = new Uint8Array(received);
-  const { keys, tenant, secret } = await settings.keyring(host);
-  const secretIndex = await findMatch(keys, rawBody, signature);
-  if (secretIndex < 0) {
-    explain?.({ rawBody, signature, secret });
-    throw mismatch();
-  }
-
-  // The signature matched, so the sender is known from here on.
-  const proven: Proven = { secretIndex };
-  if (progress !== undefined) progress.proven = proven;
-  const kind = parseKind(kindHeader);
-  const type = settings.kinds.has(kind) ? kind : 'unrecognized';
-  const payload = parsePayload(rawBody);
-  Object.assign(proven, { kind, type, reference: payload.reference });
-  if (!proof.allowsContradiction) refuseContradiction(kind, payload);
-  const { reference } = payload;
-  // Always sets `tenant`, so that a polluted Object.prototype cannot.
-  const facts = { reference, rawBody, secretIndex, tenant };
-  if (type === 'unrecognized') return { type, kind, payload, ...facts };
-  const schema = settings.kinds.get(kind);
-  const output = schema === undefined ? payload : await validate(schema, kind, payload);
-  // The map of schemas pairs each kind with its payload, and the types say the same.
-  return { type, payload: output, ...facts } as WebhookEvent;
-}
-
-function requireShape(sent: unknown, explain: Explain | undefined): string {
   try {
-    return requireSignature(sent);
+    requireSignature(sent);
   } catch (error) {
     explain?.({ signature: sent });
     throw error;
   }
+  if (!/^(\s*|identity)$/i.test(delivery.header('content-encoding') ?? '')) {
+    const problem = 'the body is compressed, so its bytes differ from the signed bytes';
+    throw fault('unsupported_encoding', problem);
+  }
+  return sent!;
+}
+
+/** @throws WebhookError */
+export async function readRawBody(
+  { bodyLimit, bodyTimeout }: Settings,
+  delivery: Delivery,
+): Promise<Uint8Array> {
+  const rawBody = requireBytes(await delivery.body({ bodyLimit, bodyTimeout }));
+  if (rawBody.length > bodyLimit) throw new WebhookError('body_too_large');
+  return rawBody;
+}
+
+/** Bytes that the holder of a secret signed. */
+export interface Proof {
+  readonly rawBody: Uint8Array;
+  readonly secretIndex: number;
+  readonly tenant: string | null;
+}
+
+/**
+ * Proves that the service sent these bytes. Returns without a promise if nothing waits, with a
+ * fixed secret and Node's HMAC. Otherwise copies the bytes, so that no other code can change them
+ * between the signature and the parser.
+ *
+ * @throws WebhookError `invalid_signature` or `secret_unavailable`
+ */
+export function proveBody(
+  settings: Settings,
+  rawBody: Uint8Array,
+  signature: string,
+  host: unknown,
+): Proof | Promise<Proof> {
+  const keys = settings.keyring(host);
+  if (isSynchronous && !(keys instanceof Promise)) {
+    const match = findMatch(keys.keys, rawBody, signature) as number;
+    return requireMatch(settings, { rawBody, signature, keys, match });
+  }
+  return proveLater(settings, new Uint8Array(rawBody), signature, keys);
+}
+
+async function proveLater(
+  settings: Settings,
+  rawBody: Uint8Array,
+  signature: string,
+  waiting: Keys | Promise<Keys>,
+): Promise<Proof> {
+  const keys = await waiting;
+  const match = await findMatch(keys.keys, rawBody, signature);
+  return requireMatch(settings, { rawBody, signature, keys, match });
+}
+
+interface Comparison {
+  readonly rawBody: Uint8Array;
+  readonly signature: string;
+  readonly keys: Keys;
+  /** The index of the matching key, or -1. */
+  readonly match: number;
+}
+
+function requireMatch(settings: Settings, { rawBody, signature, keys, match }: Comparison): Proof {
+  if (match < 0) {
+    settings.explain?.({ rawBody, signature, secret: keys.secret });
+    throw mismatch();
+  }
+  return { rawBody, secretIndex: match, tenant: keys.tenant };
+}
+
+/** A signed body that was parsed, with the kind in its unsigned header. */
+export interface Parsed {
+  readonly kind: string;
+  /** The configured kind, or `unrecognized`. */
+  readonly type: string;
+  readonly payload: WebhookPayload;
+}
+
+/** @throws WebhookError `invalid_event` or `invalid_payload` */
+export function parseSigned({ kinds }: Settings, rawBody: Uint8Array, kindHeader: unknown): Parsed {
+  const kind = parseKind(kindHeader);
+  const payload = parsePayload(rawBody);
+  return { kind, type: kinds.has(kind) ? kind : 'unrecognized', payload };
+}
+
+/**
+ * Makes the event. Returns without a promise if the kind has no schema.
+ *
+ * @throws WebhookError `event_contradicted`, `payment_pending`, `invalid_payload` or
+ *   `handler_timeout`
+ */
+export function toEvent(
+  { kinds }: Settings,
+  { rawBody, secretIndex, tenant }: Proof,
+  { kind, type, payload }: Parsed,
+): WebhookEvent | Promise<WebhookEvent> {
+  refuseContradiction(kind, payload);
+  const { reference } = payload;
+  const facts = { reference, rawBody, secretIndex, tenant };
+  if (type === 'unrecognized') return { type, kind, payload, ...facts };
+  const schema = kinds.get(kind);
+  // The map of schemas pairs each kind with its payload, and the types say the same.
+  if (schema === undefined) return { type, payload, ...facts } as WebhookEvent;
+  return validate(schema, kind, payload).then(
+    (output) => ({ type, payload: output, ...facts }) as WebhookEvent,
+  );
 }

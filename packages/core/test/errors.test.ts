@@ -4,21 +4,21 @@ import { ConfigurationError, isWebhookError, WebhookError } from '../src/index.j
 
 describe('WebhookError', () => {
   it('has the status of a Paylink code, or the given status, message and cause', () => {
-    const error = new WebhookError('in_progress');
+    const error = new WebhookError('orders_unavailable');
     const fields = {
       name: 'WebhookError',
-      code: 'in_progress',
+      code: 'orders_unavailable',
       status: 503,
-      message: 'in_progress',
+      message: 'orders_unavailable',
     };
     expect(error).toMatchObject(fields);
     expect(error).not.toHaveProperty('cause');
-    expect(inspect(error)).toMatch(/^WebhookError: in_progress/);
+    expect(inspect(error)).toMatch(/^WebhookError: orders_unavailable/);
     const given = { status: 404, message: 'no such order', cause: 1 };
     expect(new WebhookError('unknown_order', given)).toMatchObject(given);
   });
 
-  it.each(['unknown_order', 'constructor', '__proto__'])(
+  it.each(['too_late', 'constructor', '__proto__'])(
     'has the status 500 by default under %s',
     (code) => {
       expect(new WebhookError(code).status).toBe(500);
@@ -46,6 +46,16 @@ describe('WebhookError', () => {
     expect(new WebhookError(code).message).toBe(message);
   });
 
+  it.each([-1, Number.NaN, Infinity, '5'])('refuses %j as retryAfter', (retryAfter) => {
+    const make = () => new WebhookError('mine', { retryAfter: retryAfter as number });
+    expect(make).toThrow('retryAfter must be milliseconds, 0 or more');
+  });
+
+  it('has an own retryAfter only if one was given', () => {
+    expect(new WebhookError('mine', { retryAfter: 0 }).retryAfter).toBe(0);
+    expect(new WebhookError('mine')).not.toHaveProperty('retryAfter');
+  });
+
   it.each(['a', '_', 'order_2', 'x'.repeat(64)])('takes the code %j', (code) => {
     expect(new WebhookError(code).code).toBe(code);
   });
@@ -64,28 +74,33 @@ describe('isWebhookError', () => {
   it('knows an error of another copy of this package', async () => {
     vi.resetModules();
     const other = await import('../src/index.js');
-    const error = new other.WebhookError('in_progress');
+    const error = new other.WebhookError('orders_unavailable');
     expect(error).not.toBeInstanceOf(WebhookError);
     expect(isWebhookError(error)).toBe(true);
   });
 
-  const lookalikes = [{}, new Error('no'), { code: 'in_progress', status: 503 }];
-  it.each([undefined, null, 1, 'in_progress', ...lookalikes])('returns false for %o', (value) => {
-    expect(isWebhookError(value)).toBe(false);
-  });
+  const lookalikes = [{}, new Error('no'), { code: 'orders_unavailable', status: 503 }];
+  it.each([undefined, null, 1, 'orders_unavailable', ...lookalikes])(
+    'returns false for %o',
+    (value) => {
+      expect(isWebhookError(value)).toBe(false);
+    },
+  );
 
   it('returns false for a Proxy that throws', () => {
     const get = (): never => {
       throw new Error('no');
     };
-    expect(isWebhookError(new Proxy(new WebhookError('in_progress'), { get }))).toBe(false);
+    expect(isWebhookError(new Proxy(new WebhookError('orders_unavailable'), { get }))).toBe(false);
   });
 
   it.each([
     ['a status that acknowledges', { status: 200 }],
     ['a code that breaks the reply', { code: 'a"b' }],
-    ['a code that is a list', { code: ['in_progress'] }],
+    ['a code that is a list', { code: ['orders_unavailable'] }],
   ])('returns false for an error that was given %s', (_what, changed) => {
-    expect(isWebhookError(Object.assign(new WebhookError('in_progress'), changed))).toBe(false);
+    expect(isWebhookError(Object.assign(new WebhookError('orders_unavailable'), changed))).toBe(
+      false,
+    );
   });
 });

@@ -22,6 +22,7 @@ describe('options', () => {
     ['bodyTimeout', 2 ** 31],
     ['handlerTimeout', '25s'],
     ['observe', 'console'],
+    ['onError', {}],
     ['events', null],
     ['events', []],
     ['headers', null],
@@ -48,8 +49,7 @@ describe('options', () => {
 
   it.each([
     ['handlers', 'is the second argument: paymentWebhook({ secret }, handlers)'],
-    ['confirm', 'is the option `client` of createPayments (@paylink/payments)'],
-    ['idempotency', 'is the option `store` of createPayments (@paylink/payments)'],
+    ['client', 'is an option of createPayments (@paylink/payments)'],
     ['tenant', 'comes from the `secret` function: return { secret, tenant }'],
   ])('have a hint for the misplaced option %s, on a receiver and a gate', (option, hint) => {
     const misplaced = { secret, [option]: {} };
@@ -71,7 +71,7 @@ describe('options', () => {
     const misconfigured = { name: 'ConfigurationError', code: 'misconfigured', option: 'sekret' };
     for (const [make, message] of [
       [() => createVerifier(misspelt), verifier],
-      [() => createReceiver(misspelt, noop), `${reading}, handlerTimeout`],
+      [() => createReceiver(misspelt, noop), `${reading}, handlerTimeout, onError`],
       [() => createGate(misspelt), `${reading}, unrecognized`],
     ] as const) {
       expect(errorOf(make)).toMatchObject({ ...misconfigured, message });
@@ -94,7 +94,16 @@ describe('options', () => {
   });
 
   it('fall back to their defaults if they are undefined, as in a spread', async () => {
-    const names = ['events', 'headers', 'logger', 'bodyLimit', 'bodyTimeout', 'observe', 'retries'];
+    const names = [
+      'events',
+      'headers',
+      'logger',
+      'bodyLimit',
+      'bodyTimeout',
+      'observe',
+      'onError',
+      'retries',
+    ];
     const unset = Object.fromEntries(names.map((name) => [name, undefined]));
     const receiver = createReceiver({ secret, handlerTimeout: undefined, ...unset }, noop);
     expect(await receiver.receive(deliver(), {})).toMatchObject(received);
@@ -110,6 +119,7 @@ describe('a polluted Object.prototype', () => {
         bodyTimeout: 0,
         handlerTimeout: 1,
         observe,
+        onError: observe,
         unrecognized: 'pass',
         confirm: 1,
         signature: 'x',
@@ -129,7 +139,7 @@ describe('a polluted Object.prototype', () => {
       const handler = vi.fn();
       const receiver = createReceiver({ secret, headers: {} }, handler);
       expect(await receiver.receive(delivery, {})).toMatchObject(received);
-      expect((handler.mock.calls[0]![0] as { tenant?: string }).tenant).toBeUndefined();
+      expect((handler.mock.calls[0]![0] as { tenant: string | null }).tenant).toBeNull();
       const gate = createGate({ secret });
       expect(await gate.admit(other, {})).toMatchObject({ reply: received });
       const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
@@ -139,7 +149,7 @@ describe('a polluted Object.prototype', () => {
       warn.mockRestore();
       expect(() => createVerifier({} as never)).toThrow('secret is missing');
       expect(await withinBounds(Promise.resolve(1), {})).toBe(1);
-      expect(() => cachedSecret(() => ({ secret, tenant: false }), {} as never)).toThrow(
+      expect(() => cachedSecret(() => ({ secret, tenant: null }), {} as never)).toThrow(
         /^key must/,
       );
     });
@@ -149,8 +159,8 @@ describe('a polluted Object.prototype', () => {
   it('completes no answer of a secret function', async () => {
     const logger = createLog();
     const delivery = deliver();
-    await polluted({ secret, tenant: false }, async () => {
-      for (const answer of [{}, { secret }, { tenant: false }]) {
+    await polluted({ secret, tenant: null }, async () => {
+      for (const answer of [{}, { secret }, { tenant: null }]) {
         const receiver = createReceiver({ secret: () => answer as never, logger }, noop);
         expect(await receiver.receive(delivery, {})).toMatchObject({ status: 503 });
       }
@@ -159,8 +169,8 @@ describe('a polluted Object.prototype', () => {
 
   it('sets neither status nor message nor cause of a WebhookError', async () => {
     await polluted({ status: 599, cause: 'polluted' }, () => {
-      const error = new WebhookError('in_progress', {});
-      expect(error).toMatchObject({ status: 503, message: 'in_progress' });
+      const error = new WebhookError('orders_unavailable', {});
+      expect(error).toMatchObject({ status: 503, message: 'orders_unavailable' });
       expect(Object.hasOwn(error, 'cause')).toBe(false);
     });
   });

@@ -11,7 +11,7 @@ it('gives the event that a gate kept for a request, and only for that request', 
   keepEvent(request, event);
   expect(webhookEvent(request)).toBe(event);
   expect(() => webhookEvent({})).toThrow(ConfigurationError);
-  expect(() => webhookEvent({})).toThrow('put paymentWebhook({ secret }) in front of this handler');
+  expect(() => webhookEvent({})).toThrow('put paymentGate({ secret }) in front of this handler');
 });
 
 it('finds the event that another copy of this package kept', async () => {

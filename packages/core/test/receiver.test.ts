@@ -29,10 +29,10 @@ describe('the body', () => {
   it('cannot be changed between the signature and the parser', async () => {
     const bytes = new Uint8Array(signedDelivery().rawBody);
     const handler = vi.fn();
-    const changing = () => {
-      new Uint8Array(bytes).fill(0);
+    const changing = async () => {
+      await Promise.resolve();
       bytes.set(Buffer.from('{"reference":"order-99"}'));
-      return { secret, tenant: false as const };
+      return { secret, tenant: null };
     };
     const receiver = createReceiver({ secret: changing, logger }, handler);
     await receiver.receive(deliver({ body: () => Promise.resolve(bytes) }), {});
@@ -101,11 +101,11 @@ describe('a gate', () => {
     expect(reply).toMatchObject({ status: 503, body: '{"error":"payment_pending"}' });
   });
 
-  it('rejects with the bug of a schema, so that the host sees the bug', async () => {
-    const bug = new RangeError('bug');
-    const validate = () => Promise.reject(bug);
+  it('answers 500 for the bug of a schema', async () => {
+    const validate = () => Promise.reject(new RangeError('bug'));
     const schema = { '~standard': { version: 1, vendor: 'test', validate } } as const;
     const gate = createGate({ secret, logger, events: { 'payment.succeeded': schema } });
-    await expect(gate.admit(deliver(), {})).rejects.toBe(bug);
+    const { reply } = await gate.admit(deliver(), {});
+    expect(reply).toMatchObject({ status: 500, body: '{"error":"handler_failed"}' });
   });
 });

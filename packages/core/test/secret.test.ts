@@ -213,7 +213,7 @@ describe('a valid secret', () => {
 });
 
 describe('a secret function', () => {
-  const tenant = false as const;
+  const tenant = null;
 
   it('gives the secret of the host’s merchant, and its tenant is the event’s', async () => {
     const verifier = createVerifier({
@@ -226,12 +226,12 @@ describe('a secret function', () => {
     await expect(other).rejects.toMatchObject({ code: 'invalid_signature' });
   });
 
-  it('may be async, give a list, and give no tenant with `tenant: false`', async () => {
+  it('may be async, give a list, and give no tenant with `tenant: null`', async () => {
     const event = await verify(() =>
       Promise.resolve({ secret: ['another-secret', secret], tenant }),
     );
     expect(event).toMatchObject({ secretIndex: 1 });
-    expect(event.tenant).toBeUndefined();
+    expect(event.tenant).toBeNull();
   });
 
   it('calls a secret function once for each delivery', async () => {
@@ -253,9 +253,9 @@ describe('a secret function', () => {
     ['returns a bare secret', () => secret, 'secret must return { secret, tenant }'],
     ['returns bare bytes', () => Buffer.from(secret), 'secret must return { secret, tenant }'],
     ['returns a bare list', () => [secret], 'secret must return { secret, tenant }'],
-    ['returns no tenant', () => ({ secret }), 'tenant must be a non-empty string, or false'],
+    ['returns no tenant', () => ({ secret }), 'tenant must be a non-empty string, or null'],
     ['returns an empty tenant', () => ({ secret, tenant: '' }), 'tenant must be'],
-    ['returns tenant: true', () => ({ secret, tenant: true }), 'tenant must be'],
+    ['returns tenant: false', () => ({ secret, tenant: false }), 'tenant must be'],
     ['returns a number as tenant', () => ({ secret, tenant: 7 }), 'tenant must be'],
     ['returns no secret', () => ({ tenant }), 'secret is missing'],
     ['returns an empty secret', () => ({ secret: '', tenant }), 'secret is empty'],

@@ -35,7 +35,7 @@ const reading = (body: () => Promise<unknown>): Row => ({ delivery: { body: body
 const failsWith = (code: string) => reading(() => Promise.reject(new WebhookError(code)));
 const failing = () => Promise.reject(new Error('vault'));
 const hanging = () => new Promise(() => undefined);
-const refusing = () => Promise.reject(new WebhookError('unknown_order', { status: 503 }));
+const refusing = () => Promise.reject(new WebhookError('unknown_order'));
 const events = { 'payment.refunded': z.object({ reference: z.string(), refund_id: z.string() }) };
 
 // prettier-ignore
@@ -122,9 +122,13 @@ describe('the receiver', () => {
 
 describe('errorReply', () => {
   it.each([
-    ['store_unavailable', 503, '5'],
     ['confirm_unavailable', 503, '5'],
-    ['in_progress', 503, '5'],
+    ['orders_unavailable', 503, '5'],
+    ['unknown_order', 503, '5'],
+    ['no_payment', 503, '5'],
+    ['amount_differs', 409, undefined],
+    ['order_closed', 409, undefined],
+    ['invalid_order', 500, undefined],
     ['not_credited', 503, '60'],
     ['misconfigured', 500, undefined],
     ['handler_failed', 500, undefined],
@@ -136,9 +140,21 @@ describe('errorReply', () => {
     expect(errorReply(new WebhookError(code))).toEqual(reply);
   });
 
+  it.each([
+    [0, '1'],
+    [1, '1'],
+    [1_001, '2'],
+    [90_000, '90'],
+  ])('turns a retryAfter of %i ms into whole seconds, at least one', (retryAfter, seconds) => {
+    const { headers } = errorReply(new WebhookError('confirm_unavailable', { retryAfter }));
+    expect(headers['retry-after']).toBe(seconds);
+    const refused = errorReply(new WebhookError('amount_differs', { retryAfter }));
+    expect(refused.headers).toEqual(json);
+  });
+
   it('quotes neither message nor cause', () => {
     const cause = new Error('secret cause');
-    const error = new WebhookError('in_progress', { message: 'secret words', cause });
+    const error = new WebhookError('orders_unavailable', { message: 'secret words', cause });
     expect(JSON.stringify(errorReply(error))).not.toContain('secret');
   });
 });

@@ -7,13 +7,7 @@ import {
   createVerifier,
   verifySignature,
 } from '../src/index.js';
-import type {
-  EventReceiver,
-  NoEvents,
-  Receiver,
-  WebhookErrorCode,
-  WebhookEvent,
-} from '../src/index.js';
+import type { NoEvents, Receiver, WebhookErrorCode, WebhookEvent } from '../src/index.js';
 import type { Gate } from '../src/internal.js';
 
 type Equal<A, B> =
@@ -29,7 +23,7 @@ const events = { 'payment.refunded': refunded };
 // The secret, in all its forms.
 createVerifier({ secret });
 createVerifier({ secret: [secret, bytes] });
-createVerifier({ secret: () => ({ secret, tenant: false }) });
+createVerifier({ secret: () => ({ secret, tenant: null }) });
 createVerifier({
   secret: ({ id }: { id: string }) => Promise.resolve({ secret: [id, bytes], tenant: id }),
 });
@@ -39,7 +33,7 @@ createVerifier({});
 createVerifier({ secret: 42 });
 // @ts-expect-error a function says whose secret it gives
 createVerifier({ secret: () => 'a-secret' });
-// @ts-expect-error one merchant is `tenant: false`
+// @ts-expect-error one merchant is `tenant: null`
 createVerifier({ secret: () => ({ secret, tenant: undefined }) });
 
 // Only bytes can be verified.
@@ -66,7 +60,7 @@ void verifier.verify(bytes, {}).then((event) => {
     void amount;
   }
   if (event.type === 'unrecognized') same<typeof event.kind, string>(true);
-  same<typeof event.tenant, string | undefined>(true);
+  same<typeof event.tenant, string | null>(true);
   // @ts-expect-error only an unrecognized event has a kind
   void event.kind;
   // @ts-expect-error this kind is not configured
@@ -105,16 +99,19 @@ createReceiver({ secret }, undefined);
 createReceiver({ secret, handlerTimout: 1_000 }, () => undefined);
 // @ts-expect-error the tenant comes from the `secret` function
 createReceiver({ secret, tenant: 'acme' }, () => undefined);
-// @ts-expect-error the store is an option of createPayments
-createReceiver({ secret, idempotency: {} }, () => undefined);
 // @ts-expect-error the client is an option of createPayments
-createReceiver({ secret, confirm: {} }, () => undefined);
+createReceiver({ secret, client: {} }, () => undefined);
+createReceiver({ secret, onError: (error: unknown) => error }, () => undefined);
+// @ts-expect-error a gate has no handler that could fail
+createGate({ secret, onError: () => undefined });
 
-// An event receiver, such as payments.
-declare const payments: EventReceiver;
+// A function for every event, such as payments.receive.
+declare const payments: {
+  readonly receive: (event: WebhookEvent, context?: { signal?: AbortSignal }) => Promise<void>;
+};
+createReceiver({ secret }, payments.receive);
+// @ts-expect-error the object has no handler
 createReceiver({ secret }, payments);
-// @ts-expect-error it must say how the delivery ended
-createReceiver({ secret }, { receive: (_event: WebhookEvent) => Promise.resolve() });
 
 // `secret` and the handlers get the host's context.
 interface Host {

@@ -26,8 +26,7 @@ const BODY_CONSUMED_HINT =
 
 /**
  * Makes middleware that verifies a notification before any of your code runs. With handlers, the
- * middleware runs them, replies, and passes their errors to `next`. Without handlers, it is a gate
- * in front of the next handler.
+ * middleware runs them and replies. Without handlers, it is a gate in front of the next handler.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

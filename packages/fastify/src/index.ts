@@ -26,7 +26,7 @@ const HINT = 'A preParsing or onRequest hook that reads request.raw must pass th
 
 /**
  * Returns an encapsulated plugin to register. Its route verifies a notification before any of your
- * code runs. Sibling routes keep their parsers, and Fastify gets a handler's error.
+ * code runs. Sibling routes keep their parsers.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
@@ -39,9 +39,9 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   // Removes the prototype, so that a polluted one cannot set an option.
   const { url, routeOptions, ...options } = { __proto__: null, ...all } as typeof all;
   if (typeof url !== 'string') throw new ConfigurationError('url', `is missing: ${REGISTER}`);
-  const receiverWith = (logger: Logger, bodyLimit = options.bodyLimit) =>
+  const receiverWith = (logger?: Logger, bodyLimit = options.bodyLimit) =>
     createReceiver<SchemasOf<Events>, FastifyHost>({ ...options, logger, bodyLimit }, handlers);
-  // Throws for a mistake here, before Fastify loads plugins. Warnings wait for the real logger.
+  // Throws for a mistake here, before Fastify loads plugins. Warnings wait until then.
   receiverWith({ ...createLogger(options.logger), warn: () => undefined });
 
   return (instance, _options, done) => {
@@ -49,7 +49,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
     // Fastify's default is 1 MiB, so a smaller limit is one that somebody set.
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);
-    const receiver = receiverWith(options.logger ?? loggerOf(instance.log), bodyLimit);
+    const receiver = receiverWith(options.logger, bodyLimit);
     const stream = Symbol('stream');
     type Kept = FastifyRequest & { [stream]?: Readable };
     instance.removeAllContentTypeParsers();
@@ -68,24 +68,13 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
       const { rawBody } = request as { readonly rawBody?: unknown };
       if (Buffer.isBuffer(rawBody)) Object.assign(request.raw, { rawBody });
       const delivery = deliveryOf(request.raw, HINT, (request as Kept)[stream]);
-      const answer = await receiver.receive(delivery, { request }).catch((error: unknown) => {
-        // Only Fastify's default error handler sends the message of an error.
-        const isDefault = instance.errorHandler.name === 'defaultErrorHandler';
-        if (!isDefault || routeOptions?.errorHandler !== undefined) throw error;
-        throw new Error('the webhook handler failed', { cause: error });
-      });
+      const answer = await receiver.receive(delivery, { request });
       reply.hijack();
       await writeReply(request.raw, reply.raw, answer);
     });
     done();
   };
 }
-
-/** Pino takes the fields first. */
-const loggerOf = (log: FastifyRequest['log']): Logger => ({
-  warn: (message, fields) => log.warn(fields ?? {}, message),
-  error: (message, fields) => log.error(fields ?? {}, message),
-});
 
 const misuse = (problem: string): ConfigurationError =>
   new ConfigurationError('paymentWebhook', `${problem}: ${REGISTER}`);

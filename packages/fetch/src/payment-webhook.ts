@@ -10,7 +10,7 @@ import { toResponse } from './to-response.js';
  */
 export type FetchHost<Extra = unknown> = { readonly request: Request } & Extra;
 
-/** Takes a request and the rest of the handlers' context. Rejects with the handler's error. */
+/** Takes a request and the rest of the handlers' context. */
 export type FetchHandler<Extra = unknown> = (
   request: FetchRequest,
   host?: Extra,

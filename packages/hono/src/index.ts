@@ -1,6 +1,6 @@
 import { deliveryOf, executionContextOf } from '#delivery';
-import { createGate, createReceiver, WebhookError } from '@paylink/core';
-import { errorReply, keepEvent } from '@paylink/core/internal';
+import { createGate, createReceiver } from '@paylink/core';
+import { keepEvent } from '@paylink/core/internal';
 import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import { toResponse } from '@paylink/fetch';
@@ -21,8 +21,7 @@ export interface HonoHost<E extends Env = AnyEnv> {
 
 /**
  * Makes a handler that verifies a notification before any of your code runs. With handlers, it runs
- * them and replies, and `app.onError` gets their errors. Without handlers, it is a gate in front of
- * the next handler.
+ * them and replies. Without handlers, it is a gate in front of the next handler.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
@@ -58,11 +57,6 @@ function gating(options: GateOptions<NoEvents, HonoHost>): MiddlewareHandler {
     if (reply !== undefined) return toResponse(delivery, reply);
     keepEvent(c, event);
     await next();
-    // Hono answers with the status of an error: 200 of an HTTP client's error would acknowledge.
-    if (c.error !== undefined && c.res.status < 400) {
-      c.res = undefined; // otherwise Hono copies the headers of that response
-      c.res = toResponse(delivery, errorReply(new WebhookError('handler_failed')));
-    }
     return undefined;
   };
 }

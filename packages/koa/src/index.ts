@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { createReceiver, webhookEvent as eventOf } from '@paylink/core';
-import { hostError } from '@paylink/core/internal';
 import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf, WebhookEvent } from '@paylink/core';
 import { createGate, deliveryOf, writeReply } from '@paylink/node';
@@ -20,7 +19,7 @@ const BODY_CONSUMED_HINT =
 
 /**
  * Makes Koa middleware that verifies a notification before any of your code runs. With handlers,
- * the middleware runs them and replies, and Koa gets their errors. Without handlers, it is a gate
+ * the middleware runs them and replies. Without handlers, it is a gate
  * in front of the next middleware.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
@@ -59,9 +58,7 @@ function gating(options: GateOptions<NoEvents, KoaHost>): Middleware {
     }
     // A parser behind the gate would wait for bytes that the gate has read.
     (ctx as { disableBodyParser?: boolean }).disableBodyParser = true;
-    await next().catch((error: unknown) => {
-      throw hostError(error);
-    });
+    await next();
   };
 }
 

@@ -7,8 +7,8 @@ export type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lam
 export type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Promise<LambdaResult>;
 
 /**
- * Makes a Lambda handler that verifies a notification before any of your code runs. If your handler
- * throws, or the event is not an HTTP request, the invocation is rejected.
+ * Makes a Lambda handler that verifies a notification before any of your code runs. Rejects the
+ * invocation if the event is not an HTTP request.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

@@ -3,7 +3,7 @@ import { applyDecorators, createParamDecorator, HttpCode, HttpException } from '
 import { Logger, UseGuards, UseInterceptors } from '@nestjs/common';
 import type { CanActivate, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
 import { isWebhookError } from '@paylink/core';
-import { errorReply, failureOf, hostError, logLine } from '@paylink/core/internal';
+import { errorReply, failureOf, logLine } from '@paylink/core/internal';
 import { webhookEvent } from '@paylink/core';
 import type { EventSchemas, GateOptions } from '@paylink/core';
 import { createGate, writeReply, type NodeGate } from '@paylink/node';
@@ -65,16 +65,15 @@ function requireSuccess(value: unknown): void {
 function fail(thrown: unknown, context: ExecutionContext): never {
   // The controller answers with its own HttpException.
   if (thrown instanceof HttpException && thrown.getStatus() >= 400) throw thrown;
-  const error = hostError(thrown);
-  if (isWebhookError(error)) {
+  if (isWebhookError(thrown)) {
     // Nest logs every other error, but no HttpException.
-    new Logger('PaymentWebhook').error(logLine(error, webhookEvent(requestOf(context))));
+    new Logger('PaymentWebhook').error(logLine(thrown, webhookEvent(requestOf(context))));
     const response = context.switchToHttp().getResponse<PlatformResponse>();
-    (response.raw ?? response).setHeaders(new Map(Object.entries(errorReply(error).headers)));
-    throw new HttpException({ error: error.code }, error.status);
+    (response.raw ?? response).setHeaders(new Map(Object.entries(errorReply(thrown).headers)));
+    throw new HttpException({ error: thrown.code }, thrown.status);
   }
   // Nest sends the message of an error that has a status.
-  throw error === thrown ? error : new Error('the controller failed', { cause: error });
+  throw new Error('the controller failed', { cause: thrown });
 }
 
 /**

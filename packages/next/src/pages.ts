@@ -13,8 +13,7 @@ const HINT = 'Add to the same file: export const config = { api: { bodyParser: f
 
 /**
  * Makes an API route of the Pages Router. The file must also export `config` without a body parser.
- * A missing secret gives a 500 at the first request, because `next build` imports the route. If a
- * handler throws, Next.js gets the error.
+ * A missing secret gives a 500 at the first request, because `next build` imports the route.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

@@ -1,0 +1,66 @@
+/**
+ * Reads what a handler threw, for a log line. The value can be anything: its getters and Proxy
+ * traps may throw, and nothing here does.
+ */
+import { ConfigurationError } from './errors.js';
+
+const UNREADABLE = 'an error that cannot be read';
+const LONGEST_MESSAGE = 2_000;
+const LONGEST_STACK = 8_000;
+
+/** Returns true for an Error, also from another realm. A Proxy of an Error is none. */
+export function isError(value: unknown): value is Error {
+  const { isError: isGenuine } = Error as { isError?: (value: unknown) => boolean };
+  if (typeof isGenuine === 'function' && !isGenuine(value)) return false;
+  return Object.prototype.toString.call(value) === '[object Error]';
+}
+
+/**
+ * Describes a thrown value in one line: its message and its cause.
+ *
+ * @param hidesCause leaves out the cause's message
+ */
+export function describeThrown(thrown: unknown, hidesCause: boolean): string {
+  try {
+    if (typeof thrown !== 'object' || thrown === null) return toLine(`threw ${String(thrown)}`);
+    const { message, cause } = thrown as { readonly message?: unknown; readonly cause?: unknown };
+    if (typeof message !== 'string') return 'threw an object that is not an Error';
+    return toLine(message.replace(/\.$/, '') + describeCause(cause, hidesCause));
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+function describeCause(cause: unknown, hidesCause: boolean): string {
+  if (!(cause instanceof Error)) return '';
+  // Paylink's own messages never quote a secret.
+  const isQuiet = hidesCause && !(cause instanceof ConfigurationError);
+  return isQuiet ? ` (${cause.name})` : ` (${cause.name}: ${cause.message})`;
+}
+
+/** Returns the stack of a thrown value, or undefined if it has none that can be read. */
+export function stackOf(thrown: unknown): string | undefined {
+  try {
+    const { stack } = Object(thrown) as { readonly stack?: unknown };
+    if (typeof stack !== 'string') return undefined;
+    return stack.slice(0, LONGEST_STACK).split('\n').map(escapeControls).join('\n');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a text in one line of bounded length. */
+function toLine(text: string): string {
+  return escapeControls(text.slice(0, LONGEST_MESSAGE).replace(/\s+/g, ' '));
+}
+
+/**
+ * Escapes the characters with which a text could forge, hide or reorder log lines: controls, line
+ * separators and bidirectional marks.
+ */
+export function escapeControls(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
