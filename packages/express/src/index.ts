@@ -5,14 +5,15 @@ import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import { createGate, deliveryOf, writeReply } from '@paylink/node';
 import type { Request } from 'express';
 
-export { webhookEvent } from '@paylink/core';
+export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 
-/** The Express request, as handlers get it. */
+/** The Express request, as handlers get it: without the means to answer. */
 export interface ExpressHost {
-  readonly req: Request;
+  readonly req: Omit<Request, 'res' | 'next'>;
 }
 
 /** Fits every version of Express: the parameters are the Node classes that all versions extend. */
+export type ExpressHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 export type ExpressMiddleware = (
   req: IncomingMessage,
   res: ServerResponse,
@@ -25,55 +26,37 @@ const BODY_CONSUMED_HINT =
   'express.json({ verify: (req, res, buf) => { req.rawBody = buf; } })';
 
 /**
- * Makes middleware that verifies a notification before any of your code runs. With handlers, the
- * middleware runs them and replies. Without handlers, it is a gate in front of the next handler.
+ * Makes a route's handler that verifies a notification, runs your handler and replies.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   options: ReceiverOptions<SchemasOf<Events>, ExpressHost>,
   handlers: Handlers<SchemasOf<Events>, ExpressHost>,
-): ExpressMiddleware;
-export function paymentWebhook<const Events extends EventTypes = NoEvents>(
-  options: GateOptions<SchemasOf<Events>, ExpressHost>,
-): ExpressMiddleware;
-export function paymentWebhook(options: unknown, ...handlers: unknown[]): ExpressMiddleware {
-  const receive =
-    handlers.length === 0
-      ? gating(options as never)
-      : handling(options as never, handlers[0] as never);
-  return (req, res, next) =>
-    receive(req as Request, res).then((passes) => {
-      if (passes) next();
-    }, next);
-}
-
-/** Replies, and resolves with false, or resolves with true to let the request pass. */
-type Receive = (req: Request, res: ServerResponse) => Promise<boolean>;
-
-function handling(
-  options: ReceiverOptions<NoEvents, ExpressHost>,
-  handlers: Handlers<NoEvents, ExpressHost>,
-): Receive {
-  const receiver = createReceiver<NoEvents, ExpressHost>(options, handlers);
+): ExpressHandler {
+  const receiver = createReceiver<SchemasOf<Events>, ExpressHost>(options, handlers);
   return async (req, res) => {
     const delivery = deliveryOf(req, BODY_CONSUMED_HINT);
-    await writeReply(req, res, await receiver.receive(delivery, { req }));
-    return false;
+    await writeReply(req, res, await receiver.receive(delivery, { req: req as Request }));
   };
 }
 
-function gating(options: GateOptions<NoEvents, ExpressHost>): Receive {
-  const admit = createGate<NoEvents, ExpressHost>(options, BODY_CONSUMED_HINT);
-  return async (req, res) => {
-    const reply = await admit(req, { req });
-    if (reply !== undefined) {
-      await writeReply(req, res, reply);
-      return false;
-    }
+/**
+ * Makes middleware that verifies a notification and calls `next`. It answers refusals and signed
+ * events of other kinds, and your code answers the rest.
+ *
+ * @throws ConfigurationError that names the option and the fault
+ */
+export function paymentGate<const Events extends EventTypes = NoEvents>(
+  options: GateOptions<SchemasOf<Events>, ExpressHost>,
+): ExpressMiddleware {
+  const admit = createGate<SchemasOf<Events>, ExpressHost>(options, BODY_CONSUMED_HINT);
+  return async (req, res, next) => {
+    const reply = await admit(req, { req: req as Request });
+    if (reply !== undefined) return writeReply(req, res, reply);
     // The body-parser of Express 4 would wait for bytes that the gate has read, and has no public
     // flag.
     (req as { _body?: boolean })._body = true;
-    return true;
+    next();
   };
 }

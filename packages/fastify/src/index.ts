@@ -1,10 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, createReceiver } from '@paylink/core';
-import { createLogger } from '@paylink/core/internal';
-import type { EventSchemas, EventTypes, Handlers, Logger } from '@paylink/core';
+import type { BodyLimits, EventSchemas, EventTypes, Handlers } from '@paylink/core';
 import type { NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyRequest, RouteShorthandOptions } from 'fastify';
+
+export { WebhookError, type WebhookEvent } from '@paylink/core';
 
 /** The Fastify request, as handlers get it. */
 export interface FastifyHost {
@@ -21,12 +23,25 @@ export interface FastifyWebhookOptions<Events extends EventSchemas> extends Rece
   readonly routeOptions?: Omit<RouteShorthandOptions, 'schema' | 'handler'> | undefined;
 }
 
-const REGISTER = "app.register(paymentWebhook({ url: '/webhooks/payments', secret }, handlers))";
 const HINT = 'A preParsing or onRequest hook that reads request.raw must pass the bytes on.';
+const MISUSE = "returns a plugin: app.register(paymentWebhook({ url: '/…', secret }, handlers))";
+
+const STREAM = Symbol('stream');
+type Kept = FastifyRequest & { [STREAM]?: Readable; readonly rawBody?: unknown };
+
+// Kept when the module loads, because fake timers of tests replace it.
+const nextTurn = setImmediate;
+
+/** Lets a hook's `data` listener wait a turn: before an async hook, it would take the body. */
+function hold(this: IncomingMessage, event: string | symbol): void {
+  if (event !== 'data') return;
+  this.pause();
+  nextTurn(() => this.listeners('newListener').includes(hold) && this.resume());
+}
 
 /**
- * Returns an encapsulated plugin to register. Its route verifies a notification before any of your
- * code runs. Sibling routes keep their parsers.
+ * Returns an encapsulated plugin to register. Its route verifies a notification, runs your handler
+ * and replies. Sibling routes keep their parsers.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
@@ -34,28 +49,24 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   all: FastifyWebhookOptions<SchemasOf<Events>>,
   handlers: Handlers<SchemasOf<Events>, FastifyHost>,
 ): FastifyPluginCallback {
-  // Catches app.register(paymentWebhook, …), which passes the instance and only reports rejections.
-  if ('register' in Object(all)) return Promise.reject(misuse('returns a plugin')) as never;
+  // app.register(paymentWebhook, …) passes the instance.
+  if ('register' in Object(all)) throw new ConfigurationError('paymentWebhook', MISUSE);
   // Removes the prototype, so that a polluted one cannot set an option.
   const { url, routeOptions, ...options } = { __proto__: null, ...all } as typeof all;
-  if (typeof url !== 'string') throw new ConfigurationError('url', `is missing: ${REGISTER}`);
-  const receiverWith = (logger?: Logger, bodyLimit = options.bodyLimit) =>
-    createReceiver<SchemasOf<Events>, FastifyHost>({ ...options, logger, bodyLimit }, handlers);
-  // Throws for a mistake here, before Fastify loads plugins. Warnings wait until then.
-  receiverWith({ ...createLogger(options.logger), warn: () => undefined });
+  if (typeof url !== 'string') throw new ConfigurationError('url', 'must be the path of the route');
+  const receiver = createReceiver<SchemasOf<Events>, FastifyHost>(options, handlers);
 
   return (instance, _options, done) => {
-    if (typeof instance.addContentTypeParser !== 'function') throw misuse('is a plugin');
-    // Fastify's default is 1 MiB, so a smaller limit is one that somebody set.
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
-    const bodyLimit = Math.min(options.bodyLimit ?? 65_536, hostLimit);
-    const receiver = receiverWith(options.logger, bodyLimit);
-    const stream = Symbol('stream');
-    type Kept = FastifyRequest & { [stream]?: Readable };
+    const limit = (by: BodyLimits) => ({ ...by, bodyLimit: Math.min(by.bodyLimit, hostLimit) });
+    const [start = ''] = `${instance.prefix}${url}`.split(/[:*(]/, 1);
+    instance.server.prependListener('request', (req: IncomingMessage) => {
+      if (req.url?.startsWith(start)) req.on('newListener', hold);
+    });
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser('*', (request, payload, parsed) => {
-      // Pauses the stream, so that no other `data` listener gets bytes while hooks run.
-      (request as Kept)[stream] = payload.pause();
+      request.raw.off('newListener', hold);
+      (request as Kept)[STREAM] = payload.pause();
       parsed(null, undefined);
     });
     // Fastify answers 415 to types that it cannot parse, and treats HTTP/2 without a type as empty.
@@ -65,16 +76,14 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
     });
     instance.post(url, { ...routeOptions }, async (request, reply) => {
       // Uses the bytes that fastify-raw-body or a hook kept.
-      const { rawBody } = request as { readonly rawBody?: unknown };
-      if (Buffer.isBuffer(rawBody)) Object.assign(request.raw, { rawBody });
-      const delivery = deliveryOf(request.raw, HINT, (request as Kept)[stream]);
+      const { raw, rawBody, [STREAM]: stream } = request as Kept;
+      if (Buffer.isBuffer(rawBody)) Object.assign(raw, { rawBody });
+      const read = deliveryOf(raw, HINT, stream);
+      const delivery = { ...read, body: (limits: BodyLimits) => read.body(limit(limits)) };
       const answer = await receiver.receive(delivery, { request });
       reply.hijack();
-      await writeReply(request.raw, reply.raw, answer);
+      await writeReply(raw, reply.raw, answer);
     });
     done();
   };
 }
-
-const misuse = (problem: string): ConfigurationError =>
-  new ConfigurationError('paymentWebhook', `${problem}: ${REGISTER}`);

@@ -5,7 +5,9 @@ import type { ReceiverOptions, SchemasOf, WebhookEvent } from '@paylink/core';
 import { createGate, deliveryOf, writeReply } from '@paylink/node';
 import type { Context, DefaultState, Middleware } from 'koa';
 
-/** The Koa request, as handlers get it. */
+export { WebhookError, type WebhookEvent } from '@paylink/core';
+
+/** The Koa request, as handlers get it: without the means to answer. */
 export interface KoaHost {
   readonly req: IncomingMessage;
   readonly state: DefaultState;
@@ -18,60 +20,46 @@ const BODY_CONSUMED_HINT =
   'app.use(bodyParser()), or exclude its path from the parser.';
 
 /**
- * Makes Koa middleware that verifies a notification before any of your code runs. With handlers,
- * the middleware runs them and replies. Without handlers, it is a gate
- * in front of the next middleware.
+ * Makes middleware that verifies a notification, runs your handler and replies.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   options: ReceiverOptions<SchemasOf<Events>, KoaHost>,
   handlers: Handlers<SchemasOf<Events>, KoaHost>,
-): Middleware;
-export function paymentWebhook<const Events extends EventTypes = NoEvents>(
-  options: GateOptions<SchemasOf<Events>, KoaHost>,
-): Middleware;
-export function paymentWebhook(options: unknown, ...handlers: unknown[]): Middleware {
-  return handlers.length === 0
-    ? gating(options as never)
-    : handling(options as never, handlers[0] as never);
-}
-
-function handling(
-  options: ReceiverOptions<NoEvents, KoaHost>,
-  handlers: Handlers<NoEvents, KoaHost>,
 ): Middleware {
-  const receiver = createReceiver<NoEvents, KoaHost>(options, handlers);
+  const receiver = createReceiver<SchemasOf<Events>, KoaHost>(options, handlers);
   return async (ctx) => {
     const delivery = deliveryOf(ctx.req, BODY_CONSUMED_HINT);
     await writeReply(ctx.req, ctx.res, await receiver.receive(delivery, hostOf(ctx)));
   };
 }
 
-function gating(options: GateOptions<NoEvents, KoaHost>): Middleware {
-  const admit = createGate<NoEvents, KoaHost>(options, BODY_CONSUMED_HINT);
+/**
+ * Makes middleware that verifies a notification and calls `next`. It answers refusals and signed
+ * events of other kinds, and your code answers the rest.
+ *
+ * @throws ConfigurationError that names the option and the fault
+ */
+export function paymentGate<const Events extends EventTypes = NoEvents>(
+  options: GateOptions<SchemasOf<Events>, KoaHost>,
+): Middleware {
+  const admit = createGate<SchemasOf<Events>, KoaHost>(options, BODY_CONSUMED_HINT);
   return async (ctx, next) => {
     const reply = await admit(ctx.req, hostOf(ctx));
-    if (reply !== undefined) {
-      await writeReply(ctx.req, ctx.res, reply);
-      return;
-    }
+    if (reply !== undefined) return writeReply(ctx.req, ctx.res, reply);
     // A parser behind the gate would wait for bytes that the gate has read.
     (ctx as { disableBodyParser?: boolean }).disableBodyParser = true;
     await next();
   };
 }
 
+/** Returns the event that a gate proved. @throws ConfigurationError if the route has no gate */
+export function webhookEvent(ctx: Pick<Context, 'req'>): WebhookEvent {
+  return eventOf(ctx.req);
+}
+
 function hostOf(ctx: Context): KoaHost {
   const { params = {} } = ctx as { params?: Record<string, string> };
   return { req: ctx.req, state: ctx.state, params };
-}
-
-/**
- * Returns the event that a gate proved.
- *
- * @throws ConfigurationError if the route has no gate
- */
-export function webhookEvent(ctx: Pick<Context, 'req'>): WebhookEvent {
-  return eventOf(ctx.req);
 }

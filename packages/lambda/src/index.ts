@@ -3,12 +3,21 @@ import type { Delivery, EventTypes, Handlers, NoEvents, Reply } from '@paylink/c
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
 
+export { WebhookError, type WebhookEvent } from '@paylink/core';
 export type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
 export type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Promise<LambdaResult>;
 
+const NOT_HTTP =
+  'got an event that is not an HTTP request: connect it to API Gateway with the proxy ' +
+  'integration, to a function URL or to a load balancer';
+const BODY_CONSUMED =
+  'other code parsed event.body before this function, so the signed bytes are gone. Remove ' +
+  'httpJsonBodyParser and similar middleware from this function';
+
 /**
- * Makes a Lambda handler that verifies a notification before any of your code runs. Rejects the
- * invocation if the event is not an HTTP request.
+ * Makes a Lambda handler that verifies a notification, runs your handler and replies. Rejects the
+ * invocation if the event is not an HTTP request: SQS, SNS and EventBridge count every result as
+ * success and would delete the message.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
@@ -18,30 +27,18 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 ): LambdaHandler {
   const receiver = createReceiver<SchemasOf<Events>, LambdaHost>(options, handlers);
   return async (event, context) => {
-    requireHttp(event);
-    return resultOf(event, await receiver.receive(deliveryOf(event), { event, context }));
+    const reply = await receiver.receive(deliveryOf(event), { event, context });
+    return resultOf(event, reply);
   };
 }
 
-const BODY_CONSUMED =
-  'other code parsed event.body before this function, so the signed bytes are gone. Remove ' +
-  'httpJsonBodyParser and similar middleware from this function';
-
-/**
- * Rejects other events: SQS, SNS and EventBridge count every result as success and would delete the
- * message.
- */
-function requireHttp(event: LambdaEvent | undefined): void {
-  const { headers, multiValueHeaders, requestContext } = Object(event) as LambdaEvent;
-  if (headers ?? multiValueHeaders ?? requestContext?.http) return;
-  const problem =
-    'got an event that is not an HTTP request: connect it to API Gateway, a function URL';
-  throw new ConfigurationError('paymentWebhook', `${problem} or a load balancer`);
-}
-
+/** @throws ConfigurationError if the event is not an HTTP request */
 function deliveryOf(event: LambdaEvent): Delivery {
+  const { httpMethod, requestContext } = Object(event) as LambdaEvent;
+  const method = httpMethod ?? requestContext?.http?.method;
+  if (typeof method !== 'string') throw new ConfigurationError('paymentWebhook', NOT_HTTP);
   return {
-    method: event.httpMethod ?? event.requestContext?.http?.method,
+    method,
     header: (name) => headerOf(event, name),
     async body({ bodyLimit }) {
       const text: unknown = event.body ?? '';
@@ -55,19 +52,17 @@ function deliveryOf(event: LambdaEvent): Delivery {
   };
 }
 
-/**
- * Reads the list form first, because the single form has only the last line of a repeated header.
- */
+/** Prefers the list form: the single form has only the last line of a repeated header. */
 function headerOf({ multiValueHeaders, headers }: LambdaEvent, name: string): string | undefined {
-  const multiple = Object.entries(multiValueHeaders ?? {});
-  const entries = multiple.length > 0 ? multiple : Object.entries(headers ?? {});
+  const lists = Object.entries(multiValueHeaders ?? {});
+  const entries = lists.length > 0 ? lists : Object.entries(headers ?? {});
   const lines = entries.flatMap(([key, value]) =>
     key.toLowerCase() === name ? (value ?? []) : [],
   );
   return lines.length === 0 ? undefined : lines.join(', ');
 }
 
-/** Makes the result. A load balancer that sent header lists ignores single headers. */
+/** A load balancer that sent header lists ignores single headers. */
 function resultOf(event: LambdaEvent, { status, headers, body }: Reply): LambdaResult {
   const result = { statusCode: status, body, isBase64Encoded: false };
   if (event.headers || !event.multiValueHeaders) return { ...result, headers };

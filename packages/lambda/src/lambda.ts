@@ -1,14 +1,14 @@
+type Headers<Value> = Readonly<Record<string, Value | undefined>> | null | undefined;
+
 /**
  * An HTTP event of API Gateway, a function URL or a load balancer. Accepts the types of
  * `@types/aws-lambda`.
  */
 export interface LambdaEvent {
   readonly httpMethod?: string | undefined;
-  /**
-   * The request's path. API Gateway's first format and load balancers have `path`, the second
-   * format has `rawPath`.
-   */
+  /** The path, in API Gateway's first format and from load balancers. */
   readonly path?: string | undefined;
+  /** The path, in API Gateway's second format and from function URLs. */
   readonly rawPath?: string | undefined;
   readonly requestContext?:
     | {
@@ -17,9 +17,8 @@ export interface LambdaEvent {
         readonly stage?: string;
       }
     | undefined;
-  readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
-  readonly multiValueHeaders?:
-    Readonly<Record<string, readonly string[] | undefined>> | null | undefined;
+  readonly headers?: Headers<string>;
+  readonly multiValueHeaders?: Headers<readonly string[]>;
   readonly body?: string | null | undefined;
   readonly isBase64Encoded?: boolean | undefined;
 }
@@ -38,7 +37,7 @@ export interface LambdaHost {
 export interface LambdaResult {
   statusCode: number;
   headers?: Record<string, string>;
-  /** Replaces `headers` for a load balancer that sent header lists and would ignore `headers`. */
+  /** Replaces `headers` for a load balancer that sent header lists. */
   multiValueHeaders?: Record<string, string[]>;
   body: string;
   isBase64Encoded: boolean;

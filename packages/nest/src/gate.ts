@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { createGate } from '@paylink/core';
+import type { EventTypes, GateOptions, NoEvents, SchemasOf } from '@paylink/core';
+import { keepEvent } from '@paylink/core/internal';
+import { deliveryOf, writeReply } from '@paylink/node';
+
+/** The argument of a `secret` function behind Nest. */
+export interface NestGateHost {
+  readonly context: ExecutionContext;
+}
+
+/** On Fastify, Nest passes Fastify's own objects, and keeps the bytes on that request. */
+type Request = IncomingMessage & { rawBody?: unknown; readonly raw?: Request };
+type Response = ServerResponse & { readonly raw?: ServerResponse; hijack?(): void };
+
+const BODY_CONSUMED_HINT =
+  'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true }), in tests ' +
+  "createNestApplication({ rawBody: true }). Replace app.use(json()) by app.useBodyParser('json')";
+
+/**
+ * Makes a guard that verifies a notification before the controller's method runs. It answers
+ * refusals and signed events of other kinds, and your method answers the rest.
+ *
+ * @throws ConfigurationError that names the option and the fault
+ */
+export function paymentGate<const Events extends EventTypes = NoEvents>(
+  options: GateOptions<SchemasOf<Events>, NestGateHost>,
+): CanActivate {
+  const gate = createGate<SchemasOf<Events>, NestGateHost>(options);
+  return {
+    async canActivate(context) {
+      const request = context.switchToHttp().getRequest<Request>();
+      const { raw = request, rawBody } = request;
+      raw.rawBody ??= rawBody;
+      const { event, reply } = await gate.admit(deliveryOf(raw, BODY_CONSUMED_HINT), { context });
+      if (reply === undefined) return keepEvent(request, event) ?? true;
+      const response = context.switchToHttp().getResponse<Response>();
+      response.hijack?.();
+      await writeReply(raw, response.raw ?? response, reply);
+      // If this promise settled, Nest would write a second reply.
+      return new Promise(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { DynamicModule, FactoryProvider, ModuleMetadata } from '@nestjs/common';
+import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
+import type { EventSchemas, EventTypes, Handlers, NoEvents } from '@paylink/core';
+import type { ReceiverOptions, SchemasOf } from '@paylink/core';
+import { check } from '@paylink/core/internal';
+import { paymentWebhook, type NodeHost as NestHost } from '@paylink/node';
+import type { FastifyInstance } from 'fastify';
+
+export type NestWebhook<Events extends EventSchemas> = ReceiverOptions<Events, NestHost> & {
+  /** The route's path. The global prefix and versions of Nest do not apply. */
+  readonly url: string;
+  readonly handlers: Handlers<Events, NestHost>;
+};
+
+interface AsyncWebhook<Events extends EventSchemas> {
+  readonly imports?: ModuleMetadata['imports'];
+  readonly inject?: FactoryProvider['inject'];
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Nest's own FactoryProvider
+  readonly useFactory: (...injected: any[]) => NestWebhook<Events> | Promise<NestWebhook<Events>>;
+}
+
+/**
+ * Mounts a webhook in front of Nest's parsers, middleware, guards and filters, on the Express and
+ * the Fastify platform. Paylink alone answers its requests.
+ */
+export class PaymentWebhookModule {
+  /** Makes the webhook from injected providers. Nest does not start if an option is wrong. */
+  static forRootAsync<const Events extends EventTypes = NoEvents>(
+    webhook: AsyncWebhook<SchemasOf<Events>>,
+  ): DynamicModule {
+    const { imports = [], inject = [], useFactory } = webhook;
+    const provider: FactoryProvider = {
+      // A name of its own, because Nest 10 would merge two modules that look alike.
+      provide: `PaymentWebhook ${randomUUID()}`,
+      inject: [HttpAdapterHost, ...inject],
+      useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) => {
+        const { url, handlers, ...options } = await useFactory(...injected);
+        check(typeof url === 'string', 'url', 'must be the path of the route');
+        const listener = paymentWebhook<Events>(options, handlers);
+        withAdapter(host, (adapter) => mount(adapter, url, listener));
+      },
+    };
+    return { module: PaymentWebhookModule, imports, providers: [provider] };
+  }
+}
+
+function mount(adapter: AbstractHttpAdapter, url: string, listener: RequestListener): void {
+  if (adapter.getType() !== 'fastify') return void adapter.post(url, listener);
+  void adapter.getInstance<FastifyInstance>().register(async (scope) => {
+    scope.post(url, () => undefined);
+    // Answers before Fastify parses the body.
+    scope.addHook('onRequest', ({ raw }, reply) => listener(raw, reply.hijack().raw));
+  });
+}
+
+/**
+ * Calls `use` when Nest has its adapter: at once, or in a test at `createNestApplication()`. Nest
+ * 10 has no event for that, and its lifecycle hooks run behind the parsers.
+ */
+function withAdapter(
+  host: { httpAdapter?: AbstractHttpAdapter | undefined },
+  use: (adapter: AbstractHttpAdapter) => void,
+): void {
+  if (host.httpAdapter) return use(host.httpAdapter);
+  const others = Object.getOwnPropertyDescriptor(host, 'httpAdapter');
+  const set = (adapter?: AbstractHttpAdapter): void => {
+    delete host.httpAdapter;
+    if (others !== undefined) Object.defineProperty(host, 'httpAdapter', others);
+    host.httpAdapter = adapter;
+    if (adapter) use(adapter);
+  };
+  Object.defineProperty(host, 'httpAdapter', { set, configurable: true });
+}

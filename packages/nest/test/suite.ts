@@ -1,0 +1,325 @@
+/** The tests of both majors of Nest, each on both platforms. */
+import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { INestApplication, NestInterceptor, Type } from '@nestjs/common';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import { of } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { paymentGate, PaymentWebhookModule, webhookEvent } from '../src/index.js';
+import type { WebhookEvent } from '../src/index.js';
+import type * as nest11 from './nest-11.js';
+
+const secret = TEST_SECRET;
+const url = '/webhooks/payments';
+type GateOptions = Partial<Parameters<typeof paymentGate>[0]>;
+const forgedBy = 'a-secret-of-nobody';
+
+export function testNest(version: string, nest: typeof nest11): void {
+  const { common, core, ExpressAdapter, FastifyAdapter, Test } = nest;
+  const { Controller, Get, Injectable, Module, Post, Req, UseGuards } = common;
+
+  const running: { close(): Promise<unknown> }[] = [];
+  const log = { warn: vi.fn<(line: string) => void>(), error: vi.fn<(line: string) => void>() };
+  let credited: string[];
+  beforeEach(() => {
+    credited = [];
+    log.warn.mockReset();
+    log.error.mockReset();
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((app) => app.close()));
+  });
+
+  @Injectable()
+  class Orders {
+    credit(reference: string): void {
+      credited.push(reference);
+    }
+  }
+
+  @Module({ providers: [Orders], exports: [Orders] })
+  class OrdersModule {}
+
+  @Controller()
+  class Site {
+    @Get('health')
+    health() {
+      return 'up';
+    }
+
+    @Post('echo')
+    echo(@Req() { body }: { body: unknown }) {
+      return body;
+    }
+  }
+
+  const webhook = PaymentWebhookModule.forRootAsync({
+    imports: [OrdersModule],
+    inject: [Orders],
+    useFactory: (orders: Orders) => ({
+      url,
+      secret,
+      logger: log,
+      handlers: ({ reference }: WebhookEvent) => orders.credit(reference),
+    }),
+  });
+
+  @Module({ imports: [webhook], controllers: [Site] })
+  class Shop {}
+
+  describe.each(['Express', 'Fastify'])(`${version} on %s`, (platform) => {
+    const adapter = () => (platform === 'Express' ? new ExpressAdapter() : new FastifyAdapter());
+
+    async function listen(app: INestApplication): Promise<string> {
+      running.push(app);
+      await app.listen(0, '127.0.0.1');
+      const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+      return `http://127.0.0.1:${port}`;
+    }
+
+    const create = (module: Type): Promise<INestApplication> =>
+      core.NestFactory.create(module, adapter(), { logger: false, abortOnError: false });
+
+    /** Sends a genuine and a forged delivery. */
+    async function expectWebhookAt(origin: string, path = url): Promise<void> {
+      const genuine = await signedDelivery({ secret }).send(`${origin}${path}`);
+      expect([genuine.status, await genuine.text()]).toEqual([200, '{"received":true}']);
+      const forged = await signedDelivery({ secret: forgedBy }).send(`${origin}${path}`);
+      expect([forged.status, await forged.text()]).toEqual([401, '{"error":"invalid_signature"}']);
+    }
+
+    describe('PaymentWebhookModule', () => {
+      it('answers in front of the parsers, which the other routes keep', async () => {
+        const origin = await listen(await create(Shop));
+        await expectWebhookAt(origin);
+        expect(credited).toEqual(['order-42']);
+        const headers = { 'content-type': 'application/json' };
+        const echo = await fetch(`${origin}/echo`, { method: 'POST', headers, body: '{"a":1}' });
+        expect(await echo.json()).toEqual({ a: 1 });
+        expect(await (await fetch(`${origin}/health`)).text()).toBe('up');
+      });
+
+      it('answers in an application of a testing module', async () => {
+        const module = await Test.createTestingModule({ imports: [Shop] })
+          .overrideProvider(Orders)
+          .useValue({ credit: (reference: string) => credited.push(`${reference} of the test`) })
+          .compile();
+        await expectWebhookAt(await listen(module.createNestApplication(adapter())));
+        expect(credited).toEqual(['order-42 of the test']);
+      });
+
+      it('ignores the global prefix and versions', async () => {
+        const app = await create(Shop);
+        app.setGlobalPrefix('api').enableVersioning();
+        const origin = await listen(app);
+        await expectWebhookAt(origin);
+        expect((await signedDelivery({ secret }).send(`${origin}/api${url}`)).status).toBe(404);
+      });
+
+      it('P13 answers 500 in spite of a filter, an interceptor and a guard that answer 200', async () => {
+        const seen: unknown[] = [];
+        const failure = new Error('the stock is empty');
+        const onError = vi.fn();
+
+        @Module({
+          imports: [
+            PaymentWebhookModule.forRootAsync({
+              useFactory: () => ({
+                url,
+                secret,
+                logger: log,
+                onError,
+                handlers: () => Promise.reject(failure),
+              }),
+            }),
+          ],
+        })
+        class Broken {}
+
+        const app = await create(Broken);
+        const interceptor: NestInterceptor = { intercept: () => of({ ok: true }) };
+        app.useGlobalInterceptors(interceptor);
+        app.useGlobalGuards({ canActivate: (context) => seen.push(context) > 0 });
+        app.useGlobalFilters({
+          catch(error, host) {
+            seen.push(error);
+            const response: unknown = host.switchToHttp().getResponse();
+            app.getHttpAdapter().reply(response, { ok: true }, 200);
+          },
+        });
+        const origin = await listen(app);
+        const reply = await signedDelivery({ secret }).send(`${origin}${url}`);
+        expect([reply.status, await reply.text()]).toEqual([500, '{"error":"handler_failed"}']);
+        expect(seen).toEqual([]);
+        expect(onError.mock.calls).toEqual([[failure, { req: expect.anything() as unknown }]]);
+        expect(log.error).toHaveBeenCalledTimes(1);
+      });
+
+      it('mounts two webhooks of one application that look alike', async () => {
+        const mounted = ['/acme', '/bolt'].map((each) =>
+          PaymentWebhookModule.forRootAsync({
+            useFactory: () => ({ url: each, secret, logger: log, handlers: () => undefined }),
+          }),
+        );
+        const module = await Test.createTestingModule({ imports: mounted }).compile();
+        const tested = await listen(module.createNestApplication(adapter()));
+
+        @Module({ imports: mounted })
+        class Both {}
+
+        for (const origin of [tested, await listen(await create(Both))]) {
+          await expectWebhookAt(origin, '/acme');
+          await expectWebhookAt(origin, '/bolt');
+        }
+      });
+
+      it('P18 infers the payload of an own event kind', async () => {
+        const refunds: string[] = [];
+
+        @Module({
+          imports: [
+            PaymentWebhookModule.forRootAsync({
+              useFactory: () => ({
+                url,
+                secret,
+                events: { 'payment.refunded': z.object({ reference: z.string(), id: z.string() }) },
+                handlers: {
+                  'payment.succeeded': ({ reference }) => void credited.push(reference),
+                  'payment.refunded': ({ payload }, { req, signal }) => {
+                    signal.throwIfAborted();
+                    refunds.push(`${payload.id} at ${String(req.url)}`);
+                  },
+                },
+              }),
+            }),
+          ],
+        })
+        class Refunding {}
+
+        const origin = await listen(await create(Refunding));
+        await expectWebhookAt(origin);
+        const type = 'payment.refunded';
+        await signedDelivery({ secret, type, payload: { id: 'r-1' } }).send(`${origin}${url}`);
+        expect(refunds).toEqual([`r-1 at ${url}`]);
+      });
+
+      it('stops the start if the secret is missing', async () => {
+        @Module({
+          imports: [
+            PaymentWebhookModule.forRootAsync({
+              useFactory: () => ({ url, secret: undefined, handlers: () => undefined }),
+            }),
+          ],
+        })
+        class Unset {}
+
+        await expect(create(Unset)).rejects.toThrow(/^secret is missing/);
+      });
+
+      it('does nothing in a context without HTTP', async () => {
+        const context = await core.NestFactory.createApplicationContext(Shop, { logger: false });
+        running.push(context);
+        expect(context.get(Orders, { strict: false })).toBeInstanceOf(Orders);
+      });
+    });
+
+    describe('paymentGate', () => {
+      let seen: WebhookEvent[];
+      beforeEach(() => {
+        seen = [];
+      });
+
+      function controllerWith(options: GateOptions = {}): Type {
+        @Controller()
+        class Webhooks {
+          @Post('webhooks/:tenant')
+          @UseGuards(paymentGate({ secret, logger: log, ...options }))
+          receive(@Req() req: IncomingMessage) {
+            const event = webhookEvent(req);
+            seen.push(event);
+            return { credited: event.reference };
+          }
+
+          @Post('open')
+          open(@Req() req: IncomingMessage) {
+            seen.push(webhookEvent(req));
+          }
+        }
+
+        @Module({ controllers: [Webhooks] })
+        class Gated {}
+        return Gated;
+      }
+
+      async function serve(options?: GateOptions, rawBody = true): Promise<string> {
+        const settings = { rawBody, logger: false } as const;
+        const module = controllerWith(options);
+        return listen(await core.NestFactory.create(module, adapter(), settings));
+      }
+
+      it('passes a genuine event to the controller, which answers', async () => {
+        const origin = await serve();
+        const delivery = signedDelivery({ secret, reference: 'order-é-42' });
+        const response = await delivery.send(`${origin}/webhooks/acme`);
+        expect([response.status, await response.json()]).toEqual([201, { credited: 'order-é-42' }]);
+        expect(Buffer.from(seen[0]!.rawBody).equals(delivery.rawBody)).toBe(true);
+      });
+
+      it('answers refusals and other kinds itself, whatever the filters do', async () => {
+        const app = await core.NestFactory.create(controllerWith(), adapter(), {
+          rawBody: true,
+          logger: false,
+        });
+        app.useGlobalFilters({
+          catch: (_error, host) =>
+            app.getHttpAdapter().reply(host.switchToHttp().getResponse(), 'caught', 200) as unknown,
+        });
+        const origin = await listen(app);
+        const forged = await signedDelivery({ secret: forgedBy }).send(`${origin}/webhooks/acme`);
+        expect([forged.status, await forged.text()]).toEqual([
+          401,
+          '{"error":"invalid_signature"}',
+        ]);
+        const other = signedDelivery({ secret, type: 'payment.other' });
+        expect(await (await other.send(`${origin}/webhooks/acme`)).text()).toBe(
+          '{"received":true}',
+        );
+        expect(seen).toEqual([]);
+      });
+
+      it('names the tenant that the secret function returns', async () => {
+        const origin = await serve({
+          secret: ({ context }) => {
+            const { params } = context.switchToHttp().getRequest<{ params: { tenant: string } }>();
+            return { secret: `the-secret-of-${params.tenant}`, tenant: params.tenant };
+          },
+        });
+        const delivery = signedDelivery({ secret: 'the-secret-of-acme' });
+        expect((await delivery.send(`${origin}/webhooks/acme`)).status).toBe(201);
+        expect((await delivery.send(`${origin}/webhooks/bolt`)).status).toBe(401);
+        expect(seen).toMatchObject([{ tenant: 'acme' }]);
+      });
+
+      it('answers 500 without `rawBody: true`, and the log says which line to add', async () => {
+        const origin = await serve({}, false);
+        const reply = await signedDelivery({ secret }).send(`${origin}/webhooks/acme`);
+        expect([reply.status, await reply.text()]).toEqual([500, '{"error":"body_consumed"}']);
+        const line = log.error.mock.calls.join();
+        expect(line).toContain('NestFactory.create(AppModule, { rawBody: true })');
+        expect(line).toContain('createNestApplication({ rawBody: true })');
+        expect(seen).toEqual([]);
+      });
+
+      it('F22 fails closed if the route has no gate', async () => {
+        const origin = await serve();
+        expect((await signedDelivery({ secret }).send(`${origin}/open`)).status).toBe(500);
+        expect(seen).toEqual([]);
+      });
+
+      it('throws at startup for a missing secret', () => {
+        expect(() => paymentGate({ secret: undefined })).toThrow(/^secret is missing/);
+      });
+    });
+  });
+}
