@@ -5,11 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import compress from '@fastify/compress';
-import fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyServerOptions,
-} from 'fastify';
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import rawBody from 'fastify-raw-body';
 import fastify4 from 'fastify4';
@@ -278,66 +274,6 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('passes the handler’s error to Fastify, and answers a WebhookError itself', async () => {
-    const seen: unknown[] = [];
-    const mine = new Error('mine');
-    const app = create();
-    app.setErrorHandler((error, _request, reply) => {
-      seen.push(error);
-      void reply.code(500).send('mine');
-    });
-    await app.register(paymentWebhook({ url, secret }, () => Promise.reject(mine)));
-    await app.register(
-      paymentWebhook({ url: '/known', secret }, () =>
-        Promise.reject(new WebhookError('unknown_order', { status: 503 })),
-      ),
-    );
-    const address = await listen(app, '');
-    expect(await answerTo(delivery.send(address + url))).toEqual([500, 'mine']);
-    expect(await answerTo(delivery.send(`${address}/known`))).toEqual([
-      503,
-      '{"error":"unknown_order"}',
-    ]);
-    expect(seen).toEqual([mine]);
-  });
-
-  it('gives the error of the handler to the errorHandler of the route, and to Fastify’s own as a cause', async () => {
-    const mine = new Error('only the merchant may read this');
-    const seen: unknown[] = [];
-    const app = create();
-    app.addHook('onError', (_request, _reply, error, done) => {
-      seen.push(error);
-      done();
-    });
-    await app.register(paymentWebhook({ url, secret }, () => Promise.reject(mine)));
-    const errorHandler = vi.fn(
-      (_error: unknown, _request: unknown, reply: FastifyReply) =>
-        void reply.code(500).send('mine'),
-    );
-    await app.register(
-      paymentWebhook({ url: '/own', secret, routeOptions: { errorHandler } }, () =>
-        Promise.reject(mine),
-      ),
-    );
-    const address = await listen(app, '');
-    const [status, body] = await answerTo(delivery.send(address + url));
-    expect([status, JSON.parse(body)]).toMatchObject([
-      500,
-      { message: 'the webhook handler failed' },
-    ]);
-    expect((seen[0] as Error).cause).toBe(mine);
-    expect(await answerTo(delivery.send(`${address}/own`))).toEqual([500, 'mine']);
-    expect(errorHandler.mock.calls[0]![0]).toBe(mine);
-  });
-
-  it('gives the handler the request and `signal`, and no means to answer', async () => {
-    const handler = vi.fn();
-    const app = create();
-    await app.register(paymentWebhook({ url, secret }, handler));
-    expect((await app.inject(delivery.toInject(url))).statusCode).toBe(200);
-    expect(Object.keys(handler.mock.calls[0]![1] as object).sort()).toEqual(['request', 'signal']);
-  });
-
   it('shows no `request.body` to hooks, and works if they copy and log it', async () => {
     const bodies: unknown[] = [];
     const app = create();
@@ -384,23 +320,12 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(seen).toEqual(['onRequest', 200, 'onRequest', 401]);
   });
 
-  it('names the line to write if it is not used with register', async () => {
-    const line = "app.register(paymentWebhook({ url: '/webhooks/payments', secret }, handlers))";
+  it('names the line to write if the function itself is registered', () => {
     const use = paymentWebhook as unknown as (...values: unknown[]) => never;
-    expect(() => use({ secret }, nothing)).toThrow(`url is missing`);
-    expect(() => use({ secret }, nothing)).toThrow(line);
-    const registering = create();
-    registering.register(use, { url, secret });
-    await expect(Promise.resolve(registering.ready())).rejects.toThrow(
-      `paymentWebhook returns a plugin: ${line}`,
+    expect(() => use({ secret }, nothing)).toThrow(/^url must be the path/);
+    expect(() => use(create(), nothing)).toThrow(
+      "paymentWebhook returns a plugin: app.register(paymentWebhook({ url: '/…', secret }, handlers))",
     );
-    const app = create();
-    app.post(url, paymentWebhook({ url, secret }, nothing) as never);
-    const [status, body] = await answerTo(delivery.send(await listen(app)));
-    expect([status, body]).toEqual([
-      500,
-      expect.stringMatching(/"paymentWebhook is a plugin.*app\.register\(paymentWebhook/),
-    ]);
   });
 
   it('throws when called, and not when Fastify loads it', () => {
@@ -408,6 +333,63 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow(
       /^handlers must be a map/,
     );
+  });
+});
+
+const listeners: Readonly<Record<string, (app: FastifyInstance) => unknown>> = {
+  'a hook, and an async hook follows': (app) =>
+    app
+      .addHook('onRequest', ({ raw }, _reply, done) => {
+        raw.on('data', nothing);
+        done();
+      })
+      .addHook('onRequest', async () => undefined),
+  'an async hook': (app) =>
+    app.addHook('onRequest', async ({ raw }) => void raw.on('data', nothing)),
+  'a hook, and an async preParsing hook follows': (app) =>
+    app
+      .addHook('onRequest', ({ raw }, _reply, done) => {
+        raw.on('data', nothing);
+        done();
+      })
+      .addHook('preParsing', async () => undefined),
+  'an async hook, and a slow preValidation hook follows': (app) =>
+    app
+      .addHook('onRequest', async ({ raw }) => void raw.on('data', nothing))
+      .addHook('preValidation', () => new Promise((resolve) => setTimeout(resolve, 20))),
+  'an async hook after a slow hook': (app) =>
+    app
+      .addHook('onRequest', () => new Promise((resolve) => setTimeout(resolve, 20)))
+      .addHook('onRequest', async ({ raw }) => void raw.on('data', nothing)),
+};
+
+describe.each(versions)('a `data` listener in front on %s', (_version, create) => {
+  it.each(Object.entries(listeners))('O11 takes no byte if it is in %s', async (_where, add) => {
+    const app = create();
+    add(app);
+    await app.register(paymentWebhook({ url: '/:tenant/payments', secret }, nothing));
+    const address = await listen(app);
+    for (let time = 0; time < 3; time++) {
+      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+    }
+  });
+
+  it('gets the bytes of a sibling route', async () => {
+    const app = create();
+    const seen: string[] = [];
+    app.addHook('onRequest', async ({ raw }) => {
+      raw.on('data', (piece: Buffer) => seen.push(piece.toString()));
+    });
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    app.post(`${url}/sibling`, (request) => ({ body: request.body }));
+    const to = await listen(app, `${url}/sibling`);
+    const reply = await fetch(to, {
+      method: 'POST',
+      body: 'plain',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect([await reply.json(), seen]).toEqual([{ body: 'plain' }, ['plain']]);
   });
 });
 
@@ -499,35 +481,22 @@ describe('paymentWebhook on Fastify over HTTP/2', () => {
   );
 });
 
-it('logs a failed delivery with its fields, by the instance’s logger', async () => {
+it('logs by the instance’s logger if you pass it on', async () => {
   const lines: string[] = [];
   const app = fastify({
     logger: { level: 'error', stream: { write: (line: string) => void lines.push(line) } },
   });
-  const refuse = (): never => {
-    throw new WebhookError('unknown_order', { status: 503 });
+  const logger = {
+    warn: (message: string, fields: object = {}) => app.log.warn(fields, message),
+    error: (message: string, fields: object = {}) => app.log.error(fields, message),
   };
-  await app.register(paymentWebhook({ url, secret }, refuse));
+  const refuse = (): never => {
+    throw new WebhookError('unknown_order');
+  };
+  await app.register(paymentWebhook({ url, secret, logger }, refuse));
   expect((await app.inject(delivery.toInject(url))).statusCode).toBe(503);
   await app.close();
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({ code: 'unknown_order', status: 503, reference: 'order-42' }),
-  ]);
-});
-
-it('warns of a short secret once in production, by the instance’s logger', async () => {
-  vi.stubEnv('NODE_ENV', 'production');
-  const warn = vi.spyOn(console, 'warn');
-  const lines: string[] = [];
-  const app = fastify({
-    logger: { level: 'warn', stream: { write: (line: string) => void lines.push(line) } },
-  });
-  void app.register(paymentWebhook({ url, secret: 'short' }, () => undefined));
-  await app.ready();
-  await app.close();
-  vi.unstubAllEnvs();
-  expect(warn).not.toHaveBeenCalled();
-  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-    '[paylink] secret has fewer than 16 bytes: attackers could guess it',
   ]);
 });

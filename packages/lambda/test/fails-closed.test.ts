@@ -61,18 +61,20 @@ const others: Readonly<Record<string, unknown>> = {
   'a direct invocation': JSON.parse(event.body) as unknown,
   'an empty object': {},
   'a request context without a request': { requestContext: {} },
+  'a mapping template without a method (P16)': { headers, rawBody: event.body },
+  'a mapping template with a body (P16)': { headers, body: event.body },
   undefined,
   null: null,
   text: event.body,
 };
 
 it.each(Object.entries(others))(
-  'rejects %s, so that no queue takes the message for done',
+  'O13 rejects %s, so that no queue takes the message for done',
   async (_name, other) => {
     const credit = vi.fn();
     const invoked = paymentWebhook({ secret }, credit)(other as LambdaEvent);
     await expect(invoked).rejects.toThrow(
-      /^paymentWebhook got an event that is not an HTTP request: connect it to API Gateway/,
+      /^paymentWebhook got an event that is not an HTTP request: connect it to API Gateway with the proxy integration/,
     );
     expect(credit).not.toHaveBeenCalled();
   },

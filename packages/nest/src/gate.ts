@@ -14,8 +14,8 @@ export interface NestGateHost {
 type Request = IncomingMessage & { rawBody?: unknown; readonly raw?: Request };
 type Response = ServerResponse & { readonly raw?: ServerResponse; hijack?(): void };
 
-const BODY_CONSUMED_HINT =
-  'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true }), in tests ' +
+const HINT =
+  'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true }), and in tests ' +
   "createNestApplication({ rawBody: true }). Replace app.use(json()) by app.useBodyParser('json')";
 
 /**
@@ -33,8 +33,9 @@ export function paymentGate<const Events extends EventTypes = NoEvents>(
       const request = context.switchToHttp().getRequest<Request>();
       const { raw = request, rawBody } = request;
       raw.rawBody ??= rawBody;
-      const { event, reply } = await gate.admit(deliveryOf(raw, BODY_CONSUMED_HINT), { context });
-      if (reply === undefined) return keepEvent(request, event) ?? true;
+      const { event, reply } = await gate.admit(deliveryOf(raw, HINT), { context });
+      if (event !== undefined) keepEvent(request, event);
+      if (reply === undefined) return true;
       const response = context.switchToHttp().getResponse<Response>();
       response.hijack?.();
       await writeReply(raw, response.raw ?? response, reply);

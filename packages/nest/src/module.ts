@@ -5,13 +5,13 @@ import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { EventSchemas, EventTypes, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import { check } from '@paylink/core/internal';
-import { paymentWebhook, type NodeHost as NestHost } from '@paylink/node';
+import { paymentWebhook, type NodeHost } from '@paylink/node';
 import type { FastifyInstance } from 'fastify';
 
-export type NestWebhook<Events extends EventSchemas> = ReceiverOptions<Events, NestHost> & {
+export type NestWebhook<Events extends EventSchemas> = ReceiverOptions<Events, NodeHost> & {
   /** The route's path. The global prefix and versions of Nest do not apply. */
   readonly url: string;
-  readonly handlers: Handlers<Events, NestHost>;
+  readonly handlers: Handlers<Events, NodeHost>;
 };
 
 interface AsyncWebhook<Events extends EventSchemas> {
@@ -25,6 +25,7 @@ interface AsyncWebhook<Events extends EventSchemas> {
  * Mounts a webhook in front of Nest's parsers, middleware, guards and filters, on the Express and
  * the Fastify platform. Paylink alone answers its requests.
  */
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the form of a dynamic module
 export class PaymentWebhookModule {
   /** Makes the webhook from injected providers. Nest does not start if an option is wrong. */
   static forRootAsync<const Events extends EventTypes = NoEvents>(

@@ -1,7 +1,9 @@
 import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf, toResponse, type FetchHost } from '@paylink/fetch';
-import { requireRouter } from './require-router.js';
 import { receiverOrMissingSecret } from './missing-secret.js';
+import { requireRouter } from './require-router.js';
+
+export { WebhookError, type WebhookEvent } from '@paylink/core';
 
 /** The second argument of a route handler: the parameters of a dynamic route. */
 export interface RouteContext {
@@ -16,8 +18,8 @@ export type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
 
 /**
- * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. A missing
- * secret gives a 500 at the first request, because `next build` imports the route without it.
+ * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. It verifies a
+ * notification, runs your handler and replies. A missing secret gives a 500 at the first request.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

@@ -4,6 +4,8 @@ import type { NextApiHandler, NextApiRequest } from 'next';
 import { receiverOrMissingSecret } from './missing-secret.js';
 import { requireRouter } from './require-router.js';
 
+export { WebhookError, type WebhookEvent } from '@paylink/core';
+
 /** The Next.js request, as handlers get it. */
 export interface NextApiHost {
   readonly req: NextApiRequest;
@@ -13,7 +15,8 @@ const HINT = 'Add to the same file: export const config = { api: { bodyParser: f
 
 /**
  * Makes an API route of the Pages Router. The file must also export `config` without a body parser.
- * A missing secret gives a 500 at the first request, because `next build` imports the route.
+ * The route verifies a notification, runs your handler and replies. A missing secret gives a 500 at
+ * the first request.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
@@ -24,7 +27,6 @@ export function paymentWebhookApi<const Events extends EventTypes = NoEvents>(
   const receiver = receiverOrMissingSecret<SchemasOf<Events>, NextApiHost>(options, handlers);
   return async (req, res) => {
     requireRouter('pages', req);
-    const delivery = deliveryOf(req, HINT);
-    await writeReply(req, res, await receiver.receive(delivery, { req }));
+    await writeReply(req, res, await receiver.receive(deliveryOf(req, HINT), { req }));
   };
 }
