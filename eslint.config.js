@@ -18,7 +18,7 @@ const allowed = {
   fetch: CORE,
   payments: CORE,
   client: CORE,
-  testing: ['@paylink/core'],
+  testing: ['@paylink/payments'],
   bullmq: [...CORE, '@paylink/payments'],
   emulator: CORE,
   cli: [

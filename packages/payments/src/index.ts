@@ -4,6 +4,7 @@ export { identify } from './identity.js';
 export type { FailedDelivery, Inbox, KeptDelivery } from './inbox.js';
 export { memoryStore } from './memory-store.js';
 export type { PaymentOutcome } from './observe.js';
+export type { Amount, ConfirmedPayment, FindContext, Order, Orders, References, Source } from './contract.js';
 export { createPayments, type Payments } from './payments.js';
 export { readPayments, type PaymentReading } from './reconcile/read-payments.js';
 export type { ReconcileOptions } from './reconcile/reconcile.js';

@@ -3,11 +3,8 @@ export type { Attack } from './attacks/attack.js';
 export { auditReceiver } from './audit/index.js';
 export type { AuditOptions } from './audit/options.js';
 export type { AuditReport, AuditResult } from './audit/report.js';
-export {
-  testPaymentStore,
-  type CreatedStore,
-  type PaymentStoreSuiteOptions,
-} from './payment-store-suite.js';
+export { testOrders } from './orders/index.js';
+export type { TestOrdersOptions } from './orders/options.js';
 export {
   signedDelivery,
   TEST_SECRET,

@@ -1,0 +1,35 @@
+import type { Orders } from '@paylink/payments';
+import createKnex from 'knex';
+
+interface OrderRow {
+  reference: string;
+  amount: string; // pg reads a bigint as text
+  currency: string;
+  created_at: Date;
+  paid_at: Date | null;
+}
+const connection = process.env['DATABASE_URL'] ?? '';
+const knex = createKnex({ client: 'pg', connection });
+// A pool of its own, so that find shows only rows that are committed.
+const reader = createKnex({ client: 'pg', connection, pool: { min: 0, max: 2 } });
+
+export const orders: Orders = {
+  async find(reference) {
+    const order = await reader<OrderRow>('orders').where({ reference }).first();
+    return order && { ...order, paid: order.paid_at !== null };
+  },
+  async credit({ reference, amount, currency }) {
+    return knex<OrderRow>('orders')
+      .where({ reference, amount: String(amount), currency, paid_at: null })
+      .update({ paid_at: knex.fn.now() });
+  },
+  async unpaid() {
+    return reader<OrderRow>('orders')
+      .where({ paid_at: null })
+      .whereRaw("created_at > now() - interval '30 days'")
+      .orderBy('created_at')
+      .pluck('reference');
+  },
+};
+
+export const close = () => Promise.all([knex.destroy(), reader.destroy()]);

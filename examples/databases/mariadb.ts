@@ -1,0 +1,36 @@
+import type { Orders } from '@paylink/payments';
+import { createPool, type UpsertResult } from 'mariadb';
+
+interface OrderRow {
+  reference: string;
+  amount: bigint;
+  currency: string;
+  paid_at: Date | null;
+}
+const url = process.env['DATABASE_URL']?.replace(/^mysql:/, 'mariadb:') ?? '';
+const pool = createPool(url);
+// Connections of its own, so that find shows only rows that are committed.
+const reader = createPool(`${url}?connectionLimit=2`);
+
+export const orders: Orders = {
+  async find(reference) {
+    const sql = 'SELECT * FROM orders WHERE reference = ?';
+    const [order] = await reader.query<OrderRow[]>(sql, [reference]);
+    return order && { ...order, paid: order.paid_at !== null };
+  },
+  async credit({ reference, amount, currency }) {
+    const { affectedRows } = await pool.query<UpsertResult>(
+      'UPDATE orders SET paid_at = NOW() WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL',
+      [reference, amount, currency],
+    );
+    return affectedRows;
+  },
+  async unpaid() {
+    const rows = await reader.query<OrderRow[]>(
+      'SELECT reference FROM orders WHERE paid_at IS NULL AND created_at > NOW() - INTERVAL 30 DAY ORDER BY created_at',
+    );
+    return rows.map(({ reference }) => reference);
+  },
+};
+
+export const close = () => Promise.all([pool.end(), reader.end()]);

@@ -1,0 +1,37 @@
+import type { Orders } from '@paylink/payments';
+import { createPool, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+
+interface OrderRow extends RowDataPacket {
+  reference: string;
+  amount: number | string; // a string beyond 2^53
+  currency: string;
+  paid_at: Date | null;
+}
+const uri = process.env['DATABASE_URL'] ?? '';
+const pool = createPool({ uri, supportBigNumbers: true });
+// Connections of its own, so that find shows only rows that are committed.
+const reader = createPool({ uri, supportBigNumbers: true, connectionLimit: 2 });
+
+export const orders: Orders = {
+  async find(reference) {
+    const [[order]] = await reader.execute<OrderRow[]>('SELECT * FROM orders WHERE reference = ?', [
+      reference,
+    ]);
+    return order && { ...order, paid: order.paid_at !== null };
+  },
+  async credit({ reference, amount, currency }) {
+    const [{ affectedRows }] = await pool.execute<ResultSetHeader>(
+      'UPDATE orders SET paid_at = NOW() WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL',
+      [reference, amount, currency],
+    );
+    return affectedRows;
+  },
+  async unpaid() {
+    const [rows] = await reader.query<OrderRow[]>(
+      'SELECT reference FROM orders WHERE paid_at IS NULL AND created_at > NOW() - INTERVAL 30 DAY ORDER BY created_at',
+    );
+    return rows.map(({ reference }) => reference);
+  },
+};
+
+export const close = () => Promise.all([pool.end(), reader.end()]);

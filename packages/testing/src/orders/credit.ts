@@ -1,0 +1,125 @@
+/** The checks of `credit`: once, and only for the order's own payment. */
+import type { OrdersCheck } from './check.js';
+import { boundsOf, expectCredit } from './find.js';
+import { messageOf, type NewOrder, type Shop } from './shop.js';
+
+const CALLS = 20;
+/** Several, because in the first one the pool still opens its connections. */
+const ROUNDS = 3;
+/** Longer than the steps of a DATETIME: MySQL may count a row as unchanged within one second. */
+const NEXT_SECOND = 1_100;
+
+const { setTimeout } = globalThis;
+
+export function checkCredit(shop: Shop): OrdersCheck[] {
+  return [
+    {
+      title: 'credit pays a new order, and returns 1',
+      run: async () => expectCredit(shop, await shop.create()),
+    },
+    {
+      title: 'credit returns 0 for a reference that no order has',
+      async run() {
+        const { tenant, amount, currency } = await shop.create();
+        const unknown = { reference: await shop.newReference(), amount, currency, tenant };
+        const count = await shop.credit(unknown);
+        if (count !== 0)
+          throw new Error(
+            `credit returned ${count} for a reference that no order has. Return the number of rows` +
+              ' that the write changed, never a constant.',
+          );
+      },
+    },
+    {
+      title: `${CALLS} simultaneous calls credit an order once`,
+      async run() {
+        for (let round = 0; round < ROUNDS; round++) await race(shop, await shop.create());
+      },
+    },
+    {
+      title: 'credit changes nothing if the order is already paid',
+      async run() {
+        const order = await shop.create();
+        await expectCredit(shop, order);
+        for (const wait of [0, NEXT_SECOND]) {
+          await new Promise((resolve) => setTimeout(resolve, wait));
+          const count = await shop.credit(order);
+          if (count !== 0)
+            throw new Error(
+              `credit returned ${count} for an order that was already paid. The write must require an` +
+                ' unpaid order, as by AND paid_at IS NULL.',
+            );
+        }
+        if (!(await shop.isPaid(order)))
+          throw new Error('A second credit made a paid order unpaid.');
+      },
+    },
+    {
+      title: 'credit changes nothing for another amount (unless find gives bounds)',
+      async run() {
+        const order = await shop.create();
+        const bounds = boundsOf((await shop.find(order))?.amount);
+        if (bounds !== undefined && bounds.min !== bounds.max) return;
+        for (const amount of [order.amount + 1, order.amount - 1, order.amount * 100])
+          await expectRefusal(shop, order, { ...order, amount }, 'amount');
+      },
+    },
+    {
+      title: 'credit changes nothing for another currency',
+      async run() {
+        const order = await shop.create();
+        await expectRefusal(shop, order, { ...order, currency: 'USD' }, 'currency');
+      },
+    },
+    {
+      title: 'two orders cannot share a reference',
+      async run() {
+        const order = await shop.create();
+        await shop.refusal(order);
+        const counts = [await shop.credit(order), await shop.credit(order)];
+        if (counts[0]! + counts[1]! > 1)
+          throw new Error(
+            'Two orders share a reference, and one payment paid both. Add a unique index on the' +
+              ' reference.',
+          );
+      },
+    },
+  ];
+}
+
+async function race(shop: Shop, order: NewOrder): Promise<void> {
+  const calls = Array.from({ length: CALLS }, () => shop.credit(order));
+  const settled = await Promise.allSettled(calls);
+  const counts = settled.map((call) => (call.status === 'fulfilled' ? call.value : undefined));
+  const wrote = counts.filter((count) => count !== undefined && count > 0).length;
+  if (wrote > 1)
+    throw new Error(
+      `${wrote} of ${CALLS} simultaneous calls credited the same order. The write itself must` +
+        ' require an unpaid order: after a read, another call writes first. With Prisma use' +
+        ' updateMany, because update may read first.',
+    );
+  const failed = settled.filter((call) => call.status === 'rejected');
+  if (failed.length > 0)
+    throw new Error(
+      `${failed.length} of ${CALLS} simultaneous calls failed: ${messageOf(failed[0]!.reason)}` +
+        ' A call that comes second must return 0.',
+    );
+  if (wrote === 0) throw new Error(`None of ${CALLS} simultaneous calls credited the order.`);
+  if (!(await shop.isPaid(order)))
+    throw new Error(`${CALLS} simultaneous calls credited the order, and find says unpaid.`);
+}
+
+/** Credits with a wrong payment, and expects that the order stays unpaid. */
+export async function expectRefusal(
+  shop: Shop,
+  order: NewOrder,
+  payment: NewOrder,
+  differs: string,
+): Promise<void> {
+  const count = await shop.credit(payment);
+  if (count !== 0 || (await shop.isPaid(order)))
+    throw new Error(
+      `credit returned ${count} for a payment of another ${differs}, which must change nothing. Add` +
+        ` the ${differs} to the condition of the write.`,
+    );
+}

@@ -1,0 +1,124 @@
+/** The checks of `find`. */
+import { inspect } from 'node:util';
+import type { Order } from '@paylink/payments';
+import type { OrdersCheck } from './check.js';
+import { paidOf, type NewOrder, type Shop } from './shop.js';
+
+/** The smallest, one beyond a 32-bit float, and one beyond a 32-bit integer. */
+const AMOUNTS = [1, 16_777_217, 2_147_483_648];
+
+export function checkFind(shop: Shop): OrdersCheck[] {
+  return [
+    {
+      title: 'find gives nothing for a reference that no order has',
+      async run() {
+        const { tenant } = await shop.create();
+        const found = await shop.find({ reference: await shop.newReference(), tenant });
+        if (found !== undefined)
+          throw new Error(
+            'find gives an order for a reference that no order has. Return undefined or null.',
+          );
+      },
+    },
+    {
+      title: 'find gives a new order with its reference, amount and currency, unpaid and open',
+      async run() {
+        const order = await shop.create();
+        expectAsStored(await shop.find(order), order);
+      },
+    },
+    ...AMOUNTS.map((amount) => ({
+      title: `an order of ${amount} is found and credited exactly`,
+      async run() {
+        const order = await shop.create({ amount });
+        expectAsStored(await shop.find(order), order);
+        await expectCredit(shop, order);
+      },
+    })),
+    {
+      title: 'find sees a credit, also if it was called before',
+      async run() {
+        await expectCredit(shop, await shop.create());
+        const known = await shop.create();
+        for (let time = 0; time < 2; time++) await shop.isPaid(known);
+        await shop.credit(known);
+        if (!(await shop.isPaid(known)))
+          throw new Error(
+            'find was called before the credit, and still says unpaid after it. A cache answers:' +
+              ' turn it off in find, and fork an entity manager or create a loader for each call.',
+          );
+      },
+    },
+  ];
+}
+
+function expectAsStored(found: Order | undefined, order: NewOrder): void {
+  if (paidOf(found))
+    throw new Error(
+      'A new order must be unpaid, and find says that it is paid. Look for `!== null` of a column' +
+        " that was not selected, for `!!` of 'N', '0' or BIT(1), and for a column with a default.",
+    );
+  const { reference, amount, currency, closed } = found!;
+  if (reference !== order.reference)
+    throw new Error(
+      `find gives the reference ${inspect(reference)} for ${inspect(order.reference)}.` +
+        ' Return the reference as the database stores it.',
+    );
+  const bounds = boundsOf(amount);
+  if (bounds === undefined)
+    throw new Error(
+      `find gives the amount ${inspect(amount)}. An amount is a whole number in the smallest unit:` +
+        ' a number, a bigint or digits, or { min, max } of these.',
+    );
+  const stored = BigInt(order.amount);
+  if (stored < bounds.min || stored > bounds.max)
+    throw new Error(
+      `createOrder stored the amount ${stored}, and find gives ${inspect(amount)}.` +
+        ' Store amounts as bigint, never as float.',
+    );
+  if (currency !== order.currency)
+    throw new Error(
+      `createOrder stored the currency ${inspect(order.currency)}, and find gives` +
+        ` ${inspect(currency)}. Select the column, and store it as text, never as padded CHAR.`,
+    );
+  if (closed !== undefined && typeof closed !== 'boolean')
+    throw new Error(`closed must be true, false or absent, and find gives ${inspect(closed)}.`);
+  if (closed === true) throw new Error('A new order must be open, and find says closed: true.');
+}
+
+export function boundsOf(amount: unknown): { min: bigint; max: bigint } | undefined {
+  const { min, max } = (typeof amount === 'object' && amount !== null ? amount : {}) as {
+    readonly min?: unknown;
+    readonly max?: unknown;
+  };
+  const [from, to] = [wholeOf(min ?? amount), wholeOf(max ?? amount)];
+  return from === undefined || to === undefined ? undefined : { min: from, max: to };
+}
+
+function wholeOf(amount: unknown): bigint | undefined {
+  if (typeof amount === 'bigint') return amount;
+  if (typeof amount === 'number') return Number.isSafeInteger(amount) ? BigInt(amount) : undefined;
+  if (typeof amount !== 'string') return undefined;
+  const digits = /^(\d+)(?:\.0+)?$/.exec(amount)?.[1];
+  return digits === undefined ? undefined : BigInt(digits);
+}
+
+/** Credits the order, and expects one changed row that `find` shows. */
+export async function expectCredit(shop: Shop, order: NewOrder): Promise<void> {
+  const count = await shop.credit(order);
+  if (count === 0)
+    throw new Error(
+      'credit changed no row for an unpaid order with the right amount and currency. Compare the' +
+        ' types of the columns with those of the parameters, and look for `= NULL`.',
+    );
+  if (count !== 1)
+    throw new Error(
+      `credit changed ${count} rows for one payment. The condition does not name one order: look` +
+        ' for an undefined field in it, and for a reference without a unique index.',
+    );
+  if (!(await shop.isPaid(order)))
+    throw new Error(
+      'credit returned 1, and find says that the order is unpaid. Look for a missing await or' +
+        ' COMMIT, a constant count, a replica or another database behind find.',
+    );
+}

@@ -1,0 +1,155 @@
+/** The checks that need options: tenants, a second connection, effects, later changes. */
+import type { Orders } from '@paylink/payments';
+import type { OrdersCheck } from './check.js';
+import { expectRefusal } from './credit.js';
+import { expectCredit } from './find.js';
+import type { TestOrdersOptions } from './options.js';
+import { bounded, paidOf, type NewOrder, type Shop } from './shop.js';
+
+// Fake timers replace the global later.
+const { setImmediate } = globalThis;
+
+export function checkTenants(
+  shop: Shop,
+  tenants: readonly [string, string] | undefined,
+): OrdersCheck[] {
+  const other = tenants?.[1] ?? null;
+  return [
+    {
+      title: 'another tenant neither finds nor credits an order',
+      missing: tenants === undefined ? 'tenants' : undefined,
+      async run() {
+        const order = await shop.create();
+        if ((await shop.find({ ...order, tenant: other })) !== undefined)
+          throw new Error(
+            'find gives an order to another tenant. Add the tenant to the condition of the read.',
+          );
+        await expectRefusal(shop, order, { ...order, tenant: other }, 'tenant');
+        const twin = { ...order, tenant: other };
+        const isStored = (await shop.refusal(twin)) === undefined;
+        await expectCredit(shop, order);
+        if (isStored && (await shop.isPaid(twin)))
+          throw new Error(
+            "credit also paid another tenant's order of the same reference. Add the tenant to the" +
+              ' condition of the write.',
+          );
+      },
+    },
+  ];
+}
+
+export function checkElsewhere(shop: Shop, elsewhere: Orders['find'] | undefined): OrdersCheck[] {
+  const missing = elsewhere === undefined ? 'elsewhere' : undefined;
+  const { signal } = new AbortController();
+  const isPaidElsewhere = async ({ reference, tenant }: NewOrder): Promise<boolean> =>
+    paidOf(await bounded('elsewhere', async () => elsewhere!(reference, { tenant, signal })));
+  return [
+    {
+      title: 'a second connection sees a credit as soon as credit returns',
+      missing,
+      async run() {
+        const order = await shop.create();
+        await shop.credit(order);
+        if (!(await isPaidElsewhere(order)))
+          throw new Error(
+            'credit returned, and a second connection says unpaid. Look for a missing COMMIT or' +
+              ' await, and read neither here nor in find from a replica.',
+          );
+      },
+    },
+    {
+      title: 'find shows no credit that is not committed',
+      missing,
+      async run() {
+        for (let round = 0; round < 20; round++) {
+          const order = await shop.create();
+          let isOver = false;
+          const crediting = shop.credit(order).finally(() => (isOver = true));
+          try {
+            while (!isOver && !(await shop.isPaid(order)))
+              await new Promise((resolve) => setImmediate(resolve));
+            if ((await shop.isPaid(order)) && !(await isPaidElsewhere(order)))
+              throw new Error(
+                'find says paid, and a second connection says unpaid: find sees a transaction that' +
+                  ' is not committed. Let find read on a pool of its own.',
+              );
+          } finally {
+            await crediting;
+          }
+        }
+      },
+    },
+  ];
+}
+
+export function checkEffects(shop: Shop, effects: TestOrdersOptions['effects']): OrdersCheck[] {
+  const missing = effects === undefined ? 'effects' : undefined;
+  const expectEffects = async (order: NewOrder, right: number, when: string): Promise<void> => {
+    const count = await bounded('effects', async () => effects!(order.reference));
+    if (count !== right)
+      throw new Error(
+        `effects counts ${count} ${when}, and must count ${right}. Make further writes after the` +
+          ' conditional write, in its transaction, and only if it changed a row.',
+      );
+  };
+  return [
+    {
+      title: 'further writes happen once for each credit',
+      missing,
+      async run() {
+        const order = await shop.create();
+        await expectEffects(order, 0, 'before the credit');
+        await shop.credit(order);
+        await expectEffects(order, 1, 'after the credit');
+        await shop.credit(order);
+        await expectEffects(order, 1, 'after a second credit');
+        const raced = await shop.create();
+        await Promise.allSettled(Array.from({ length: 20 }, () => shop.credit(raced)));
+        await expectEffects(raced, 1, 'after 20 simultaneous calls');
+      },
+    },
+    {
+      title: 'a payment of another amount or currency makes no further writes',
+      missing,
+      async run() {
+        const order = await shop.create();
+        const wrong = { ...order, amount: order.amount + 1, currency: 'USD' };
+        await shop.credit(wrong).catch(() => undefined);
+        await expectEffects(order, 0, 'after a payment of another amount and currency');
+      },
+    },
+  ];
+}
+
+export function checkLater(shop: Shop, later: TestOrdersOptions['later']): OrdersCheck[] {
+  if (later === undefined || Object.keys(later).length === 0) {
+    const title = 'a paid order stays paid after later changes';
+    return [{ title, missing: 'later', run: () => Promise.resolve() }];
+  }
+  return Object.entries(later).map(([name, change]) => ({
+    title: `a paid order stays paid after ${name}`,
+    async run() {
+      const order = await shop.create();
+      await expectCredit(shop, order);
+      await bounded(`later.${name}`, async () => change(order.reference));
+      if (!(await shop.isPaid(order)))
+        throw new Error(
+          `After ${name}, find says that a paid order is unpaid. Give the payment a column of its` +
+            ' own that no later change resets.',
+        );
+      if ((await shop.credit(order)) !== 0)
+        throw new Error(
+          `After ${name}, a paid order was credited again. The condition must be on the column of` +
+            " the payment, never on a status that changes, as status <> 'paid'.",
+        );
+      if (name !== 'edit') return;
+      const unpaid = await shop.create();
+      await bounded('later.edit', async () => change(unpaid.reference));
+      if (await shop.isPaid(unpaid))
+        throw new Error(
+          'After edit, find says that an unpaid order is paid. Look for a timestamp column with' +
+            ' ON UPDATE.',
+        );
+    },
+  }));
+}

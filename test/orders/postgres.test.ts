@@ -1,0 +1,516 @@
+/** Broken `orders` on PostgreSQL: each is caught by the sentence that names its fault. */
+import { readFileSync } from 'node:fs';
+import type { Order, Orders } from '@paylink/payments';
+import { Client, Pool, type PoolClient, type QueryResultRow } from 'pg';
+import { afterAll, expect, it } from 'vitest';
+import { startPostgres } from '../servers/postgres.js';
+import { faultsOf, type Broken } from './faults.js';
+
+const TABLE = readFileSync(
+  new URL('../../examples/databases/tables/postgres.sql', import.meta.url),
+  'utf8',
+);
+
+const server = await startPostgres({ fsync: 'off' });
+process.env['DATABASE_URL'] = server.url;
+const pool = new Pool({ connectionString: server.url, max: 10 });
+pool.on('error', () => undefined);
+afterAll(async () => {
+  await Promise.race([pool.end(), server.close()]);
+  await server.close();
+});
+await pool.query(`${TABLE};
+  ALTER TABLE orders ADD status text NOT NULL DEFAULT 'new', ADD flag text NOT NULL DEFAULT 'N',
+    ADD tenant text, ADD wallet int NOT NULL DEFAULT 0;
+  CREATE TABLE twins (LIKE orders INCLUDING DEFAULTS);
+  CREATE TABLE other_orders (LIKE orders INCLUDING DEFAULTS);
+  CREATE TABLE floats (LIKE orders INCLUDING ALL);
+  ALTER TABLE floats ALTER amount TYPE real, ALTER currency TYPE char(5);
+  CREATE TABLE numbered (id bigint PRIMARY KEY, amount bigint, currency text, paid_at timestamptz);
+  CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+  CREATE TABLE nocase (LIKE orders INCLUDING DEFAULTS);
+  ALTER TABLE nocase ALTER reference TYPE text COLLATE nocase`);
+
+type Find = Orders['find'];
+type Credit = Orders['credit'];
+type Payment = Parameters<Credit>[0];
+
+const query = async <Row extends QueryResultRow>(
+  sql: string,
+  values: unknown[],
+  on: Pool | PoolClient | Client = pool,
+): Promise<Row[]> => (await on.query<Row>(sql, values)).rows;
+
+const write = async (
+  sql: string,
+  values: unknown[],
+  on: Pool | PoolClient | Client = pool,
+): Promise<number> => (await on.query(sql, values)).rowCount ?? 0;
+
+const findIn =
+  (table: string, more = ''): Find =>
+  async (reference) =>
+    (
+      await query<Order>(
+        `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM ${table} WHERE reference = $1 ${more}`,
+        [reference],
+      )
+    )[0];
+
+const creditIn =
+  (table: string): Credit =>
+  ({ reference, amount, currency }) =>
+    write(
+      `UPDATE ${table} SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL`,
+      [reference, amount, currency],
+    );
+
+const createIn =
+  (table: string): Broken['createOrder'] =>
+  ({ reference, amount, currency, tenant }) =>
+    pool.query(
+      `INSERT INTO ${table} (reference, amount, currency, tenant) VALUES ($1, $2, $3, $4)`,
+      [reference, amount, currency, tenant],
+    );
+
+const onTable = (table: string): Broken => ({
+  orders: { find: findIn(table), credit: creditIn(table) },
+  createOrder: createIn(table),
+});
+const right = onTable('orders');
+
+const withCredit = (credit: Credit): Broken => ({
+  ...right,
+  orders: { ...right.orders, credit },
+});
+const withFind = (find: Find): Broken => ({ ...right, orders: { ...right.orders, find } });
+
+/** A transaction that is right as such. */
+async function transaction(
+  work: (client: PoolClient) => Promise<number>,
+  end = 'COMMIT',
+): Promise<number> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    const count = await work(client);
+    await client.query(end);
+    return count;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+const MARK =
+  'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL';
+const PAY =
+  'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3';
+const WALLET = 'UPDATE orders SET wallet = wallet + 1 WHERE reference = $1';
+const effects = async (reference: string): Promise<number> =>
+  (
+    await query<{ wallet: number }>('SELECT wallet FROM orders WHERE reference = $1', [reference])
+  )[0]!.wallet;
+
+const single = new Client({ connectionString: server.url });
+await single.connect();
+afterAll(() => single.end().catch(() => undefined));
+
+const cache = new Map<string, Promise<Order | null | undefined>>();
+
+const broken: Record<string, readonly [Broken, RegExp]> = {
+  'an unconditional credit': [
+    withCredit(({ reference, amount, currency }) => write(PAY, [reference, amount, currency])),
+    /^credit returned 1 for an order that was already paid/,
+  ],
+  'a read, then a write': [
+    withCredit(async ({ reference, amount, currency }) => {
+      const [order] = await query<{ paid_at: unknown }>(
+        'SELECT paid_at FROM orders WHERE reference = $1',
+        [reference],
+      );
+      return order?.paid_at === null ? write(PAY, [reference, amount, currency]) : 0;
+    }),
+    /^\d+ of 20 simultaneous calls credited the same order/,
+  ],
+  'a read, then a write, in a transaction': [
+    withCredit(({ reference, amount, currency }) =>
+      transaction(async (client) => {
+        const sql = 'SELECT paid_at FROM orders WHERE reference = $1';
+        const [order] = await query<{ paid_at: unknown }>(sql, [reference], client);
+        return order?.paid_at === null ? write(PAY, [reference, amount, currency], client) : 0;
+      }),
+    ),
+    /^\d+ of 20 simultaneous calls credited the same order/,
+  ],
+  'a credit without the amount': [
+    withCredit(({ reference, currency }) =>
+      write(
+        'UPDATE orders SET paid_at = now() WHERE reference = $1 AND currency = $2 AND paid_at IS NULL',
+        [reference, currency],
+      ),
+    ),
+    /^credit returned 1 for a payment of another amount/,
+  ],
+  'a credit without the currency': [
+    withCredit(({ reference, amount }) =>
+      write(
+        'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND paid_at IS NULL',
+        [reference, amount],
+      ),
+    ),
+    /^credit returned 1 for a payment of another currency/,
+  ],
+  'a credit without the tenant': [
+    {
+      ...right,
+      tenants: ['shop-a', 'shop-b'],
+      orders: {
+        ...right.orders,
+        find: async (reference, { tenant }) =>
+          (
+            await query<Order>(
+              'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1 AND tenant = $2',
+              [reference, tenant],
+            )
+          )[0],
+      },
+    },
+    /^credit returned 1 for a payment of another tenant/,
+  ],
+  'a find without the tenant': [
+    { ...right, tenants: ['shop-a', 'shop-b'] },
+    /^find gives an order to another tenant/,
+  ],
+  '`!== null` of a column that was not selected': [
+    withFind(async (reference) => {
+      const [row] = await query<{ reference: string; amount: string; currency: string }>(
+        'SELECT reference, amount, currency FROM orders WHERE reference = $1',
+        [reference],
+      );
+      return row && { ...row, paid: (row as { paid_at?: unknown }).paid_at !== null };
+    }),
+    /^A new order must be unpaid.*`!== null` of a column that was not selected/,
+  ],
+  "`!!` of 'N'": [
+    withFind(async (reference) => {
+      const sql = 'SELECT reference, amount, currency, flag FROM orders WHERE reference = $1';
+      const [row] = await query<Order & { flag: string }>(sql, [reference]);
+      return row && { ...row, paid: !!row.flag };
+    }),
+    /^A new order must be unpaid.*`!!` of 'N'/,
+  ],
+  "`!!` of '0'": [
+    withFind(async (reference) => {
+      const sql =
+        'SELECT reference, amount, currency, wallet::text FROM orders WHERE reference = $1';
+      const [row] = await query<Order & { wallet: string }>(sql, [reference]);
+      return row && { ...row, paid: !!row.wallet };
+    }),
+    /^A new order must be unpaid.*'0'/,
+  ],
+  'a `paid` that is no boolean': [
+    withFind(async (reference) => {
+      const sql =
+        "SELECT reference, amount, currency, CASE WHEN paid_at IS NULL THEN 'f' ELSE 't' END AS paid FROM orders WHERE reference = $1";
+      return (await query<Order>(sql, [reference]))[0];
+    }),
+    /^paid must be true or false, and find gives 'f'/,
+  ],
+  "`status <> 'paid'`, which a shipped order fulfils": [
+    {
+      ...right,
+      orders: {
+        find: async (reference) =>
+          (
+            await query<Order>(
+              "SELECT reference, amount, currency, status IN ('paid', 'shipped') AS paid FROM orders WHERE reference = $1",
+              [reference],
+            )
+          )[0],
+        credit: ({ reference, amount, currency }) =>
+          write(
+            "UPDATE orders SET status = 'paid' WHERE reference = $1 AND amount = $2 AND currency = $3 AND status <> 'paid'",
+            [reference, amount, currency],
+          ),
+      },
+      later: {
+        ship: (reference) =>
+          pool.query("UPDATE orders SET status = 'shipped' WHERE reference = $1", [reference]),
+      },
+    },
+    /^After ship, a paid order was credited again/,
+  ],
+  "`paid: status === 'paid'`, which a shipped order is not": [
+    {
+      ...right,
+      orders: {
+        find: async (reference) =>
+          (
+            await query<Order>(
+              "SELECT reference, amount, currency, status = 'paid' AS paid FROM orders WHERE reference = $1",
+              [reference],
+            )
+          )[0],
+        credit: ({ reference, amount, currency }) =>
+          write(
+            "UPDATE orders SET status = 'paid' WHERE reference = $1 AND amount = $2 AND currency = $3 AND status = 'new'",
+            [reference, amount, currency],
+          ),
+      },
+      later: {
+        ship: (reference) =>
+          pool.query("UPDATE orders SET status = 'shipped' WHERE reference = $1", [reference]),
+      },
+    },
+    /^After ship, find says that a paid order is unpaid/,
+  ],
+  'a refund that resets the payment': [
+    {
+      ...right,
+      later: {
+        refund: (reference) =>
+          pool.query('UPDATE orders SET paid_at = NULL WHERE reference = $1', [reference]),
+      },
+    },
+    /^After refund, find says that a paid order is unpaid/,
+  ],
+  'a wallet that is written first': [
+    {
+      ...withCredit(async ({ reference, amount, currency }) => {
+        await write(WALLET, [reference]);
+        return write(MARK, [reference, amount, currency]);
+      }),
+      effects,
+    },
+    /^effects counts 2 after a second credit/,
+  ],
+  'a wallet that is written whatever the count says': [
+    {
+      ...withCredit(({ reference, amount, currency }) =>
+        transaction(async (client) => {
+          const count = await write(MARK, [reference, amount, currency], client);
+          await write(WALLET, [reference], client);
+          return count;
+        }),
+      ),
+      effects,
+    },
+    /^effects counts 1 after a payment of another amount and currency/,
+  ],
+  '`Number(reference)` with a find that echoes its argument': [
+    {
+      orders: {
+        find: async (reference) => {
+          const sql =
+            'SELECT amount, currency, paid_at IS NOT NULL AS paid FROM numbered WHERE id = $1';
+          const [row] = await query<Order>(sql, [Number(reference)]);
+          return row && { ...row, reference };
+        },
+        credit: ({ reference, amount, currency }) =>
+          write(
+            'UPDATE numbered SET paid_at = now() WHERE id = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL',
+            [Number(reference), amount, currency],
+          ),
+      },
+      createOrder: ({ reference, amount, currency }) =>
+        write('INSERT INTO numbered (id, amount, currency) VALUES ($1, $2, $3)', [
+          Number(reference),
+          amount,
+          currency,
+        ]),
+    },
+    /^find gives an order for a reference with a (leading zero|fraction|trailing blank), under that reference/,
+  ],
+  '`parseInt(reference)` with a find that echoes its argument': [
+    {
+      orders: {
+        find: async (reference) => {
+          const sql =
+            'SELECT amount, currency, paid_at IS NOT NULL AS paid FROM numbered WHERE id = $1';
+          const [row] = await query<Order>(sql, [parseInt(reference, 10)]);
+          return row && { ...row, reference };
+        },
+        credit: ({ reference, amount, currency }) =>
+          write(
+            'UPDATE numbered SET paid_at = now() WHERE id = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL',
+            [parseInt(reference, 10), amount, currency],
+          ),
+      },
+      createOrder: ({ reference, amount, currency }) =>
+        write('INSERT INTO numbered (id, amount, currency) VALUES ($1, $2, $3)', [
+          parseInt(reference, 10),
+          amount,
+          currency,
+        ]),
+    },
+    /^find gives an order for a reference with a suffix, under that reference/,
+  ],
+  '`Number(reference)` beside a column of text': [
+    withFind((reference, context) => right.orders.find(String(Number(reference)), context)),
+    /^find does not find an order that createOrder has stored.*Number/,
+  ],
+  'a collation without case': [
+    onTable('nocase'),
+    /^(credit also paid the order whose reference is the same|find gives another order for a reference) in another case/,
+  ],
+  'two orders of one reference': [onTable('twins'), /^Two orders share a reference/],
+  'a find that caches': [
+    withFind((reference, context) => {
+      let found = cache.get(reference);
+      if (found === undefined) {
+        found = Promise.resolve(right.orders.find(reference, context));
+        cache.set(reference, found);
+      }
+      return found;
+    }),
+    /^find was called before the credit, and still says unpaid after it/,
+  ],
+  'a find on the connection of an open transaction': [
+    {
+      createOrder: right.createOrder,
+      orders: {
+        find: async (reference) =>
+          (
+            await query<Order>(
+              'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
+              [reference],
+              single,
+            )
+          )[0],
+        async credit({ reference, amount, currency }) {
+          await single.query('BEGIN');
+          const count = await write(MARK, [reference, amount, currency], single);
+          await single.query('SELECT pg_sleep(0.01)');
+          await single.query('COMMIT');
+          return count;
+        },
+      },
+      elsewhere: right.orders.find,
+    },
+    /^find says paid, and a second connection says unpaid/,
+  ],
+  'a constant count': [
+    withCredit(async ({ reference, amount, currency }) => {
+      await write(MARK, [reference, amount, currency]);
+      return 1;
+    }),
+    /^credit returned 1 for a reference that no order has.*constant/,
+  ],
+  'a credit without await': [
+    withCredit((async ({ reference, amount, currency }: Payment) => {
+      void write(MARK, [reference, amount, currency]);
+    }) as unknown as Credit),
+    /^credit returned undefined.*`await`/,
+  ],
+  'a credit that returns the result of the driver': [
+    withCredit((({ reference, amount, currency }: Payment) =>
+      pool.query(MARK, [reference, amount, currency])) as unknown as Credit),
+    /^credit returned .*the number of rows/,
+  ],
+  'a credit that writes to another table': [
+    { ...right, orders: { ...right.orders, credit: creditIn('other_orders') } },
+    /^credit changed no row for an unpaid order/,
+  ],
+  'a credit that claims a write which did not happen': [
+    withCredit(async () => 1),
+    /^credit returned 1, and find says that the order is unpaid/,
+  ],
+  'a credit that rolls back': [
+    withCredit(({ reference, amount, currency }) =>
+      transaction((client) => write(MARK, [reference, amount, currency], client), 'ROLLBACK'),
+    ),
+    /^credit returned 1, and find says that the order is unpaid.*COMMIT/,
+  ],
+  'a condition without the reference': [
+    withCredit(({ amount, currency }) =>
+      write(
+        'UPDATE orders SET paid_at = now() WHERE amount = $1 AND currency = $2 AND paid_at IS NULL',
+        [amount, currency],
+      ),
+    ),
+    /^credit changed \d+ rows for one payment/,
+  ],
+  '`= NULL`': [
+    withCredit(({ reference, amount, currency }) =>
+      write(
+        'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at = $4',
+        [reference, amount, currency, null],
+      ),
+    ),
+    /^credit changed no row.*`= NULL`/,
+  ],
+  'amounts as float': [onTable('floats'), /^createOrder stored the amount 16777217.*float/],
+  'a currency in padded CHAR': [
+    {
+      ...onTable('floats'),
+      orders: { ...right.orders, find: findIn('floats') },
+    },
+    /^createOrder stored the currency 'XOF', and find gives 'XOF {2}'/,
+  ],
+  'a find that throws for an unknown order': [
+    withFind(async (reference, context) => {
+      const order = await right.orders.find(reference, context);
+      if (!order) throw new Error('no such order');
+      return order;
+    }),
+    /^find threw: no such order/,
+  ],
+  'a find that makes up unknown orders': [
+    withFind(
+      async (reference, context) =>
+        (await right.orders.find(reference, context)) ?? {
+          reference,
+          amount: 0,
+          currency: 'XOF',
+          paid: false,
+        },
+    ),
+    /^find gives an order for a reference that no order has/,
+  ],
+};
+
+it('accuses no right orders', async () => {
+  expect(
+    await faultsOf({
+      ...withCredit(({ reference, amount, currency }) =>
+        transaction(async (client) => {
+          const count = await write(MARK, [reference, amount, currency], client);
+          if (count === 1) await write(WALLET, [reference], client);
+          return count;
+        }),
+      ),
+      effects,
+      elsewhere: right.orders.find,
+      later: {
+        edit: (reference) =>
+          pool.query("UPDATE orders SET status = 'edited' WHERE reference = $1", [reference]),
+      },
+    }),
+  ).toEqual([]);
+});
+
+it.each(Object.keys(broken))('names the fault of %s', async (name) => {
+  const [options, sentence] = broken[name]!;
+  expect((await faultsOf(options)).filter((fault) => sentence.test(fault))).not.toEqual([]);
+});
+
+it('names the fault of a credit without COMMIT', async () => {
+  const leaky = new Pool({ connectionString: server.url, max: 20, min: 20 });
+  leaky.on('error', () => undefined);
+  const credit: Credit = async ({ reference, amount, currency }) => {
+    const client = await leaky.connect();
+    await client.query('BEGIN');
+    const count = await write(MARK, [reference, amount, currency], client);
+    client.release();
+    return count;
+  };
+  const faults = await faultsOf({ ...withCredit(credit), elsewhere: right.orders.find });
+  expect(faults.filter((fault) => fault.includes('COMMIT'))).not.toEqual([]);
+  await pool.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'",
+  );
+  await leaky.end();
+}, 180_000);
