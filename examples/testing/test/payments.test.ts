@@ -5,12 +5,8 @@ import { createPayments, memoryStore } from '@paylink/payments';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { afterAll, expect, test } from 'vitest';
 
-const emulator = await startEmulator({ port: false });
-const paylink = createClient({
-  baseUrl: emulator.baseUrl,
-  apiKey: emulator.apiKey,
-  fetch: (url, init) => emulator.fetch(new Request(url, init)),
-});
+const emulator = await startEmulator();
+const paylink = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
 const credited: string[] = [];
 const payments = createPayments({
   client: paylink,

@@ -1,6 +1,6 @@
-export type { ApiRequest } from './api/request-log.js';
-export type { DeliveryAttempt } from './deliveries/attempt.js';
-export type { EmulatorDelivery, FaultOutcome } from './deliveries/delivery.js';
-export { EmulatorError, type EmulatorErrorCode } from './emulator-error.js';
-export { startEmulator, type Emulator } from './emulator.js';
+export type { ApiRequest } from './api/observed-request.js';
+export { EmulatorError, type EmulatorErrorCode } from './base/emulator-error.js';
+export type { DeliveryAttempt, EmulatorDelivery } from './deliveries/delivery.js';
+export type { Emulator } from './emulator.js';
 export type { EmulatorOptions } from './options.js';
+export { startEmulator } from './start-emulator.js';

@@ -1,17 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { ConfigurationError, sign } from '@paylink/core';
-import { validateOptions } from '@paylink/core/internal';
-import { readAssumed, type Assumed, type AssumedOptions } from './assumed.js';
+import { check, validateOptions } from '@paylink/core/internal';
 import { generateApiKey, isApiKey } from './api/authentication.js';
-import { validateDisturbance, type Disturbance } from './deliveries/disturbances.js';
-import { createRandom, type Random } from './random.js';
+import type { ApiRequest } from './api/observed-request.js';
+import { guarded } from './base/report.js';
+import type { Assumed, AssumedOptions } from './contract/assumed.js';
+import { readAssumed } from './contract/validate-assumed.js';
+import type { DeliveryAttempt, EmulatorDelivery } from './deliveries/delivery.js';
 import { isLoopbackHost } from './server/loopback.js';
 import { readAllowedHosts, readTarget, type Target } from './server/target.js';
 
 export interface EmulatorOptions {
-  /**
-   * Default: any free port. With `false`, the emulator does not listen, and only `fetch` answers.
-   */
-  readonly port?: number | false | undefined;
+  /** Default: any free port. */
+  readonly port?: number | undefined;
   /** `localhost` or a loopback address, unless `allowRemote`. Default `127.0.0.1`. */
   readonly host?: string | undefined;
   /**
@@ -19,6 +20,8 @@ export interface EmulatorOptions {
    * published container port. Default: the listening address.
    */
   readonly payUrl?: string | undefined;
+  /** The merchant's name on the pay pages. Default none. */
+  readonly merchant?: string | undefined;
   /** `sk_live_<id>.<secret>`. Default: a new key, in `emulator.apiKey`. */
   readonly apiKey?: string | undefined;
   readonly webhook?:
@@ -40,36 +43,30 @@ export interface EmulatorOptions {
   /** Names or addresses of other machines that may receive notifications. Default none. */
   readonly allowHosts?: readonly string[] | undefined;
   /**
-   * Drops, delays or reorders notifications from the start, as `emulator.disturb` does. Default:
-   * none.
-   */
-  readonly disturb?: Disturbance | undefined;
-  /**
-   * Repeats tokens, ids, generated secrets and retry delays in every run. Seeded secrets can be
-   * predicted: for tests only. Default: unpredictable.
-   */
-  readonly seed?: string | number | undefined;
-  /**
-   * A file that keeps links, payments and notifications through a restart or a kill. Requests and
-   * disturbances are not kept. Only one emulator can use the file. Default: memory only.
+   * A file that keeps links, payments and notifications through a restart or a kill. Only one
+   * emulator can use the file. Default: memory only.
    */
   readonly state?: string | undefined;
+  /** Called after each API request, also after a refused one. The emulator prints its errors. */
+  readonly onRequest?: ((request: ApiRequest) => void) | undefined;
+  /** Called after each attempt of a delivery. The emulator prints its errors. */
+  readonly onAttempt?: ((delivery: EmulatorDelivery, attempt: DeliveryAttempt) => void) | undefined;
   /** The emulator's choices in open points of the contract. */
   readonly assumed?: AssumedOptions | undefined;
 }
 
 export interface Settings {
-  readonly port: number | false;
+  readonly port: number;
   readonly host: string;
   readonly payUrl: string | undefined;
+  readonly merchant: string | undefined;
   readonly allowRemote: boolean;
   readonly apiKey: string;
-  readonly allowHosts: readonly string[];
   readonly target: Target | undefined;
   readonly webhookSecret: string;
-  readonly disturb: Disturbance | undefined;
-  readonly random: Random;
   readonly state: string | undefined;
+  readonly onRequest: NonNullable<EmulatorOptions['onRequest']>;
+  readonly onAttempt: NonNullable<EmulatorOptions['onAttempt']>;
   readonly assumed: Assumed;
 }
 
@@ -77,15 +74,17 @@ const OPTIONS = [
   'port',
   'host',
   'payUrl',
+  'merchant',
   'apiKey',
   'webhook',
   'allowRemote',
   'allowHosts',
-  'disturb',
-  'seed',
   'state',
+  'onRequest',
+  'onAttempt',
   'assumed',
 ];
+const MERCHANT_LENGTH = 100;
 
 /**
  * Checks the options and fills in the defaults. @throws ConfigurationError that names the option
@@ -93,55 +92,48 @@ const OPTIONS = [
 export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   const own = validateOptions(options, OPTIONS);
   const webhook = validateOptions(own.webhook ?? {}, ['url', 'secret'], 'webhook');
-  const random = createRandom(readSeed(own.seed));
-  const {
-    port = 0,
-    host = '127.0.0.1',
-    apiKey = generateApiKey(random),
-    assumed,
-    allowRemote = false,
-    disturb,
-  } = own;
-  if (port !== false && !isPort(port)) {
-    throw new ConfigurationError('port', 'must be a whole number from 0 to 65535, or false');
-  }
-  if (typeof allowRemote !== 'boolean')
-    throw new ConfigurationError('allowRemote', 'must be true or false');
-  const allowHosts = readAllowedHosts(own.allowHosts);
-  if (typeof host !== 'string' || host === '' || !(allowRemote || isLoopbackHost(host))) {
-    throw new ConfigurationError(
-      'host',
-      'must be localhost or a loopback address, unless allowRemote is true: each machine ' +
-        'that reaches the emulator can mark payments as paid',
-    );
-  }
-  if (!isApiKey(apiKey))
-    throw new ConfigurationError('apiKey', 'must have the form sk_live_<id>.<secret>');
+  const { port = 0, host = '127.0.0.1', allowRemote = false, payUrl, merchant, state } = own;
+  const { apiKey = generateApiKey(), onRequest = ignore, onAttempt = ignore } = own;
+  const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
+  check(isPort, 'port', 'must be a whole number from 0 to 65535');
+  check(typeof allowRemote === 'boolean', 'allowRemote', 'must be true or false');
+  const isHost = typeof host === 'string' && host !== '' && (allowRemote || isLoopbackHost(host));
+  check(
+    isHost,
+    'host',
+    'must be localhost or a loopback address, unless allowRemote is true: each machine ' +
+      'that reaches the emulator can mark payments as paid',
+  );
+  check(isApiKey(apiKey), 'apiKey', 'must have the form sk_live_<id>.<secret>');
+  const isName =
+    typeof merchant === 'string' && merchant.trim() !== '' && merchant.length <= MERCHANT_LENGTH;
+  check(merchant === undefined || isName, 'merchant', `must be 1 to ${MERCHANT_LENGTH} characters`);
+  const isPath = typeof state === 'string' && state !== '';
+  check(state === undefined || isPath, 'state', 'must be the path of a file');
+  check(typeof onRequest === 'function', 'onRequest', 'must be a function');
+  check(typeof onAttempt === 'function', 'onAttempt', 'must be a function');
+  const allowed = readAllowedHosts(own.allowHosts);
   return {
     port,
     host,
-    payUrl: readPayUrl(own.payUrl),
+    payUrl: payUrl === undefined ? undefined : readOrigin(payUrl),
+    merchant,
     allowRemote,
     apiKey,
-    allowHosts,
-    target:
-      webhook.url === undefined ? undefined : readTarget('webhook.url', webhook.url, allowHosts),
-    webhookSecret: await readWebhookSecret(
-      webhook.secret ?? random.bytes('webhook secret', 32).toString('hex'),
-    ),
-    disturb: disturb === undefined ? undefined : validateDisturbance(disturb),
-    random,
-    state: readState(own.state),
-    assumed: readAssumed(assumed),
+    target: webhook.url === undefined ? undefined : readTarget('webhook.url', webhook.url, allowed),
+    webhookSecret: await readSecret(webhook.secret ?? randomBytes(32).toString('hex')),
+    state,
+    onRequest: guarded(onRequest),
+    onAttempt: guarded(onAttempt),
+    assumed: readAssumed(own.assumed),
   };
 }
 
-function isPort(port: unknown): boolean {
-  return Number.isInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
+function ignore(): void {
+  // Nobody listens.
 }
 
-function readPayUrl(payUrl: unknown): string | undefined {
-  if (payUrl === undefined) return undefined;
+function readOrigin(payUrl: unknown): string {
   if (typeof payUrl === 'string' && /^https?:/.test(payUrl) && URL.canParse(payUrl)) {
     const { origin, href } = new URL(payUrl);
     if (href === `${origin}/`) return origin;
@@ -149,23 +141,12 @@ function readPayUrl(payUrl: unknown): string | undefined {
   throw new ConfigurationError('payUrl', 'must be an origin, such as http://localhost:4010');
 }
 
-function readState(state: unknown): string | undefined {
-  if (state === undefined || (typeof state === 'string' && state !== '')) return state;
-  throw new ConfigurationError('state', 'must be the path of a file');
-}
-
-function readSeed(seed: unknown): string | number | undefined {
-  if (seed === undefined || typeof seed === 'string' || Number.isFinite(seed))
-    return seed as string | number | undefined;
-  throw new ConfigurationError('seed', 'must be a string or a number');
-}
-
-async function readWebhookSecret(secret: string): Promise<string> {
+/** @throws ConfigurationError for each secret that Paylink's receivers reject */
+async function readSecret(secret: string): Promise<string> {
   try {
     await sign('', secret);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    // The emulator rejects each secret that Paylink's receivers reject.
     throw new ConfigurationError('webhook.secret', error.message.slice(error.option.length + 1));
   }
   return secret;

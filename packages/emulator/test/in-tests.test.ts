@@ -49,7 +49,6 @@ describe('createLink', () => {
     });
     expect((await fetch(link.url)).status).toBe(200);
     expect(await emulator.createLink(FREE)).not.toHaveProperty('amount');
-    expect(emulator.requests()).toEqual([]);
   });
 
   it.each([
@@ -72,7 +71,6 @@ describe('the errors of all methods', () => {
     await emulator.createLink({ ...FIXED, single_use: true });
     await emulator.createLink(FREE);
     await emulator.cancel('order-1');
-    const { delivery } = await emulator.sendFault('order-1', 'unsigned');
     const silent = await start();
     await silent.createLink(FIXED);
     const closed = await start();
@@ -81,15 +79,10 @@ describe('the errors of all methods', () => {
       ['payment_not_found', () => emulator.pay('nothing')],
       ['payment_not_found', () => emulator.fail('nothing')],
       ['payment_not_found', () => emulator.cancel('nothing')],
-      ['payment_not_found', () => emulator.sendFault('nothing', 'late')],
       ['transition_not_allowed', () => emulator.pay('order-1')],
       ['transition_not_allowed', () => emulator.fail('order-1')],
       ['invalid_amount', () => emulator.pay('gift-1', { amount: 1 })],
       ['delivery_not_found', () => emulator.redeliver('nothing')],
-      ['delivery_has_fault', () => emulator.redeliver(delivery.id)],
-      ['misconfigured', () => emulator.sendFault('order-1', 'nothing' as never)],
-      ['misconfigured', () => emulator.sendFault('order-1', 'late', { wait: 1 } as never)],
-      ['misconfigured', () => emulator.disturb({ kind: 'nothing' as never })],
       [
         'misconfigured',
         () => emulator.waitForDelivery({ reference: 'order-1', state: 'delivered' } as never),
@@ -97,11 +90,8 @@ describe('the errors of all methods', () => {
       ['misconfigured', () => emulator.waitForDelivery({} as never)],
       ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', timeout: 0 })],
       ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', status: 20 })],
-      ['misconfigured', () => emulator.redeliver(delivery.id, { url: 'https://shop.example/' })],
       ['wait_timeout', () => emulator.waitForDelivery({ reference: 'order-1', timeout: 1 })],
       ['no_webhook', () => silent.redeliver('nothing')],
-      ['no_webhook', () => silent.sendFault('order-1', 'late')],
-      ['no_webhook', () => silent.disturb({ kind: 'drop' })],
       ['no_webhook', () => silent.waitForDelivery({ reference: 'order-1' })],
       ['emulator_closed', () => closed.createLink(FIXED)],
       ['emulator_closed', () => closed.pay('order-1')],
@@ -157,7 +147,8 @@ describe('waitForDelivery', () => {
   });
 
   it('explains a timeout by the state of the payment and its delivery', async () => {
-    const { emulator, receiver } = await setUp(() => 500, {
+    const unknown = { status: 503, body: '{"error":"unknown_order"}' };
+    const { emulator, receiver } = await setUp(() => unknown, {
       assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
     });
     const wait = (): Promise<string> =>
@@ -169,29 +160,14 @@ describe('waitForDelivery', () => {
     );
     await emulator.createLink(FIXED);
     expect(await wait()).toMatch(/none was sent: the payment is pending$/);
-    const restore = emulator.disturb({ kind: 'drop' });
     await emulator.pay('order-1');
-    expect(await wait()).toMatch(/a disturbance dropped it$/);
-    restore();
-    await emulator.pay('order-1');
-    await emulator.waitForDelivery({ reference: 'order-1', status: 500 });
-    expect(await wait()).toMatch(/1 attempt, the last answered 500$/);
+    await emulator.waitForDelivery({ reference: 'order-1', status: 503 });
+    expect(await wait()).toMatch(/1 attempt, the last answered 503 unknown_order$/);
     await receiver.close();
-    await emulator.redeliver(emulator.deliveries()[1]!.id);
+    await emulator.redeliver(emulator.deliveries()[0]!.id);
     expect(await wait()).toMatch(
       /2 attempts, the last without an answer: nothing listens at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)$/,
     );
-  });
-
-  it('does not mistake a fault for the notification', async () => {
-    const { emulator } = await setUp();
-    await emulator.createLink(FIXED);
-    await emulator.sendFault('order-1', 'unsigned');
-    await expect(
-      emulator.waitForDelivery({ reference: 'order-1', status: 200, timeout: 1 }),
-    ).rejects.toMatchObject({
-      code: 'wait_timeout',
-    });
   });
 
   it('rejects if the emulator is reset or closed', async () => {
@@ -214,10 +190,9 @@ describe('reset', () => {
     const { emulator, receiver } = await setUp();
     const { baseUrl, apiKey } = emulator;
     await createLink(emulator);
-    emulator.disturb({ kind: 'drop' });
-    await emulator.pay('order-1');
+    await emulator.pay('order-1', { delivery: { times: 0 } });
     await emulator.reset();
-    expect([emulator.deliveries(), emulator.requests()]).toEqual([[], []]);
+    expect(emulator.deliveries()).toEqual([]);
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ error: { code: 'not_found' } });
     await createLink(emulator);
     await emulator.pay('order-1');
@@ -241,17 +216,14 @@ describe('reset', () => {
     const { emulator, receiver } = await setUp((_, count) => (count === 1 ? 'hang' : 503), {
       assumed: { firstRetryDelay: 1, longestRetryDelay: 5 },
     });
-    for (const reference of ['hanging', 'retried', 'delayed', 'faulty'])
+    for (const reference of ['hanging', 'retried', 'delayed'])
       await emulator.createLink({ ...FIXED, reference });
     await emulator.pay('hanging');
     await vi.waitUntil(() => receiver.received.length === 1, 10_000);
     await emulator.pay('retried');
-    emulator.disturb({ kind: 'delay', delay: 30 });
-    await emulator.pay('delayed');
-    const fault = emulator.sendFault('faulty', 'late', { delay: 30 });
+    await emulator.pay('delayed', { delivery: { delay: 30 } });
     await vi.waitUntil(() => receiver.received.length > 2, 10_000);
     await emulator.reset();
-    await fault;
     await emulator.createLink({ ...FIXED, reference: 'afterwards' });
     await emulator.pay('afterwards');
     await emulator.waitForDelivery({ reference: 'afterwards', status: 503 });
@@ -262,59 +234,12 @@ describe('reset', () => {
     ).toEqual([]);
     expect(emulator.deliveries()).toHaveLength(1);
   });
-
-  it('restarts the disturbance of the options', async () => {
-    const { emulator } = await setUp(undefined, { disturb: { kind: 'drop', count: 1 } });
-    for (let round = 0; round < 2; round++) {
-      await emulator.createLink(FIXED);
-      await emulator.pay('order-1');
-      expect(emulator.deliveries()).toMatchObject([{ state: 'dropped' }]);
-      await emulator.reset();
-    }
-  });
-});
-
-describe('a seed', () => {
-  async function run(emulator: Emulator): Promise<unknown[]> {
-    const tokens = [];
-    for (const reference of ['a', 'b'])
-      tokens.push((await emulator.createLink({ ...FIXED, reference })).token);
-    await emulator.pay('b');
-    return [
-      tokens,
-      emulator.deliveries().map(({ id }) => id),
-      emulator.apiKey,
-      emulator.webhookSecret,
-    ];
-  }
-
-  it('makes tokens, ids and secrets equal in each run and after a reset', async () => {
-    const [one, two, other, none] = [
-      (await setUp(undefined, { seed: 'checkout' })).emulator,
-      (await setUp(undefined, { seed: 'checkout' })).emulator,
-      (await setUp(undefined, { seed: 42 })).emulator,
-      (await setUp()).emulator,
-    ];
-    const first = await run(one);
-    expect(await run(two)).toEqual(first);
-    const [tokens, ids, apiKey, secret] = first as [string[], string[], string, string];
-    for (const emulator of [other, none]) {
-      const [differentTokens, differentIds, differentKey, differentSecret] = await run(emulator);
-      expect(differentTokens).not.toEqual(tokens);
-      expect(differentIds).not.toEqual(ids);
-      expect([differentKey, differentSecret]).not.toEqual([apiKey, secret]);
-    }
-    expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    await one.reset();
-    expect(await run(one)).toEqual(first);
-  });
 });
 
 describe('onRequest', () => {
   it('gets each API request, also if it is refused, without the API key', async () => {
-    const emulator = await start();
     const heard: ApiRequest[] = [];
-    const stop = emulator.onRequest((request) => heard.push(request));
+    const emulator = await start({ onRequest: (request) => heard.push(request) });
     await postLink(emulator, FIXED, { 'Idempotency-Key': 'k' });
     await postLink(emulator, { ...FIXED, amount: 2 }, { 'Idempotency-Key': 'k' });
     await fetch(`${emulator.baseUrl}/v1/payments/order-1?x=1`, {
@@ -322,46 +247,54 @@ describe('onRequest', () => {
     });
     await readPayment(emulator, 'order-1');
     await fetch(`${emulator.baseUrl}/v2`, { headers: { 'X-Api-Key': emulator.apiKey } });
+    const path = '/api/v1/payments/order-1';
     expect(heard).toMatchObject([
       {
-        id: 1,
         method: 'POST',
         path: '/api/v1/payment-links',
         status: 201,
         reference: 'order-1',
         idempotencyKey: 'k',
-        body: JSON.stringify(FIXED),
       },
-      { id: 2, status: 409, code: 'idempotency_conflict', reference: 'order-1' },
-      {
-        id: 3,
-        method: 'GET',
-        path: '/api/v1/payments/order-1?x=1',
-        status: 401,
-        code: 'unauthorized',
-      },
-      { id: 4, status: 200, reference: 'order-1' },
-      { id: 5, status: 404, code: 'not_found', message: 'this endpoint does not exist' },
+      { status: 409, code: 'idempotency_conflict', reference: 'order-1' },
+      { method: 'GET', path: `${path}?x=1`, status: 401, code: 'unauthorized' },
+      { path, status: 200, reference: 'order-1' },
+      { status: 404, code: 'not_found', message: 'this endpoint does not exist' },
     ]);
     expect(heard[0]).not.toHaveProperty('code');
-    expect(emulator.requests()).toEqual(heard);
     expect(JSON.stringify(heard)).not.toMatch(/sk_live_/);
-    stop();
-    await readPayment(emulator, 'order-1');
-    expect([heard.length, emulator.requests().length]).toEqual([5, 6]);
   });
 
-  it('keeps the last requestsKept requests, and survives a listener that throws', async () => {
+  it('and onAttempt change nothing if they throw, and their errors are printed', async () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
-    const emulator = await start({ assumed: { requestsKept: 2 } });
-    emulator.onRequest(() => {
+    const fail = (): never => {
       throw new Error('the listener failed');
-    });
-    for (let index = 0; index < 4; index++)
-      expect(await readPayment(emulator, 'x')).toMatchObject({ error: {} });
-    expect(emulator.requests().map(({ id }) => id)).toEqual([3, 4]);
-    expect(String(printed.mock.calls[0])).toContain('the listener failed');
+    };
+    const { emulator } = await setUp(undefined, { onRequest: fail, onAttempt: fail });
+    await createLink(emulator);
+    await emulator.pay('order-1');
+    await emulator.waitForDelivery({ reference: 'order-1' });
+    expect(await emulator.redeliver(emulator.deliveries()[0]!.id)).toMatchObject({ number: 2 });
+    expect(printed.mock.calls.map(String).join()).toContain('the listener failed');
     printed.mockRestore();
+  });
+});
+
+describe('onAttempt', () => {
+  it('gets each attempt with its delivery', async () => {
+    const heard: unknown[] = [];
+    const { emulator } = await setUp((_, count) => (count === 1 ? 503 : 200), {
+      assumed: { firstRetryDelay: 1 },
+      onAttempt: ({ reference, state }, { number, response }) =>
+        heard.push([reference, state, number, response?.status]),
+    });
+    await emulator.createLink(FIXED);
+    await emulator.pay('order-1');
+    await emulator.waitForDelivery({ reference: 'order-1' });
+    expect(heard).toEqual([
+      ['order-1', 'pending', 1, 503],
+      ['order-1', 'delivered', 2, 200],
+    ]);
   });
 });
 
@@ -389,15 +322,12 @@ describe('emulators in tests', () => {
     const url = await createLink(emulator);
     expect((await fetch(url)).status).toBe(200);
     expect((await fetch(emulator.dashboardUrl)).status).toBe(200);
-    const stream = await fetch(`${emulator.dashboardUrl}/events`);
-    expect(stream.status).toBe(200);
-    await stream.body?.cancel();
     await emulator.pay('order-1');
     const delivery = await emulator.waitForDelivery({ reference: 'order-1' });
     expect(delivery.attemptCount).toBe(3);
     expect(delivery.createdAt.getFullYear()).toBe(2030);
-    await emulator.sendFault('order-1', 'slow', { interval: 1 });
-    await emulator.sendFault('order-1', 'late', { delay: 1 });
+    await emulator.pay('order-1', { delivery: { delay: 1 } });
+    await vi.waitUntil(() => emulator.deliveries()[1]?.state === 'delivered');
     await expect(emulator.waitForDelivery({ reference: 'x', timeout: 5 })).rejects.toMatchObject({
       code: 'wait_timeout',
     });

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { NotificationSource } from '../src/assumed.js';
+import type { NotificationSource } from '../src/contract/assumed.js';
+import { retryDelay } from '../src/deliveries/retry-delay.js';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
-import { createRandom } from '../src/random.js';
 import { createLink, FIXED } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
@@ -120,7 +120,7 @@ describe('a delivery', () => {
     const { receiver, emulator } = await setUp(() => ({
       status: 201,
       headers: { 'X-Seen': 'yes' },
-      body: 'thank you',
+      body: '{"error":"unknown_order"}',
     }));
     await payOne(emulator);
     await until(() => stateOf(emulator) === 'delivered');
@@ -135,7 +135,8 @@ describe('a delivery', () => {
     );
     expect(attempts[0]!.response).toMatchObject({
       status: 201,
-      body: 'thank you',
+      code: 'unknown_order',
+      body: '{"error":"unknown_order"}',
       truncated: false,
     });
     expect(attempts[0]!.response!.headers['x-seen']).toBe('yes');
@@ -166,12 +167,40 @@ describe('a delivery', () => {
     expect(elsewhere.received).toEqual([]);
   });
 
+  it.each([
+    ['a 101', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n', 101],
+    ['nothing', '', undefined],
+  ])('is retried after a connection that closes with %s', async (_, text, status) => {
+    let count = 0;
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        socket.end(count++ === 0 ? text : 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const emulator = await startEmulator({
+      webhook: { url },
+      assumed: { ...FAST, deliveriesAtOnce: 1 },
+    });
+    open.push(emulator, { close: () => new Promise((resolve) => server.close(() => resolve())) });
+    await payOne(emulator);
+    const { attempts } = await emulator.waitForDelivery({ reference: 'order-1' });
+    expect(attempts).toHaveLength(2);
+    expect(attempts[0]!.response?.status).toBe(status);
+    if (status === undefined) expect(attempts[0]!.errorCode).toBe('ECONNRESET');
+  });
+
   it('abandons an attempt after deliveryTimeout and retries', async () => {
     const answer = (_: unknown, count: number) => (count === 1 ? 'hang' : 200);
     const { emulator } = await setUp(answer, { assumed: { ...FAST, deliveryTimeout: 50 } });
     await payOne(emulator);
     await until(() => stateOf(emulator) === 'delivered');
-    expect(emulator.deliveries()[0]!.attempts[0]!.error).toBe('no answer in 50 ms');
+    expect(emulator.deliveries()[0]!.attempts[0]).toMatchObject({
+      error: 'no answer in 50 ms',
+      errorCode: 'timeout',
+    });
   });
 
   it('is retried while no receiver listens', async () => {
@@ -183,20 +212,13 @@ describe('a delivery', () => {
     expect(emulator.deliveries()[0]!.attempts[0]!.error).toContain('ECONNREFUSED');
   });
 
-  it('waits for a random, growing delay of at most longestRetryDelay', async () => {
-    const { emulator } = await setUp(() => 500, {
-      seed: 'waits',
-      assumed: { firstRetryDelay: 20, longestRetryDelay: 80 },
-    });
-    await payOne(emulator);
-    await until(() => emulator.deliveries()[0]!.attempts.length >= 6);
-    const starts = emulator.deliveries()[0]!.attempts.map(({ startedAt }) => startedAt.getTime());
-    const chance = createRandom('waits');
-    for (const [index, longest] of [20, 40, 80, 80, 80].entries()) {
-      const wait = chance.fraction('retry') * longest;
-      expect(starts[index + 1]! - starts[index]!).toBeGreaterThanOrEqual(Math.floor(wait) - 1);
-      expect(wait).toBeLessThan(longest);
-    }
+  it('waits for a random, growing delay of at most longestRetryDelay', () => {
+    const limits = { firstRetryDelay: 20, longestRetryDelay: 80 };
+    const draw = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    expect([0, 1, 2, 3, 40].map((failures) => retryDelay(failures, limits))).toEqual([
+      10, 20, 40, 40, 40,
+    ]);
+    draw.mockRestore();
   });
 
   it('waits in order while deliveriesAtOnce others run', async () => {

@@ -1,5 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Random } from '../random.js';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 // The same form as in @paylink/client, on which the emulator does not depend.
 const FORM = /^sk_[a-z]+_[\x21-\x2d\x2f-\x7e]+\.[\x21-\x7e]+$/;
@@ -12,8 +11,8 @@ export function isApiKey(value: unknown): value is string {
   return typeof value === 'string' && FORM.test(value);
 }
 
-export function generateApiKey(random: Random): string {
-  return `sk_live_${random.bytes('key id', 6).toString('hex')}.${random.bytes('key secret', 24).toString('base64url')}`;
+export function generateApiKey(): string {
+  return `sk_live_${randomBytes(6).toString('hex')}.${randomBytes(24).toString('base64url')}`;
 }
 
 /**

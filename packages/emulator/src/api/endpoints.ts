@@ -1,35 +1,43 @@
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Assumed } from '../assumed.js';
-import { isNotWritten } from '../emulator-error.js';
-import { createKeyCheck } from './authentication.js';
+import { isNotWritten } from '../base/emulator-error.js';
+import { report } from '../base/report.js';
+import { refuse, ServiceError } from '../base/service-error.js';
+import type { Assumed } from '../contract/assumed.js';
 import type { Ledger } from '../payments/ledger.js';
-import { readLinkRequest } from './link-request.js';
-import type { RateLimiter } from './rate-limit.js';
-import { report } from '../report.js';
+import { readLinkRequest } from '../payments/link-request.js';
 import type { Store } from '../state/state-file.js';
-import { referenceIn, type LoggedVariables, type RequestLog } from './request-log.js';
-import { refuse, ServiceError } from './service-error.js';
+import { createKeyCheck } from './authentication.js';
+import {
+  observe,
+  referenceIn,
+  type ApiRequest,
+  type ObservedVariables,
+} from './observed-request.js';
+import type { RateLimiter } from './rate-limit.js';
+import { answerStatus } from './status-answer.js';
 
-type ApiContext = Context<{ Variables: LoggedVariables }>;
+type ApiContext = Context<{ Variables: ObservedVariables }>;
 
 export interface ApiOptions {
   readonly apiKey: string;
   readonly ledger: Ledger;
-  readonly requests: RequestLog;
   readonly limiter: RateLimiter;
   readonly store: Store;
   readonly assumed: Assumed;
+  readonly onRequest: (request: ApiRequest) => void;
+  /** Aborts when the emulator closes. */
+  readonly signal: AbortSignal;
 }
 
 /** Creates the two endpoints of the service, mounted at the path of `baseUrl`. */
-export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariables }> {
-  const { apiKey, ledger, requests, limiter, store, assumed } = options;
-  const api = new Hono<{ Variables: LoggedVariables }>();
+export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariables }> {
+  const { apiKey, ledger, limiter, store, assumed, onRequest, signal } = options;
+  const api = new Hono<{ Variables: ObservedVariables }>();
   const isAuthentic = createKeyCheck(apiKey);
 
-  api.use(requests.middleware);
+  api.use(observe(onRequest));
 
   api.use(async (c, next) => {
     if (!isAuthentic(c.req.raw.headers))
@@ -68,7 +76,6 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
         );
       }
       const bytes = new Uint8Array(await c.req.arrayBuffer());
-      c.set('body', bytes);
       c.set('reference', referenceIn(bytes));
       const request = readLinkRequest(bytes, assumed);
       const { status, body } = ledger.create(request, key);
@@ -76,12 +83,18 @@ export function createApi(options: ApiOptions): Hono<{ Variables: LoggedVariable
     },
   );
 
-  api.get('/v1/payments/:reference', (c) => {
+  api.get('/v1/payments/:reference', async (c): Promise<Response> => {
     const reference = readReference(c.req.raw);
     c.set('reference', reference);
     const link = ledger.findByReference(reference);
-    if (link === undefined) throw new ServiceError('not_found', 'this reference has no payment');
-    return c.json(ledger.paymentOf(link));
+    const payment = link === undefined ? undefined : ledger.paymentOf(link);
+    const changed = assumed.statusAnswer({ reference, payment });
+    if (changed !== undefined) {
+      const ended = AbortSignal.any([signal, c.req.raw.signal]);
+      return answerStatus({ body: payment, ...changed }, ended);
+    }
+    if (payment === undefined) throw new ServiceError('not_found', 'this reference has no payment');
+    return c.json(payment);
   });
 
   api.all('/v1/payment-links', (c) => refuseMethod(c, 'POST'));
@@ -131,8 +144,6 @@ function answerError(c: ApiContext, { code, message }: ServiceError, assumed: As
   return c.body(
     JSON.stringify(assumed.errorBody({ code, message })),
     assumed.errorStatus[code] as ContentfulStatusCode,
-    {
-      'Content-Type': 'application/json',
-    },
+    { 'Content-Type': 'application/json' },
   );
 }

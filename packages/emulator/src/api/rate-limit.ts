@@ -1,4 +1,4 @@
-import type { RateLimit } from '../assumed.js';
+import type { RateLimit } from '../contract/assumed.js';
 
 /** Counts requests in fixed windows. The first request opens a window. */
 export class RateLimiter {

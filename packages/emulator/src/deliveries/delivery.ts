@@ -1,8 +1,33 @@
-import type { DeliveryAttempt } from './attempt.js';
-import type { Disturbance } from './disturbances.js';
-import type { Expectation, Fault } from '../faults/faults.js';
-import type { Verdict } from '../faults/verdict.js';
-import type { PaymentStatus } from '../payments/payment.js';
+/** A receiver's answer. */
+export interface Answer {
+  readonly status: number;
+  /** The code of a body such as `{"error":"unknown_order"}`. */
+  readonly code?: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** The first 4,096 bytes. */
+  readonly body: string;
+  readonly truncated: boolean;
+}
+
+/** One POST to the webhook URL. */
+export interface DeliveryAttempt {
+  /** Counts from 1. Forgotten attempts keep their numbers. */
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  /** The sent request. Its body is UTF-8. */
+  readonly request: {
+    readonly method: 'POST';
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+  };
+  readonly response?: Answer;
+  /** The reason if the attempt got no response, for people. */
+  readonly error?: string;
+  /** The code of that reason, such as `ECONNREFUSED` or `timeout`. */
+  readonly errorCode?: string;
+}
 
 /** One notification with its delivery attempts. */
 export interface EmulatorDelivery {
@@ -13,35 +38,13 @@ export interface EmulatorDelivery {
   readonly createdAt: Date;
   /**
    * `pending` until the receiver acknowledges the notification, then `delivered`. The emulator
-   * retries pending deliveries as long as it runs. A disturbance leads to `dropped`, a fault to
-   * `sent`: the emulator retries neither.
+   * retries pending deliveries as long as it runs. `unsent`: the switch `times: 0` held it back,
+   * and only `redeliver` sends it.
    */
-  readonly state: 'pending' | 'delivered' | 'dropped' | 'sent';
-  /** The fault of `sendFault`, or the disturbance that changed this delivery. */
-  readonly fault?: Fault | Disturbance['kind'];
-  /** The payment's status when the fault was sent. The expected answers depend on this status. */
-  readonly paymentStatus?: PaymentStatus;
-  /** The judgement of the answers to a fault. */
-  readonly verdict?: Verdict;
-  /** The number of attempts. */
+  readonly state: 'pending' | 'delivered' | 'unsent';
+  /** The number of attempts, those of earlier runs included. */
   readonly attemptCount: number;
-  /** The newest attempts, oldest first. */
+  /** The newest attempts of this run, oldest first. */
   readonly attempts: readonly DeliveryAttempt[];
   readonly nextAttemptAt?: Date;
-}
-
-export interface FaultOutcome {
-  readonly fault: Fault;
-  /** The rows of the table of attacks. */
-  readonly rows: readonly string[];
-  /** The expected answers for the payment status `delivery.paymentStatus`. */
-  readonly expected: Expectation;
-  readonly verdict: Verdict;
-  /**
-   * Set unless the verdict is `unexpected`: a correct receiver may answer so. Answers do not show
-   * whether the receiver credited the order.
-   */
-  readonly asExpected: boolean;
-  /** The delivery as in `deliveries()`. */
-  readonly delivery: EmulatorDelivery;
 }

@@ -1,8 +1,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { check, validateBound, validateOptions } from '@paylink/core/internal';
-import { EmulatorError, type EmulatorErrorCode } from '../emulator-error.js';
-import { isFault } from '../faults/faults.js';
-import { quote } from '../visible-text.js';
+import { EmulatorError, type EmulatorErrorCode } from '../base/emulator-error.js';
+import { quote } from '../base/visible-text.js';
 import type { EmulatorDelivery } from './delivery.js';
 
 /** The options of `waitForDelivery`. */
@@ -19,8 +18,7 @@ interface Waiter {
   readonly fail: (error: EmulatorError) => void;
 }
 
-const KNOWN = ['reference', 'status', 'timeout'];
-
+/** The calls that wait for a delivery. */
 export class Waiting {
   readonly #deliveries: () => EmulatorDelivery[];
   readonly #waiters = new Set<Waiter>();
@@ -30,15 +28,15 @@ export class Waiting {
   }
 
   /**
-   * Resolves with the newest matching delivery, at once if it exists. `why` explains a timeout to a
-   * person.
+   * Resolves with the newest matching delivery, at once if it exists. `why` explains a timeout
+   * without a delivery.
    *
    * @throws ConfigurationError for a wrong option, EmulatorError `wait_timeout`, or the error of
    *   `endAll`
    */
   async wait(awaited: AwaitedDelivery, why: () => string): Promise<EmulatorDelivery> {
     const own = validateAwaited(awaited);
-    const { timeout = 5_000 } = own;
+    const { reference, timeout = 5_000 } = own;
     return new Promise((resolve, reject) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -57,13 +55,9 @@ export class Waiting {
         },
       };
       const timer = setTimeout(() => {
-        const seen = this.#deliveries().filter(isOf(own)).at(-1);
-        waiter.fail(
-          new EmulatorError(
-            'wait_timeout',
-            `${goalOf(own)} within ${timeout} ms: ${explain(seen) ?? why()}`,
-          ),
-        );
+        const seen = this.#deliveries().findLast((delivery) => delivery.reference === reference);
+        const message = `${goalOf(own)} within ${timeout} ms: ${explain(seen) ?? why()}`;
+        waiter.fail(new EmulatorError('wait_timeout', message));
       }, timeout);
       this.#waiters.add(waiter);
       waiter.look();
@@ -81,7 +75,7 @@ export class Waiting {
 }
 
 function validateAwaited(awaited: AwaitedDelivery): AwaitedDelivery {
-  const own = validateOptions(awaited, KNOWN);
+  const own = validateOptions(awaited, ['reference', 'status', 'timeout']);
   const { reference, status, timeout } = own;
   check(typeof reference === 'string', 'reference', 'must be a string');
   if (status !== undefined) validateBound('status', status, 100, 599);
@@ -89,36 +83,26 @@ function validateAwaited(awaited: AwaitedDelivery): AwaitedDelivery {
   return own;
 }
 
-/** Excludes faults, because `sendFault` returns its own outcome. */
-function isOf({ reference }: AwaitedDelivery): (delivery: EmulatorDelivery) => boolean {
-  return (delivery) => delivery.reference === reference && !isFault(delivery.fault);
-}
-
-function isMatch(delivery: EmulatorDelivery, awaited: AwaitedDelivery): boolean {
-  if (!isOf(awaited)(delivery)) return false;
-  const { status } = awaited;
+function isMatch(delivery: EmulatorDelivery, { reference, status }: AwaitedDelivery): boolean {
+  if (delivery.reference !== reference) return false;
   if (status === undefined) return delivery.state === 'delivered';
   return delivery.attempts.some(({ response }) => response?.status === status);
 }
 
 function goalOf({ reference, status }: AwaitedDelivery): string {
-  return (
-    `no notification of ${quote(reference)} was ` +
-    (status === undefined ? 'acknowledged' : `answered ${status}`)
-  );
+  const goal = status === undefined ? 'acknowledged' : `answered ${status}`;
+  return `no notification of ${quote(reference)} was ${goal}`;
 }
 
 function explain(delivery: EmulatorDelivery | undefined): string | undefined {
   if (delivery === undefined) return undefined;
   const { state, attemptCount, attempts } = delivery;
-  if (state === 'dropped') return 'a disturbance dropped it';
+  if (state === 'unsent') return 'it was not sent, because its delivery has times: 0';
   const last = attempts.at(-1);
   if (last === undefined) return 'the emulator has not sent it yet';
+  const { response, error } = last;
   const count = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
-  return (
-    `${count}, the last ` +
-    (last.response === undefined
-      ? `without an answer: ${last.error}`
-      : `answered ${last.response.status}`)
-  );
+  if (response === undefined) return `${count}, the last without an answer: ${error}`;
+  const answer = [response.status, response.code].filter((part) => part !== undefined).join(' ');
+  return `${count}, the last answered ${answer}`;
 }

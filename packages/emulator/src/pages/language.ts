@@ -10,19 +10,30 @@ export function chooseLanguage(header: string | undefined): Language {
     return { language: tag.split('-')[0], quality: quality === undefined ? 1 : Number(quality) };
   });
   const best = wishes
-    .filter(
-      (wish): wish is { language: Language; quality: number } =>
-        wish.quality > 0 && isLanguage(wish.language),
-    )
+    .filter(({ language, quality }) => quality > 0 && (language === 'fr' || language === 'en'))
     .sort((a, b) => b.quality - a.quality)[0];
-  return best?.language ?? 'en';
-}
-
-function isLanguage(tag: string | undefined): tag is Language {
-  return tag === 'fr' || tag === 'en';
+  return best?.language === 'fr' ? 'fr' : 'en';
 }
 
 /** Formats an amount with its currency sign. */
 export function formatAmount(amount: number, currency: string, language: Language): string {
   return new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount);
+}
+
+const UNITS = [
+  ['second', 60],
+  ['minute', 60],
+  ['hour', 24],
+  ['day', Infinity],
+] as const;
+
+/** Tells the time from now to an instant: "2 minutes ago", "in 5 seconds". */
+export function formatFromNow(at: Date, language: Language): string {
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  let amount = (at.getTime() - Date.now()) / 1_000;
+  for (const [unit, size] of UNITS) {
+    if (Math.abs(amount) < size) return format.format(Math.trunc(amount), unit);
+    amount /= size;
+  }
+  return '';
 }

@@ -2,22 +2,21 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Language } from './language.js';
+import { chooseLanguage, type Language } from './language.js';
 
 export interface PageResponse {
   readonly page: JSX.Element;
-  readonly language: Language;
-  readonly status: ContentfulStatusCode;
+  readonly status?: ContentfulStatusCode;
   readonly policy: string;
 }
 
 /** Answers with a page that loads, runs and frames only the contents in its policy. */
 export async function answerPage(
   c: Context,
-  { page, language, status, policy }: PageResponse,
+  { page, status = 200, policy }: PageResponse,
 ): Promise<Response> {
   return c.html(await html`<!doctype html>${page}`, status, {
-    'Content-Language': language,
+    'Content-Language': languageOf(c),
     Vary: 'Accept-Language',
     'Cache-Control': 'no-store',
     'Content-Security-Policy': policy,
@@ -29,7 +28,16 @@ export async function answerPage(
   });
 }
 
-/** Redirects after a form. */
+export function languageOf(c: Context): Language {
+  return chooseLanguage(c.req.header('accept-language'));
+}
+
+/** Reads the fields of a form. */
+export async function readForm(c: Context): Promise<URLSearchParams> {
+  return new URLSearchParams(await c.req.text());
+}
+
+/** Redirects after a form, so that neither reload nor back sends the form again. */
 export function seeOther(c: Context, location: string): Response {
   c.header('Cache-Control', 'no-store');
   return c.redirect(location, 303);

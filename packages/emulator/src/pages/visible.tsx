@@ -1,23 +1,12 @@
-import { Fragment } from 'hono/jsx';
-import { piecesOf } from '../visible-text.js';
+import { toVisible } from '../base/visible-text.js';
 
 /**
  * Shows untrusted text: names its invisible control characters, and isolates its writing direction.
+ *
+ * @param keep control characters that stay unchanged
  */
-export function Visible({
-  text,
-  keep,
-}: {
-  readonly text: string;
-  /** Control characters that stay unchanged. */ readonly keep?: string;
-}) {
-  return (
-    <bdi>
-      {piecesOf(text, keep).map(({ text: piece, isSign }) =>
-        isSign ? <span class="sign">{piece}</span> : <Fragment>{piece}</Fragment>,
-      )}
-    </bdi>
-  );
+export function Visible({ text, keep }: { readonly text: string; readonly keep?: string }) {
+  return <bdi>{toVisible(text, keep)}</bdi>;
 }
 
 /** Cuts a text that could be very long. */

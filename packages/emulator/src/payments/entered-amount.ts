@@ -1,4 +1,4 @@
-import type { Price } from './payment.js';
+import type { Price } from '../contract/payment.js';
 
 /** Parses the paid amount. Returns undefined if the link does not allow it. */
 export function readAmount(price: Price, entered: string): number | undefined {

@@ -1,7 +1,6 @@
-import type { Assumed } from '../assumed.js';
-import type { Random } from '../random.js';
-import { fromJson, toJson } from '../state/json.js';
-import type { Store } from '../state/state-file.js';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { ServiceError } from '../base/service-error.js';
+import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
 import {
   toCreatedLink,
   toPayment,
@@ -9,14 +8,13 @@ import {
   type LinkRequest,
   type Payment,
   type PaymentStatus,
-  type Price,
-  type StatusChange,
-} from './payment.js';
-import { ServiceError } from '../api/service-error.js';
+} from '../contract/payment.js';
+import { restoreAll, type StoredRecord } from '../state/record.js';
+import type { Store } from '../state/state-file.js';
+import { replay } from './idempotency.js';
+import { readLinkRequest, toFields } from './link-request.js';
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-type OwnLink = Omit<Mutable<Link>, 'history'> & { readonly history: StatusChange[] };
+type OwnLink = { -readonly [Key in keyof Link]: Link[Key] };
 
 interface Entry {
   readonly link: OwnLink;
@@ -28,20 +26,12 @@ interface Entry {
   readonly pages: Set<string>;
 }
 
-/** The form of an entry in the state file. */
-interface KeptEntry extends Pick<Entry, 'key' | 'fingerprint'> {
-  readonly link: OwnLink;
-  readonly pages: string[];
-}
-
 export interface LedgerOptions {
   readonly assumed: Assumed;
   readonly payUrl: string;
-  readonly random: Random;
   readonly store: Store;
-  /** Called once per successful payment. */
-  readonly onSuccess: (link: Link) => void;
-  readonly onChange: () => void;
+  /** Called once per successful payment, with the switches that `pay` got. */
+  readonly onSuccess: (link: Link, delivery: DeliverySwitches | undefined) => void;
 }
 
 /**
@@ -56,38 +46,22 @@ export interface Creation {
   readonly token: string;
 }
 
-const REFUSALS = {
-  refuse: 'idempotency_conflict',
-  in_flight: 'idempotency_in_flight',
-  unprocessable: 'idempotency_mismatch',
-  fail: 'replay_failed',
-} as const;
-
 // Enough for every page that a customer can have open.
 const PAGES_KEPT = 100;
 const KIND = 'link';
-const HISTORY_KEPT = 100;
+const STATUSES: readonly PaymentStatus[] = ['pending', 'success', 'failed', 'cancelled'];
 
 /** Keeps links, their payments, and the idempotency keys of their requests. */
 export class Ledger {
-  readonly #assumed: Assumed;
-  readonly #payUrl: string;
-  readonly #random: Random;
-  readonly #store: Store;
-  readonly #onSuccess: (link: Link) => void;
-  readonly #onChange: () => void;
+  readonly #options: LedgerOptions;
   readonly #byToken = new Map<string, Entry>();
   readonly #byReference = new Map<string, Entry[]>();
   readonly #byKey = new Map<string, Entry>();
 
-  constructor({ assumed, payUrl, random, store, onSuccess, onChange }: LedgerOptions) {
-    this.#assumed = assumed;
-    this.#payUrl = payUrl;
-    this.#random = random;
-    this.#store = store;
-    this.#onSuccess = onSuccess;
-    this.#onChange = onChange;
-    for (const kept of store.read(KIND).values()) this.#restore(fromJson(kept) as KeptEntry);
+  /** @throws ConfigurationError for a wrong record of the store */
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+    restoreAll(options.store, KIND, (record, token) => this.#restore(record, token));
   }
 
   /**
@@ -96,15 +70,16 @@ export class Ledger {
    * @throws ServiceError `idempotency_conflict` or `reference_taken`, depending on `assumed`
    */
   create(request: LinkRequest, key: string | undefined): Creation {
+    const { assumed } = this.#options;
     const fingerprint = JSON.stringify(request);
-    const earlier = key === undefined ? undefined : this.#replay(key, fingerprint);
-    if (earlier !== undefined) return earlier;
-    if (this.#assumed.duplicateReference === 'refuse' && this.#byReference.has(request.reference)) {
-      throw new ServiceError(
-        'reference_taken',
-        'another payment link has this reference',
-        'reference',
-      );
+    const earlier = key === undefined ? undefined : this.#byKey.get(key);
+    if (earlier !== undefined) {
+      const status = replay(earlier.fingerprint === fingerprint, assumed);
+      if (status !== undefined) return toCreation(earlier, status);
+    }
+    if (assumed.duplicateReference === 'refuse' && this.#byReference.has(request.reference)) {
+      const message = 'another payment link has this reference';
+      throw new ServiceError('reference_taken', message, 'reference');
     }
     return toCreation(this.#add(request, key, fingerprint), 201);
   }
@@ -126,14 +101,22 @@ export class Ledger {
 
   /** Returns the payment of a link in the API's form. */
   paymentOf(link: Link): Payment {
-    return toPayment(link, this.#assumed.amountBeforeChoice);
+    return toPayment(link, this.#options.assumed.amountBeforeChoice);
   }
 
-  /** Records a success at most once per page, and at most once in total for a single-use link. */
-  pay(token: string, amount: number, sentFrom?: string): PayOutcome {
+  /**
+   * Records a success at most once per page, and at most once in total for a single-use link.
+   *
+   * @param how `page`: the id of the sent page. `delivery`: how the notification travels
+   */
+  pay(
+    token: string,
+    amount: number,
+    how: { readonly page?: string; readonly delivery?: DeliverySwitches | undefined } = {},
+  ): PayOutcome {
     const entry = this.#entry(token);
     const { link, pages } = entry;
-    const page = sentFrom ?? this.#newPage(pages);
+    const { page = randomUUID(), delivery } = how;
     if (pages.has(page)) return 'repeated';
     const again = link.status === 'success';
     if (again && link.singleUse) return 'repeated';
@@ -143,9 +126,9 @@ export class Ledger {
     link.amount = amount;
     // Writes the payment and its notification together: a kill between them would leave a payment
     // without a notification.
-    this.#store.together(() => {
+    this.#options.store.together(() => {
       this.#turn(entry, 'success');
-      this.#onSuccess({ ...link });
+      this.#options.onSuccess({ ...link }, delivery);
     });
     return 'paid';
   }
@@ -156,135 +139,102 @@ export class Ledger {
    */
   settle(token: string, status: 'failed' | 'cancelled'): boolean {
     const entry = this.#entry(token);
-    const { link } = entry;
-    if (!this.allows(link, status)) return link.status === status;
+    if (!this.allows(entry.link, status)) return entry.link.status === status;
     this.#turn(entry, status);
     return true;
   }
 
-  /**
-   * Returns true if the customer can pay: at first, after a failure, and repeatedly for a reusable
-   * link.
-   */
+  /** Returns true at first, after a failure, and repeatedly for a reusable link. */
   isPayable(link: Link): boolean {
     return this.allows(link, 'success') || (link.status === 'success' && !link.singleUse);
   }
 
   /** Returns true if the payment can change to this status. */
   allows(link: Link, status: PaymentStatus): boolean {
-    return this.#assumed.transitions[link.status].includes(status);
+    return this.#options.assumed.transitions[link.status].includes(status);
   }
 
   reset(): void {
     this.#byToken.clear();
     this.#byReference.clear();
     this.#byKey.clear();
-    this.#onChange();
   }
 
   #turn(entry: Entry, status: PaymentStatus): void {
-    const { link } = entry;
-    link.status = status;
-    link.history.push({
-      at: new Date(),
-      status,
-      ...(link.amount === undefined ? {} : { amount: link.amount }),
-    });
-    if (link.history.length > HISTORY_KEPT) link.history.shift();
+    entry.link.status = status;
     this.#keep(entry);
-    this.#onChange();
-  }
-
-  /** Skips used pages: after a restart, a seed repeats the pages that a kept link already knows. */
-  #newPage(used: ReadonlySet<string>): string {
-    let page: string;
-    do page = this.#random.uuid('page');
-    while (used.has(page));
-    return page;
-  }
-
-  #newToken(): string {
-    let token: string;
-    do token = this.#random.bytes('token', 18).toString('base64url');
-    while (this.#byToken.has(token));
-    return token;
   }
 
   #entry(token: string): Entry {
     const entry = this.#byToken.get(token);
-    if (entry === undefined)
-      throw new ServiceError('not_found', 'this payment link does not exist');
-    return entry;
-  }
-
-  #replay(key: string, fingerprint: string): Creation | undefined {
-    const earlier = this.#byKey.get(key);
-    if (earlier === undefined) return undefined;
-    const same = earlier.fingerprint === fingerprint;
-    const choice = same ? this.#assumed.replayedKey : this.#assumed.replayedKeyOtherBody;
-    if (choice === 'ignore') return undefined;
-    if (choice === 'same_link') return toCreation(earlier, 201);
-    if (choice === 'same_link_200') return toCreation(earlier, 200);
-    throw new ServiceError(
-      REFUSALS[choice],
-      same
-        ? 'this Idempotency-Key was used before'
-        : 'this Idempotency-Key was used for another request',
-    );
+    if (entry !== undefined) return entry;
+    throw new ServiceError('not_found', 'this payment link does not exist');
   }
 
   #add(request: LinkRequest, key: string | undefined, fingerprint: string): Entry {
-    const token = this.#newToken();
-    const createdAt = new Date();
+    const token = randomBytes(18).toString('base64url');
     const link: OwnLink = {
       ...request,
-      ...fixedAmount(request.price),
+      ...('amount' in request.price ? { amount: request.price.amount } : {}),
       token,
-      url: `${this.#payUrl}/link/${token}`,
+      url: this.#urlOf(token),
       status: 'pending',
-      createdAt,
-      history: [{ at: createdAt, status: 'pending' }],
+      createdAt: new Date(),
     };
-    const entry: Entry = {
-      link,
-      created: JSON.stringify(toCreatedLink(link)),
-      key,
-      fingerprint,
-      pages: new Set(),
-    };
+    const created = JSON.stringify(toCreatedLink(link));
+    const entry: Entry = { link, created, key, fingerprint, pages: new Set() };
     this.#index(entry);
     this.#keep(entry);
     this.#forgetOldest();
-    this.#onChange();
     return entry;
+  }
+
+  #urlOf(token: string): string {
+    return `${this.#options.payUrl}/link/${token}`;
   }
 
   #index(entry: Entry): void {
     const { link, key } = entry;
     this.#byToken.set(link.token, entry);
-    this.#byReference.set(link.reference, [
-      ...(this.#byReference.get(link.reference) ?? []),
-      entry,
-    ]);
+    const others = this.#byReference.get(link.reference) ?? [];
+    this.#byReference.set(link.reference, [...others, entry]);
     if (key !== undefined) this.#byKey.set(key, entry);
   }
 
-  #keep({ link, key, fingerprint, pages }: Entry): void {
-    this.#store.put(KIND, link.token, toJson({ link, key, fingerprint, pages: [...pages] }));
+  #keep({ link, key, pages }: Entry): void {
+    const { token, status, amount, createdAt } = link;
+    const record = { request: toFields(link), status, amount, createdAt, key, pages: [...pages] };
+    this.#options.store.put(KIND, token, record);
   }
 
-  #restore({ link, key, fingerprint, pages }: KeptEntry): void {
-    // The port may have changed since.
-    link.url = `${this.#payUrl}/link/${link.token}`;
-    const created = JSON.stringify(toCreatedLink({ ...link, status: 'pending' }));
-    this.#index({ link, created, key, fingerprint, pages: new Set(pages) });
+  /** @throws Error that names the wrong field */
+  #restore(record: StoredRecord, token: string): void {
+    const body = new TextEncoder().encode(JSON.stringify(record.get('request') ?? null));
+    const request = readLinkRequest(body, this.#options.assumed);
+    const link: OwnLink = {
+      ...request,
+      ...(record.has('amount') ? { amount: record.whole('amount') } : {}),
+      token,
+      // The port may have changed since.
+      url: this.#urlOf(token),
+      status: record.oneOf('status', STATUSES),
+      createdAt: record.date('createdAt'),
+    };
+    this.#index({
+      link,
+      created: JSON.stringify(toCreatedLink({ ...link, status: 'pending' })),
+      key: record.has('key') ? record.text('key') : undefined,
+      fingerprint: JSON.stringify(request),
+      pages: new Set(record.texts('pages')),
+    });
   }
 
   #forgetOldest(): void {
-    if (this.#byToken.size <= this.#assumed.linksKept) return;
+    const { assumed, store } = this.#options;
+    if (this.#byToken.size <= assumed.linksKept) return;
     const [token, oldest] = this.#byToken.entries().next().value!;
     this.#byToken.delete(token);
-    this.#store.remove(KIND, token);
+    store.remove(KIND, token);
     const { reference } = oldest.link;
     const others = this.#byReference.get(reference)!.filter((entry) => entry !== oldest);
     if (others.length === 0) this.#byReference.delete(reference);
@@ -296,8 +246,4 @@ export class Ledger {
 
 function toCreation({ link, created }: Entry, status: Creation['status']): Creation {
   return { status, body: created, token: link.token };
-}
-
-function fixedAmount(price: Price): { amount?: number } {
-  return 'amount' in price ? { amount: price.amount } : {};
 }

@@ -8,7 +8,7 @@ type FetchHandler = (request: Request) => Response | Promise<Response>;
 
 export interface ListenOptions {
   readonly host: string;
-  readonly port: number | false;
+  readonly port: number;
   readonly allowRemote: boolean;
 }
 
@@ -21,14 +21,12 @@ export interface Listening {
 }
 
 /**
- * Listens, by default only on a loopback address, or not at all. The caller sets the handler later,
- * because links contain the port.
+ * Listens, by default only on a loopback address. The caller sets the handler later, because links
+ * contain the port.
  *
  * @throws Error if the port is taken
  */
 export async function listen({ host, port, allowRemote }: ListenOptions): Promise<Listening> {
-  if (port === false)
-    return { origin: originOf(bare(host)), serve: () => undefined, close: async () => undefined };
   let handler: FetchHandler = () => new Response(null, { status: 503 });
   const server = createAdaptorServer({
     fetch: (request) => handler(request),
@@ -58,11 +56,10 @@ export async function listen({ host, port, allowRemote }: ListenOptions): Promis
 }
 
 /** Returns the address for programs on this machine. */
-function originOf(host: string, port?: number): string {
+function originOf(host: string, port: number): string {
   // Servers listen on 0.0.0.0 and ::, but not every client can connect to them.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const suffix = port === undefined ? '' : `:${port}`;
-  return new URL(`http://${reached.includes(':') ? `[${reached}]` : reached}${suffix}`).origin;
+  return new URL(`http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`).origin;
 }
 
 function bare(host: string): string {

@@ -1,11 +1,11 @@
 import {
-  existsSync,
   linkSync,
+  lstatSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
+  type Stats,
 } from 'node:fs';
 import { ConfigurationError } from '@paylink/core';
 
@@ -20,7 +20,7 @@ export function takeLock(lock: string): void {
     // Left by a killed process that had the same id here.
     rmSync(own, { force: true });
     refuseIfHeld(lock);
-    if (existsSync(lock)) moveAway(lock, own);
+    if (statsOf(lock) !== undefined) moveAway(lock, own);
     rmSync(own, { force: true });
     writeFileSync(own, String(process.pid), { flag: 'wx', mode: 0o600 });
     place(own, lock);
@@ -62,11 +62,15 @@ function justTaken(): ConfigurationError {
   return new ConfigurationError('state', 'was just taken by another emulator');
 }
 
-/** @throws ConfigurationError if the file is the lock of a running process */
+/** @throws ConfigurationError if the file is the lock of a running process, or no plain file */
 function refuseIfHeld(file: string, lock = file): void {
-  if (!existsSync(file)) return;
+  const stats = statsOf(file);
+  if (stats === undefined) return;
+  // Reading a FIFO would wait for ever, and a link may lead to a file of somebody else.
+  if (!stats.isFile())
+    throw new ConfigurationError('state', `needs the name ${lock} for its lock: it is not a file`);
   const owner = Number(readFileSync(file, 'utf8'));
-  if (owner === process.pid ? isOfThisProcess(file) : isAlive(owner)) {
+  if (owner === process.pid ? isOfThisProcess(stats.mtimeMs) : isAlive(owner)) {
     throw new ConfigurationError(
       'state',
       `is in use by another emulator, process ${owner}. If that process has ended, delete ${lock}`,
@@ -74,12 +78,16 @@ function refuseIfHeld(file: string, lock = file): void {
   }
 }
 
+function statsOf(file: string): Stats | undefined {
+  return lstatSync(file, { throwIfNoEntry: false });
+}
+
 /**
  * Recognises a killed predecessor in a container, which often had the same pid: its lock is older
  * than this process.
  */
-function isOfThisProcess(lock: string): boolean {
-  return statSync(lock).mtimeMs >= Date.now() - process.uptime() * 1_000;
+function isOfThisProcess(lockedAt: number): boolean {
+  return lockedAt >= Date.now() - process.uptime() * 1_000;
 }
 
 function isAlive(pid: number): boolean {

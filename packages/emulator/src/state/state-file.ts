@@ -1,17 +1,13 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { ConfigurationError } from '@paylink/core';
-import { EmulatorError } from '../emulator-error.js';
-import { warn } from '../report.js';
+import { EmulatorError } from '../base/emulator-error.js';
 import { takeLock } from './lock.js';
-import { appendAll, close, replaceFile, type OpenFile } from './safe-writing.js';
+import { replaceFile } from './replace-file.js';
 
-/** The kept records of a kind, by id. */
-export type Kept = ReadonlyMap<string, unknown>;
-
-/** Writes changes. `noStore` writes nothing. */
+/** Keeps records of several kinds. `noStore` keeps nothing. */
 export interface Store {
-  /** Returns the records of earlier runs, in the order of their first writing. */
-  read(kind: string): Kept;
+  /** Returns the records of earlier runs by id, in the order of their first writing. */
+  read(kind: string): ReadonlyMap<string, unknown>;
   /** @throws EmulatorError `state_not_written`. The next change writes this one again. */
   put(kind: string, id: string, value: unknown): void;
   /** @throws EmulatorError `state_not_written` */
@@ -20,6 +16,7 @@ export interface Store {
   together(work: () => void): void;
   /** Writes the changes that failed before. @throws EmulatorError `state_not_written` */
   catchUp(): void;
+  /** @throws EmulatorError `state_not_written` */
   clear(): void;
   close(): void;
 }
@@ -34,99 +31,64 @@ export const noStore: Store = {
   close: () => undefined,
 };
 
-const FIRST_LINE = '{"paylink":"emulator state","version":1}';
-// A rewrite follows this many appended bytes, or four times the file's size if that is more.
-const BYTES_BEFORE_REWRITE = 1_000_000;
-
-type Line = readonly [kind: string, id: string, value?: unknown];
+const FIRST_LINE = '{"paylink":"emulator state","version":2}';
 
 /**
- * Opens an emulator's state file. Each change is one appended line, written before the change is
- * answered, so it survives a kill. A cut-off line is dropped with a warning. The file is rewritten
- * atomically at startup and from time to time.
+ * Opens an emulator's state file, which has a line of JSON per record. Each change replaces the
+ * file before the change is answered, so a kill or a full disk loses nothing.
  *
- * @throws ConfigurationError if the file is not a state file, cannot be written, or is in use by
- *   another emulator
+ * @throws ConfigurationError if the file is not a state file, has a wrong record, cannot be
+ *   written, or is in use by another emulator
  */
 export function openStateFile(path: string): Store {
   const lock = `${path}.lock`;
   takeLock(lock);
-  const state = new Map<string, Map<string, unknown>>();
-  /**
-   * Lines that are not in the file yet: inside `together`, or after a failed write. Keyed by kind
-   * and id, so that they stay few.
-   */
-  const unwritten = new Map<string, Line>();
-  let file: OpenFile | undefined;
-  let rewriteAt = 0;
+  /** The lines by kind and id. */
+  const lines = new Map<string, string>();
+  let isWritten = false;
   let isCollecting = false;
+  let isClosed = false;
 
-  const kindOf = (kind: string): Map<string, unknown> => {
-    const kept = state.get(kind) ?? new Map<string, unknown>();
-    state.set(kind, kept);
-    return kept;
-  };
-
-  const postponeRewrite = (size: number): void => {
-    rewriteAt = size + Math.max(BYTES_BEFORE_REWRITE, 4 * size);
-  };
-
-  function rewrite(): void {
-    const all = [...state].flatMap(([kind, kept]) =>
-      [...kept].map(([id, value]): Line => [kind, id, value]),
-    );
-    const fresh = replaceFile(
-      path,
-      toText([FIRST_LINE, ...all.map((line) => JSON.stringify(line))]),
-    );
-    if (file !== undefined) close(file);
-    file = fresh;
-    unwritten.clear();
-    postponeRewrite(fresh.size);
-  }
+  const keyOf = (kind: string, id: string): string => JSON.stringify([kind, id]);
 
   function write(): void {
-    if (file === undefined || isCollecting || unwritten.size === 0) return;
+    if (isWritten || isCollecting || isClosed) return;
     try {
-      if (file.size > rewriteAt) return rewrite();
-    } catch {
-      // A rewrite needs room for a second file. Appending may still work.
-      postponeRewrite(file.size);
-    }
-    try {
-      appendAll(file, toText(Array.from(unwritten.values(), (line) => JSON.stringify(line))));
-      unwritten.clear();
+      replaceFile(path, [FIRST_LINE, ...lines.values(), ''].join('\n'));
+      isWritten = true;
     } catch (error) {
-      throw notWritten(error);
+      const message =
+        `the state file cannot be written: ${(error as Error).message}. Free some space, then ` +
+        'try again';
+      throw new EmulatorError('state_not_written', message, { cause: error });
     }
   }
 
-  function change(line: Line): void {
-    unwritten.set(JSON.stringify(line.slice(0, 2)), line);
+  function change(work: () => void): void {
+    work();
+    isWritten = false;
     write();
   }
 
+  const earlier = new Map<string, Map<string, unknown>>();
   try {
-    for (const [kind, id, value] of readLines(path)) {
-      if (value === undefined) kindOf(kind).delete(id);
-      else kindOf(kind).set(id, value);
+    for (const [kind, id, value] of readRecords(path)) {
+      lines.set(keyOf(kind, id), JSON.stringify([kind, id, value]));
+      earlier.set(kind, (earlier.get(kind) ?? new Map<string, unknown>()).set(id, value));
     }
-    rewrite();
+    write();
   } catch (error) {
     rmSync(lock, { force: true });
     if (error instanceof ConfigurationError) throw error;
-    throw new ConfigurationError('state', `cannot be written: ${(error as Error).message}`);
+    const { message } = ((error as Error).cause ?? error) as Error;
+    throw new ConfigurationError('state', `cannot be written: ${message}`);
   }
 
   return {
-    read: (kind) => new Map(state.get(kind)),
-    put(kind, id, value) {
-      kindOf(kind).set(id, value);
-      change([kind, id, value]);
-    },
-    remove(kind, id) {
-      if (kindOf(kind).delete(id)) change([kind, id]);
-    },
+    read: (kind) => earlier.get(kind) ?? new Map(),
+    put: (kind, id, value) =>
+      change(() => lines.set(keyOf(kind, id), JSON.stringify([kind, id, value]))),
+    remove: (kind, id) => change(() => lines.delete(keyOf(kind, id))),
     together(work) {
       isCollecting = true;
       try {
@@ -137,66 +99,49 @@ export function openStateFile(path: string): Store {
       }
     },
     catchUp: write,
-    clear() {
-      state.clear();
-      if (file === undefined) return;
-      try {
-        rewrite();
-      } catch (error) {
-        throw notWritten(error);
-      }
-    },
+    clear: () => change(() => lines.clear()),
     close() {
-      if (file === undefined) return;
-      close(file);
-      file = undefined;
+      if (isClosed) return;
+      isClosed = true;
       rmSync(lock, { force: true });
     },
   };
 }
 
-function toText(lines: readonly string[]): string {
-  return `${lines.join('\n')}\n`;
+type StateRecord = readonly [kind: string, id: string, value: unknown];
+
+/** @throws ConfigurationError that names the wrong line */
+function readRecords(path: string): StateRecord[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return [];
+  // Opening a FIFO or a device could wait for ever.
+  if (!stats.isFile()) throw new ConfigurationError('state', `names ${path}, which is not a file`);
+  const [first = '', ...rest] = readFileSync(path, 'utf8').split('\n');
+  if (!first.startsWith('{"paylink":"emulator state"'))
+    throw new ConfigurationError('state', `names ${path}, which is no state file of the emulator`);
+  if (first !== FIRST_LINE) {
+    const problem = `names ${path}, which another version of the emulator wrote. Delete the file`;
+    throw new ConfigurationError('state', problem);
+  }
+  if (rest.at(-1) === '') rest.pop();
+  return rest.map((text, at) => {
+    const record = parse(text);
+    if (record !== undefined) return record;
+    const problem = `has a wrong record in line ${at + 2} of ${path}`;
+    throw new ConfigurationError('state', `${problem}. ${REMEDY}`);
+  });
 }
 
-function notWritten(error: unknown): EmulatorError {
-  const { message } = error as Error;
-  return new EmulatorError(
-    'state_not_written',
-    `the state file cannot be written: ${message}. Free some space, then try again`,
-    {
-      cause: error,
-    },
-  );
-}
+export const REMEDY = 'Restore the file from a copy, or delete it to start without payments';
 
-function readLines(path: string): Line[] {
-  if (!existsSync(path)) return [];
-  const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
-  if (first !== FIRST_LINE)
-    throw new ConfigurationError(
-      'state',
-      `names ${path}, which is not a state file of the emulator`,
-    );
-  // Whole lines end with a line break, so the last element is an unfinished line.
-  const cut = rest.pop();
-  const lines = rest.map(parseLine);
-  const dropped = lines.flatMap((line, at) => (line === undefined ? [at + 2] : []));
-  if (cut !== '') dropped.push(rest.length + 2);
-  if (dropped.length > 0)
-    warn(
-      `dropped from the state file ${path}, because a kill or a full disk cut it off: line ` +
-        dropped.join(', '),
-    );
-  return lines.filter((line) => line !== undefined);
-}
-
-function parseLine(text: string): Line | undefined {
+function parse(text: string): StateRecord | undefined {
   try {
-    const line = JSON.parse(text) as unknown;
-    const isLine =
-      Array.isArray(line) && typeof line[0] === 'string' && typeof line[1] === 'string';
-    return isLine ? (line as unknown as Line) : undefined;
+    const record = JSON.parse(text) as unknown;
+    if (!Array.isArray(record) || record.length !== 3) return undefined;
+    const [kind, id] = record as unknown[];
+    return typeof kind === 'string' && typeof id === 'string'
+      ? (record as unknown as StateRecord)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
-import { DASHBOARD_SCRIPT } from './script.js';
-import { DASHBOARD_TEXTS } from './texts.js';
 import { Icon, ICON_URL } from '../icon.js';
 import type { Language } from '../language.js';
 import { DASHBOARD_STYLE, sourceOfText } from '../style.js';
+import { DASHBOARD_SCRIPT } from './script.js';
+import { DASHBOARD_TEXTS } from './texts.js';
 
 /** Lets the dashboard load and run only its own style and script. */
 export const DASHBOARD_POLICY = [
@@ -58,20 +58,26 @@ export function DashboardFrame({ language, title, children }: FrameProps) {
   );
 }
 
+export function BackLink({ language }: { readonly language: Language }) {
+  return (
+    <a class="back" href="/dashboard">
+      ← {DASHBOARD_TEXTS[language].back}
+    </a>
+  );
+}
+
 /** A dashboard page with only a message. */
 export function DashboardMessage({
   language,
   about,
 }: {
   readonly language: Language;
-  readonly about: 'notFound' | 'refused';
+  readonly about: 'notFound' | 'refusedForm';
 }) {
   const texts = DASHBOARD_TEXTS[language];
   return (
     <DashboardFrame language={language} title={texts[about]}>
-      <a class="back" href="/dashboard">
-        ← {texts.back}
-      </a>
+      <BackLink language={language} />
       <h1>{texts[about]}</h1>
       <p class="lead">{texts[`${about}Hint`]}</p>
     </DashboardFrame>

@@ -1,12 +1,10 @@
-import type { EmulatorDelivery } from '../../deliveries/delivery.js';
-import { DASHBOARD_TEXTS } from './texts.js';
-import { FAULT_TEXTS } from './fault-texts.js';
-import { isFault } from '../../faults/faults.js';
-import { formatAmount, type Language } from '../language.js';
-import { CURRENCY, type Link, type PaymentStatus } from '../../payments/payment.js';
-import { clip, Visible } from '../visible.js';
-
 /** Small parts that several dashboard pages share. */
+import type { Child } from 'hono/jsx';
+import { CURRENCY, type Link, type PaymentStatus } from '../../contract/payment.js';
+import type { EmulatorDelivery } from '../../deliveries/delivery.js';
+import { formatAmount, formatFromNow, type Language } from '../language.js';
+import { resultOf } from './attempt-groups.js';
+import { DASHBOARD_TEXTS } from './texts.js';
 
 interface Spoken {
   readonly language: Language;
@@ -21,8 +19,7 @@ const STATUS_TONES: Readonly<Record<PaymentStatus, string>> = {
 const STATE_TONES: Readonly<Record<EmulatorDelivery['state'], string>> = {
   pending: '',
   delivered: 'good',
-  dropped: 'bad',
-  sent: 'note',
+  unsent: 'note',
 };
 
 export function StatusBadge({ status, language }: Spoken & { readonly status: PaymentStatus }) {
@@ -31,7 +28,7 @@ export function StatusBadge({ status, language }: Spoken & { readonly status: Pa
   );
 }
 
-/** Shows the state of a delivery. Distinguishes a pending delivery with refused attempts. */
+/** Shows the state of a delivery, and the last result if the receiver has not acknowledged. */
 export function StateBadge({
   delivery: { state, attempts },
   language,
@@ -42,116 +39,42 @@ export function StateBadge({
     return <span class={`badge ${STATE_TONES[state]}`}>{texts.state[state]}</span>;
   return (
     <span class="badge bad">
-      {last.response === undefined ? texts.unanswered : texts.notAcknowledged}
+      {texts.refused} <code>{resultOf(last)}</code>
     </span>
   );
 }
 
-/** An instant in this machine's time zone, which the browser shares. */
-export function Instant({
-  at,
-  language,
-  precisely,
-}: Spoken & { readonly at: Date; readonly precisely?: boolean }) {
-  const style =
-    precisely === true
-      ? ({ dateStyle: 'medium', timeStyle: 'medium' } as const)
-      : ({ timeStyle: 'medium' } as const);
+/** A time from now. Its tooltip has the instant in this machine's time zone. */
+export function Ago({ at, language }: Spoken & { readonly at: Date }) {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
   return (
-    <time datetime={at.toISOString()}>{new Intl.DateTimeFormat(language, style).format(at)}</time>
+    <time datetime={at.toISOString()} title={format.format(at)}>
+      {formatFromNow(at, language)}
+    </time>
   );
 }
 
 /** Returns a link's amount, or the bounds of the customer's choice. */
 export function amountOf({ price, amount }: Link, language: Language): string {
-  if (amount !== undefined) return formatAmount(amount, CURRENCY, language);
-  if ('amount' in price) return formatAmount(price.amount, CURRENCY, language);
+  const format = (value: number): string => formatAmount(value, CURRENCY, language);
+  if (amount !== undefined) return format(amount);
+  if ('amount' in price) return format(price.amount);
+  return DASHBOARD_TEXTS[language].between(format(price.amountMin), format(price.amountMax));
+}
+
+/** Lists names with their values, without the undefined ones. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [string, Child?])[] }) {
   return (
-    `${formatAmount(price.amountMin, CURRENCY, language)} – ` +
-    formatAmount(price.amountMax, CURRENCY, language)
-  );
-}
-
-export function nameOfFault(
-  fault: NonNullable<EmulatorDelivery['fault']>,
-  language: Language,
-): string {
-  return isFault(fault)
-    ? FAULT_TEXTS[language][fault].title
-    : DASHBOARD_TEXTS[language].disturbed[fault];
-}
-
-const VERDICT_TONES: Readonly<Record<NonNullable<EmulatorDelivery['verdict']>, string>> = {
-  expected: 'good',
-  tolerated: 'note',
-  unexpected: 'bad',
-};
-
-/**
- * Shows the judgement of a fault's answers. Answers do not show whether the receiver credited the
- * order.
- */
-export function Verdict({
-  verdict,
-  language,
-}: Spoken & { readonly verdict: EmulatorDelivery['verdict'] | undefined }) {
-  if (verdict === undefined) return <></>;
-  return (
-    <span class={`badge ${VERDICT_TONES[verdict]}`}>
-      {DASHBOARD_TEXTS[language].verdict[verdict]}
-    </span>
-  );
-}
-
-export interface DeliveryRowsProps extends Spoken {
-  readonly deliveries: readonly EmulatorDelivery[];
-  /** The text of a row's link. On a payment's own page, the reference tells nothing. */
-  readonly by: 'reference' | 'kind';
-}
-
-export function DeliveryRows({ deliveries, language, by }: DeliveryRowsProps) {
-  const texts = DASHBOARD_TEXTS[language];
-  if (deliveries.length === 0) return <p class="empty">{texts.noDeliveries}</p>;
-  return (
-    <ul class="rows">
-      {deliveries.map((delivery) => (
-        <DeliveryRow delivery={delivery} language={language} by={by} />
-      ))}
-    </ul>
-  );
-}
-
-interface DeliveryRowProps extends Spoken, Pick<DeliveryRowsProps, 'by'> {
-  readonly delivery: EmulatorDelivery;
-}
-
-function DeliveryRow({ delivery, language, by }: DeliveryRowProps) {
-  const texts = DASHBOARD_TEXTS[language];
-  const { id, event, reference, state, fault, attempts, attemptCount, createdAt, nextAttemptAt } =
-    delivery;
-  const last = attempts.at(-1);
-  const kind = isFault(fault) ? nameOfFault(fault, language) : event;
-  return (
-    <li data-reference={reference} data-state={state}>
-      <a id={`delivery-${id}`} href={`/dashboard/deliveries/${id}`}>
-        {by === 'kind' ? kind : <Visible text={clip(reference)} />}
-      </a>
-      <span class="money">{last?.response?.status ?? ''}</span>
-      <div class="more">
-        <StateBadge delivery={delivery} language={language} />
-        {fault !== undefined && fault !== 'drop' && !(by === 'kind' && isFault(fault)) && (
-          <span class="badge note">{nameOfFault(fault, language)}</span>
-        )}
-        <Verdict verdict={delivery.verdict} language={language} />
-        <span>{texts.attemptCount(attemptCount)}</span>
-        <Instant at={createdAt} language={language} />
-        {last?.error !== undefined && <Visible text={clip(last.error, 80)} />}
-        {nextAttemptAt !== undefined && (
-          <span>
-            {texts.nextAttempt} <Instant at={nextAttemptAt} language={language} />
-          </span>
-        )}
-      </div>
-    </li>
+    <dl class="card facts">
+      {facts.map(
+        ([name, value]) =>
+          value !== undefined && (
+            <div>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
   );
 }

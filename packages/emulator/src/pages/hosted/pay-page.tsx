@@ -1,30 +1,39 @@
 import type { Child } from 'hono/jsx';
+import { CURRENCY, type Link } from '../../contract/payment.js';
 import { ICON_URL } from '../icon.js';
 import { formatAmount, type Language } from '../language.js';
 import { HOSTED_STYLE } from '../style.js';
 import { TEXTS } from './texts.js';
-import { CURRENCY, type Link } from '../../payments/payment.js';
 
-interface PageProps {
+interface Shown {
   readonly language: Language;
+  readonly merchant: string | undefined;
+}
+
+interface PageProps extends Shown {
   readonly title: string;
   readonly children?: Child;
 }
 
 /** The frame of every customer page. */
-function Page({ language, title, children }: PageProps) {
+function Page({ language, merchant, title, children }: PageProps) {
   return (
     <html lang={language}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{title}</title>
+        <title>{merchant === undefined ? title : `${title} – ${merchant}`}</title>
         <link rel="icon" href={ICON_URL} />
         <style dangerouslySetInnerHTML={{ __html: HOSTED_STYLE }} />
       </head>
       <body>
         <main>
           <p class="banner">{TEXTS[language].testPage}</p>
+          {merchant !== undefined && (
+            <p class="merchant">
+              <bdi>{merchant}</bdi>
+            </p>
+          )}
           {children}
         </main>
       </body>
@@ -32,30 +41,29 @@ function Page({ language, title, children }: PageProps) {
   );
 }
 
-interface PayPageProps {
+interface PayPageProps extends Shown {
   readonly link: Link;
-  readonly language: Language;
   /** The id of this rendering. A form that is sent twice pays once. */
   readonly page: string;
-  /** An entered text that is not a valid amount. */
-  readonly wrongAmount?: string | undefined;
+  /** A text that the customer entered before, and whether the link refuses it. */
+  readonly entered?: { readonly text: string; readonly isWrong: boolean } | undefined;
 }
 
 /** Lets the customer pay or cancel, or makes the payment fail. */
-export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
-  const texts = TEXTS[language];
+export function PayPage({ link, page, entered, ...shown }: PayPageProps) {
+  const texts = TEXTS[shown.language];
   const action = `/link/${link.token}`;
   return (
-    <Page language={language} title={texts.title}>
-      <Purpose link={link} language={language} />
+    <Page {...shown} title={texts.title}>
+      <Purpose link={link} language={shown.language} />
       {link.status === 'failed' && (
         <p class="alert" role="alert">
-          {texts.failed}
+          {texts.tryAgain}
         </p>
       )}
       <form method="post" action={`${action}/pay`}>
         <input type="hidden" name="page" value={page} />
-        <AmountToPay link={link} language={language} wrongAmount={wrongAmount} />
+        <AmountToPay link={link} language={shown.language} entered={entered} />
       </form>
       <form method="post" action={`${action}/cancel`}>
         <button type="submit">{texts.cancel}</button>
@@ -65,7 +73,7 @@ export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
           {texts.fail}
         </button>
       </form>
-      <Reference link={link} language={language} />
+      <Reference link={link} language={shown.language} />
     </Page>
   );
 }
@@ -73,36 +81,32 @@ export function PayPage({ link, language, page, wrongAmount }: PayPageProps) {
 // Fills a few lines of a phone.
 const HEADING_LENGTH = 160;
 
+interface LinkProps {
+  readonly link: Link;
+  readonly language: Language;
+}
+
 /**
  * Shows a short description as a heading. A long text scrolls, so that the button stays visible.
  */
-function Purpose({
-  link: { description },
-  language,
-}: {
-  readonly link: Link;
-  readonly language: Language;
-}) {
+function Purpose({ link: { description }, language }: LinkProps) {
   const texts = TEXTS[language];
-  if (description === undefined) return <h1>{texts.title}</h1>;
-  if (description.length <= HEADING_LENGTH) {
-    return (
-      <h1>
-        <bdi>{description}</bdi>
-      </h1>
-    );
-  }
+  const isLong = description !== undefined && description.length > HEADING_LENGTH;
   return (
     <>
-      <h1>{texts.title}</h1>
-      <div class="long" role="region" aria-label={texts.description} tabindex={0}>
-        <bdi>{description}</bdi>
-      </div>
+      <h1>
+        <bdi>{isLong ? texts.title : (description ?? texts.title)}</bdi>
+      </h1>
+      {isLong && (
+        <div class="long" role="region" aria-label={texts.description} tabindex={0}>
+          <bdi>{description}</bdi>
+        </div>
+      )}
     </>
   );
 }
 
-function Reference({ link, language }: { readonly link: Link; readonly language: Language }) {
+function Reference({ link, language }: LinkProps) {
   return (
     <dl class="facts">
       <dt>{TEXTS[language].reference}</dt>
@@ -113,7 +117,11 @@ function Reference({ link, language }: { readonly link: Link; readonly language:
   );
 }
 
-function AmountToPay({ link: { price }, language, wrongAmount }: Omit<PayPageProps, 'page'>) {
+function AmountToPay({
+  link: { price },
+  language,
+  entered,
+}: LinkProps & Pick<PayPageProps, 'entered'>) {
   const texts = TEXTS[language];
   const format = (amount: number): string => formatAmount(amount, CURRENCY, language);
   if ('amount' in price) {
@@ -126,26 +134,24 @@ function AmountToPay({ link: { price }, language, wrongAmount }: Omit<PayPagePro
       </>
     );
   }
-  const { amountMin, amountMax } = price;
-  const isWrong = wrongAmount !== undefined;
+  const isWrong = entered?.isWrong === true;
+  const [min, max] = [format(price.amountMin), format(price.amountMax)];
   return (
     <>
       <label for="amount">{texts.amountLabel}</label>
+      {/* A number field would refuse the blanks in "1 500". */}
       <input
         id="amount"
         name="amount"
-        type="number"
         inputmode="numeric"
-        min={amountMin}
-        max={amountMax}
-        step={1}
+        autocomplete="off"
         required
-        value={wrongAmount ?? ''}
+        value={entered?.text ?? ''}
         aria-describedby="bounds"
         aria-invalid={isWrong ? 'true' : undefined}
       />
       <p id="bounds" class={isWrong ? 'alert' : 'soft'} role={isWrong ? 'alert' : undefined}>
-        {(isWrong ? texts.amountWrong : texts.amountBounds)(format(amountMin), format(amountMax))}
+        {isWrong ? texts.amountWrong(min, max) : texts.amountBounds(min, max)}
       </p>
       <button type="submit" class="strong">
         {texts.pay}
@@ -154,23 +160,22 @@ function AmountToPay({ link: { price }, language, wrongAmount }: Omit<PayPagePro
   );
 }
 
-/** The page of a paid or cancelled link. */
-export function ClosedPage({
-  link,
-  language,
-}: {
-  readonly link: Link;
-  readonly language: Language;
-}) {
+/** The page of a link that cannot be paid any more. */
+export function ClosedPage({ link, ...shown }: Shown & { readonly link: Link }) {
+  const { language } = shown;
   const texts = TEXTS[language];
-  const isPaid = link.status === 'success';
-  const back = isPaid ? link.returnUrl : link.cancelUrl;
+  const status = link.status === 'pending' ? 'cancelled' : link.status;
+  const isPaid = status === 'success';
+  const back = isPaid ? link.returnUrl : (link.cancelUrl ?? link.returnUrl);
   return (
-    <Page language={language} title={isPaid ? texts.paid : texts.cancelled}>
+    <Page {...shown} title={texts.closed[status]}>
       <Mark isGood={isPaid} />
-      <h1>{isPaid ? texts.paid : texts.cancelled}</h1>
-      {isPaid && link.amount !== undefined && (
-        <p class="said">{texts.paidAmount(formatAmount(link.amount, CURRENCY, language))}</p>
+      <h1>{texts.closed[status]}</h1>
+      <p class="said">{texts.said[status](formatAmount(link.amount ?? 0, CURRENCY, language))}</p>
+      {link.description !== undefined && (
+        <p class="said soft">
+          <bdi>{link.description}</bdi>
+        </p>
       )}
       <Reference link={link} language={language} />
       {back !== undefined && (
@@ -185,35 +190,23 @@ export function ClosedPage({
 /** A tick or a line, which repeats the heading. */
 function Mark({ isGood }: { readonly isGood: boolean }) {
   return (
-    <div class={isGood ? 'mark good' : 'mark'} aria-hidden="true">
-      <svg
-        viewBox="0 0 24 24"
-        fill="none"
-        stroke="currentColor"
-        stroke-width="2.5"
-        stroke-linecap="round"
-        stroke-linejoin="round"
-      >
-        <path d={isGood ? 'M5 12.5l4.5 4.5L19 7.5' : 'M6 12h12'} />
-      </svg>
-    </div>
+    <svg class={isGood ? 'mark good' : 'mark'} viewBox="0 0 24 24" aria-hidden="true">
+      <path d={isGood ? 'M5 12.5l4.5 4.5L19 7.5' : 'M6 12h12'} />
+    </svg>
   );
 }
 
 /** A page with only a message. */
 export function MessagePage({
-  language,
   about,
-}: {
-  readonly language: Language;
-  readonly about: 'notFound' | 'refused';
-}) {
-  const texts = TEXTS[language];
+  ...shown
+}: Shown & { readonly about: 'notFound' | 'refused' }) {
+  const texts = TEXTS[shown.language];
   return (
-    <Page language={language} title={texts[about]}>
+    <Page {...shown} title={texts[about]}>
       <Mark isGood={false} />
       <h1>{texts[about]}</h1>
-      <p class="said">{about === 'notFound' ? texts.notFoundHint : texts.refusedHint}</p>
+      <p class="said">{texts[`${about}Hint`]}</p>
     </Page>
   );
 }

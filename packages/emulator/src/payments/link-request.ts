@@ -1,6 +1,6 @@
-import type { Assumed } from '../assumed.js';
-import type { LinkRequest, Price } from '../payments/payment.js';
-import { refuse } from './service-error.js';
+import { refuse } from '../base/service-error.js';
+import type { Assumed } from '../contract/assumed.js';
+import type { LinkRequest, PaymentLinkFields, Price } from '../contract/payment.js';
 
 const FIELDS = [
   'amount',
@@ -42,6 +42,21 @@ export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest
     ...(cancelUrl === undefined ? {} : { cancelUrl }),
     singleUse: readFlag(fields, 'single_use'),
   };
+}
+
+/** Returns the request as the fields of the API. Reverses `readLinkRequest`. */
+export function toFields(request: LinkRequest): PaymentLinkFields {
+  const { reference, price, description, returnUrl, cancelUrl, singleUse } = request;
+  return {
+    reference,
+    ...('amount' in price
+      ? { amount: price.amount }
+      : { amount_min: price.amountMin, amount_max: price.amountMax }),
+    description,
+    return_url: returnUrl,
+    cancel_url: cancelUrl,
+    single_use: singleUse,
+  } as PaymentLinkFields;
 }
 
 function parseObject(body: Uint8Array): Fields {

@@ -1,4 +1,4 @@
-import type { ServiceErrorCode } from './api/service-error.js';
+import type { ServiceErrorCode } from './service-error.js';
 
 /**
  * The codes of errors from the emulator's methods. `createLink` also fails with API codes such as
@@ -12,14 +12,11 @@ export type EmulatorErrorCode =
   | 'transition_not_allowed'
   | 'invalid_amount'
   | 'delivery_not_found'
-  | 'delivery_has_fault'
   | 'wait_timeout'
   | 'state_not_written'
   | ServiceErrorCode;
 
-/**
- * An error of the emulator's methods. Branch on `code`. The message is for people and may change.
- */
+/** An error of the emulator's methods. Branch on `code`. The message is for people. */
 export class EmulatorError extends Error {
   override readonly name = 'EmulatorError';
 

@@ -37,14 +37,6 @@ export interface Link extends LinkRequest {
   /** The paid or tried amount. A fixed amount never changes. */
   readonly amount?: number;
   readonly createdAt: Date;
-  /** The newest 100 status changes, oldest first. */
-  readonly history: readonly StatusChange[];
-}
-
-export interface StatusChange {
-  readonly at: Date;
-  readonly status: PaymentStatus;
-  readonly amount?: number;
 }
 
 /** The fields of a link (docs/service.md 2.1): a fixed amount, or one that the customer chooses. */

@@ -1,0 +1,57 @@
+import type { MiddlewareHandler } from 'hono';
+
+/** A request that the emulated API answered or refused, without the API key. */
+export interface ApiRequest {
+  readonly at: Date;
+  readonly durationMs: number;
+  readonly method: string;
+  /** The path and the query, as sent. */
+  readonly path: string;
+  readonly idempotencyKey?: string;
+  /** The reference in the path or the body. */
+  readonly reference?: string;
+  readonly status: number;
+  /** The error code, if the API refused the request. */
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** Facts that the endpoints report to the observer. */
+export interface ObservedVariables {
+  reference?: string;
+  refusal?: { readonly code: string; readonly message: string };
+}
+
+/** Calls `listener` after each request. */
+export function observe(
+  listener: (request: ApiRequest) => void,
+): MiddlewareHandler<{ Variables: ObservedVariables }> {
+  return async (c, next) => {
+    const at = new Date();
+    const started = performance.now();
+    await next();
+    const { pathname, search } = new URL(c.req.url);
+    const { reference, refusal } = c.var;
+    const idempotencyKey = c.req.header('idempotency-key');
+    listener({
+      at,
+      durationMs: performance.now() - started,
+      method: c.req.method,
+      path: `${pathname}${search}`,
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(reference === undefined ? {} : { reference }),
+      status: c.res.status,
+      ...refusal,
+    });
+  };
+}
+
+/** Finds the reference in a body, even if the API refuses the body for another fault. */
+export function referenceIn(body: Uint8Array): string | undefined {
+  try {
+    const { reference } = JSON.parse(Buffer.from(body).toString('utf8')) as { reference?: unknown };
+    return typeof reference === 'string' ? reference : undefined;
+  } catch {
+    return undefined;
+  }
+}

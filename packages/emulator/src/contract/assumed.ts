@@ -1,0 +1,169 @@
+import { ERROR_STATUSES, type ServiceErrorCode } from '../base/service-error.js';
+import type { Payment, PaymentStatus } from './payment.js';
+
+/** A successful payment, for the functions that shape its notification. */
+export interface NotificationSource extends Payment {
+  /** The token of the paid link. */
+  readonly token: string;
+}
+
+/** How one notification travels. The default is once, at once. */
+export interface DeliverySwitches {
+  /** The copies that are sent at the same moment: 0 sends none, 2 sends a duplicate. Default 1. */
+  readonly times?: number | undefined;
+  /** Milliseconds before the first attempt. Default 0. */
+  readonly delay?: number | undefined;
+  /** Waits until the next notification is answered, so that the two arrive out of order. */
+  readonly afterNext?: boolean | undefined;
+}
+
+/** A changed answer to a status read. Missing fields keep the right answer. */
+export interface StatusAnswer {
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+  /** Milliseconds before the answer. `Infinity` never answers. Default 0. */
+  readonly delay?: number | undefined;
+}
+
+/**
+ * The answer to a repeated Idempotency-Key: `same_link` the same 201, `same_link_200` the same with
+ * 200, `refuse` 409 `idempotency_conflict`, `in_flight` 409 `idempotency_in_flight`,
+ * `unprocessable` 422 `idempotency_mismatch`, `fail` 500 `replay_failed`. `ignore` ignores the key.
+ */
+export type ReplayAnswer =
+  'same_link' | 'same_link_200' | 'refuse' | 'in_flight' | 'unprocessable' | 'fail' | 'ignore';
+
+/** The most requests with a valid API key per window of `seconds`, or `off`. */
+export type RateLimit = 'off' | { readonly requests: number; readonly seconds: number };
+
+/**
+ * Behaviour of the emulator that the contract leaves open. The emulator chose each default, so your
+ * integration must not depend on it: set another value in a test, and check that your code still
+ * works.
+ */
+export interface Assumed {
+  /** The body of an error. Default `{ error: { code, message } }`. */
+  readonly errorBody: (error: { readonly code: string; readonly message: string }) => unknown;
+  /** The status of each error. Missing errors keep their default. */
+  readonly errorStatus: Readonly<Record<ServiceErrorCode, number>>;
+  /** The answer to a repeated Idempotency-Key with the same body. Default `same_link`. */
+  readonly replayedKey: ReplayAnswer;
+  /** The answer to a repeated Idempotency-Key with another body. Default `refuse`. */
+  readonly replayedKeyOtherBody: ReplayAnswer;
+  /**
+   * The answer to a second link with the same reference. Default `refuse`: 409 `reference_taken`.
+   * With `allow`, the reference reads as the paid link, otherwise as the newest link.
+   */
+  readonly duplicateReference: 'refuse' | 'allow';
+  /** Request fields that the contract does not list. Default `ignore`. */
+  readonly unknownFields: 'ignore' | 'refuse';
+  /** The bounds of an amount. Default 1 and the largest safe integer. */
+  readonly lowestAmount: number;
+  readonly highestAmount: number;
+  /** The most characters of a reference. Default 255. */
+  readonly referenceLength: number;
+  /** The most characters of a description. Default 1,000. */
+  readonly descriptionLength: number;
+  /** The most characters of a return_url or cancel_url. Default 2,048. */
+  readonly urlLength: number;
+  /** The most characters of an Idempotency-Key. Default 255. */
+  readonly idempotencyKeyLength: number;
+  /** The most bytes of a request body. Default 65,536. */
+  readonly requestBytes: number;
+  /**
+   * Requests beyond `requests` in `seconds` get a 429 `rate_limited` with the remaining seconds in
+   * Retry-After. The first request opens the window. Requests without the right API key do not
+   * count. Default `off`.
+   */
+  readonly rateLimit: RateLimit;
+  /**
+   * Changes the answer to a status read, such as its amount, a 404, or a delay. `payment` is
+   * undefined for an unknown reference. Default: no change.
+   */
+  readonly statusAnswer: (read: {
+    readonly reference: string;
+    readonly payment: Payment | undefined;
+  }) => StatusAnswer | undefined;
+  /** The most kept links. The emulator then forgets the oldest link. Default 10,000. */
+  readonly linksKept: number;
+  /**
+   * The amount of a free-amount payment before the customer chose one. `omit` omits the field.
+   * Default 0.
+   */
+  readonly amountBeforeChoice: number | 'omit';
+  /**
+   * The allowed status changes. Default: success and cancelled are final, and a failed payment can
+   * be tried again.
+   */
+  readonly transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>>;
+  /** The body of a notification. Default `{ reference }`, the only field in the contract. */
+  readonly notificationBody: (payment: NotificationSource) => Readonly<Record<string, unknown>>;
+  /** The Content-Type of a notification. Default `application/json`. */
+  readonly notificationContentType: string;
+  /** How a payment's notification travels, unless `pay` says so. Default: once, at once. */
+  readonly delivery: (payment: NotificationSource) => DeliverySwitches;
+  /**
+   * Returns true if a receiver's status ends the delivery. Otherwise the emulator retries. Default:
+   * 200 to 299.
+   */
+  readonly acknowledged: (status: number) => boolean;
+  /** Milliseconds for one attempt. Default 10,000. */
+  readonly deliveryTimeout: number;
+  /**
+   * The longest wait before the first retry, in milliseconds. Each retry doubles the wait. Default
+   * 500.
+   */
+  readonly firstRetryDelay: number;
+  /** The longest wait between two attempts, in milliseconds. Default 30,000. */
+  readonly longestRetryDelay: number;
+  /** The most concurrent notifications. Others wait. Default 64. */
+  readonly deliveriesAtOnce: number;
+  /** The newest attempts per delivery in `deliveries()`. Default 50. */
+  readonly attemptsKept: number;
+  /**
+   * The most ended deliveries in `deliveries()`. The emulator never forgets pending deliveries.
+   * Default 1,000.
+   */
+  readonly deliveriesKept: number;
+}
+
+export type AssumedOptions = {
+  readonly [Name in keyof Omit<Assumed, 'errorStatus'>]?: Assumed[Name] | undefined;
+} & { readonly errorStatus?: Partial<Assumed['errorStatus']> | undefined };
+
+export const DEFAULTS: Assumed = {
+  errorBody: ({ code, message }) => ({ error: { code, message } }),
+  errorStatus: ERROR_STATUSES,
+  replayedKey: 'same_link',
+  replayedKeyOtherBody: 'refuse',
+  duplicateReference: 'refuse',
+  unknownFields: 'ignore',
+  lowestAmount: 1,
+  highestAmount: Number.MAX_SAFE_INTEGER,
+  referenceLength: 255,
+  descriptionLength: 1_000,
+  urlLength: 2_048,
+  idempotencyKeyLength: 255,
+  requestBytes: 65_536,
+  rateLimit: 'off',
+  statusAnswer: () => undefined,
+  linksKept: 10_000,
+  amountBeforeChoice: 0,
+  transitions: {
+    pending: ['success', 'failed', 'cancelled'],
+    failed: ['success', 'failed', 'cancelled'],
+    cancelled: [],
+    success: [],
+  },
+  notificationBody: ({ reference }) => ({ reference }),
+  notificationContentType: 'application/json',
+  delivery: () => ({}),
+  acknowledged: (status) => status >= 200 && status <= 299,
+  deliveryTimeout: 10_000,
+  firstRetryDelay: 500,
+  longestRetryDelay: 30_000,
+  deliveriesAtOnce: 64,
+  attemptsKept: 50,
+  deliveriesKept: 1_000,
+};

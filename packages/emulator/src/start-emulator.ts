@@ -1,0 +1,190 @@
+import { inspect } from 'node:util';
+import { validateOptions } from '@paylink/core/internal';
+import { Hono } from 'hono';
+import { createControl } from './api/control.js';
+import { createApi } from './api/endpoints.js';
+import { RateLimiter } from './api/rate-limit.js';
+import { EmulatorError, isNotWritten } from './base/emulator-error.js';
+import { report } from './base/report.js';
+import type { DeliverySwitches } from './contract/assumed.js';
+import type { Link } from './contract/payment.js';
+import { validateDelivery } from './contract/validate-assumed.js';
+import { Outbox } from './deliveries/outbox.js';
+import { Waiting } from './deliveries/waiting.js';
+import type { Emulator } from './emulator.js';
+import { readOptions, type EmulatorOptions, type Settings } from './options.js';
+import { createDashboard } from './pages/dashboard/routes.js';
+import { createHostedPage } from './pages/hosted/routes.js';
+import { createActions, type Actions } from './payments/actions.js';
+import { Ledger } from './payments/ledger.js';
+import { asksForAddressOr, asksForLoopback } from './server/request-guard.js';
+import { listen } from './server/server.js';
+import { noStore, openStateFile, type Store } from './state/state-file.js';
+
+/**
+ * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications,
+ * and a dashboard.
+ *
+ * @throws ConfigurationError that names the option, or Error `EADDRINUSE` if the port is taken
+ */
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const settings = await readOptions(options);
+  const server = await listen(settings);
+  const payUrl = settings.payUrl ?? server.origin;
+  const baseUrl = `${server.origin}/api`;
+  let parts: Parts;
+  try {
+    parts = createParts(settings, payUrl);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  const { ledger, outbox, store, waiting, limiter, actions, life } = parts;
+  const app = createApp(parts, settings, { baseUrl, payUrl });
+  server.serve(async (request) => app.fetch(request));
+
+  function open(): Actions {
+    if (life.signal.aborted) throw new EmulatorError('emulator_closed', 'the emulator is closed');
+    store.catchUp();
+    return actions;
+  }
+
+  function requireOutbox(): Outbox {
+    if (outbox !== undefined) return outbox;
+    const message = 'webhook.url is not set, so the emulator sends no notifications';
+    throw new EmulatorError('no_webhook', message);
+  }
+
+  return hideSecrets({
+    baseUrl,
+    payUrl,
+    dashboardUrl: `${payUrl}/dashboard`,
+    apiKey: settings.apiKey,
+    webhookSecret: settings.webhookSecret,
+    createLink: async (link) => open().createLink(link),
+    async pay(reference, choice = {}) {
+      const { amount, delivery } = validateOptions(choice, ['amount', 'delivery'], 'choice');
+      const own = delivery === undefined ? undefined : validateDelivery(delivery);
+      return open().pay(reference, { amount, delivery: own });
+    },
+    fail: async (reference) => open().settle(reference, 'failed'),
+    cancel: async (reference) => open().settle(reference, 'cancelled'),
+    deliveries: () => outbox?.list() ?? [],
+    redeliver: async (id) => requireOutbox().resend(id),
+    async waitForDelivery(awaited) {
+      open();
+      requireOutbox();
+      return waiting.wait(awaited, () => {
+        const status = ledger.findByReference(awaited.reference)?.status;
+        return status === undefined
+          ? 'this reference has no payment'
+          : `none was sent: the payment is ${status}`;
+      });
+    },
+    async reset() {
+      open();
+      waiting.endAll('emulator_reset', 'the emulator was reset');
+      limiter.reset();
+      store.clear();
+      ledger.reset();
+      await outbox?.reset();
+    },
+    async close() {
+      if (life.signal.aborted) return;
+      life.abort();
+      waiting.endAll('emulator_closed', 'the emulator was closed');
+      outbox?.close();
+      store.close();
+      await server.close();
+    },
+  });
+}
+
+interface Parts {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly outbox: Outbox | undefined;
+  readonly waiting: Waiting;
+  readonly limiter: RateLimiter;
+  readonly actions: Actions;
+  /** Aborts when the emulator closes. */
+  readonly life: AbortController;
+}
+
+/** @throws ConfigurationError if the state file cannot be used */
+function createParts(settings: Settings, payUrl: string): Parts {
+  const { assumed, target, state, webhookSecret: secret, onAttempt } = settings;
+  const store = state === undefined ? noStore : openStateFile(state);
+  try {
+    const waiting = new Waiting(() => outbox?.list() ?? []);
+    const onChange = waiting.look;
+    const onSuccess = (link: Link, delivery: DeliverySwitches | undefined): void => {
+      const payment = { ...ledger.paymentOf(link), token: link.token };
+      try {
+        const body = JSON.stringify(assumed.notificationBody(payment)) as string | undefined;
+        if (body === undefined) throw new Error('assumed.notificationBody returned no object');
+        const switches = delivery ?? validateDelivery(assumed.delivery(payment));
+        outbox?.send(link.reference, body, switches);
+      } catch (error) {
+        // The customer has paid all the same.
+        report(error);
+      }
+    };
+    const ledger = new Ledger({ assumed, store, payUrl, onSuccess });
+    const outbox = target && new Outbox({ target, secret, assumed, store, onAttempt, onChange });
+    const limiter = new RateLimiter(assumed.rateLimit);
+    const actions = createActions(ledger, assumed);
+    const life = new AbortController();
+    return { store, ledger, outbox, waiting, limiter, actions, life };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+function createApp(
+  parts: Parts,
+  settings: Settings,
+  urls: { readonly baseUrl: string; readonly payUrl: string },
+): Hono {
+  const { store, ledger, outbox, actions, life } = parts;
+  const { apiKey, merchant, target } = settings;
+  const webhookUrl = target?.url.href;
+  const app = new Hono();
+  app.use(async (c, next) => {
+    if (isMeant(c.req.raw, settings)) return next();
+    const advice = 'Set its name with --host <name> --allow-remote.';
+    return c.text(`This emulator does not answer to that host. ${advice}\n`, 421);
+  });
+  // A repeated change must not succeed while the state file lacks the first one.
+  for (const path of ['/control/*', '/link/*', '/dashboard/*'])
+    app.use(path, async (_, next) => {
+      store.catchUp();
+      await next();
+    });
+  app.route('/api', createApi({ ...parts, ...settings, signal: life.signal }));
+  app.route('/control', createControl(apiKey, actions));
+  app.route('/link', createHostedPage(ledger, merchant));
+  app.route('/dashboard', createDashboard({ ledger, outbox, webhookUrl, ...urls }));
+  app.get('/', (c) => c.redirect('/dashboard', 303));
+  app.onError((error, c) => {
+    report(error);
+    if (isNotWritten(error)) return c.text(`${error.message}.\n`, 500);
+    return c.text('The emulator failed: read its console.\n', 500);
+  });
+  return app;
+}
+
+function isMeant(request: Request, { allowRemote, host, payUrl }: Settings): boolean {
+  const names = [host, ...(payUrl === undefined ? [] : [new URL(payUrl).hostname])];
+  return allowRemote ? asksForAddressOr(names, request) : asksForLoopback(request);
+}
+
+/** Hides the two secrets from a log of the whole object. Property access still works. */
+function hideSecrets(emulator: Emulator): Emulator {
+  const hidden = () => ({ ...emulator, apiKey: '(hidden)', webhookSecret: '(hidden)' });
+  return Object.defineProperties(emulator, {
+    [inspect.custom]: { value: hidden },
+    toJSON: { value: hidden },
+  });
+}
