@@ -3,9 +3,8 @@
  * that repeat until acknowledged.
  */
 import { createHmac } from 'node:crypto';
-import { readAssumed } from '../../packages/emulator/src/assumed.js';
+import { readAssumed } from '../../packages/emulator/src/contract/validate-assumed.js';
 import { Ledger } from '../../packages/emulator/src/payments/ledger.js';
-import { createRandom } from '../../packages/emulator/src/random.js';
 import { noStore } from '../../packages/emulator/src/state/state-file.js';
 import type { World } from './world.js';
 
@@ -43,9 +42,7 @@ export class Service {
           assumed: readAssumed({ duplicateReference: 'allow' }),
           payUrl: 'https://pay.example',
           store: noStore,
-          random: createRandom(`${world.seed} ${tenant}`),
           onSuccess: ({ reference }) => this.notify(tenant, 'payment.succeeded', reference),
-          onChange: () => undefined,
         }),
       );
     }

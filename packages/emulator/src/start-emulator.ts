@@ -131,7 +131,8 @@ function createParts(settings: Settings, payUrl: string): Parts {
       }
     };
     const ledger = new Ledger({ assumed, store, payUrl, onSuccess });
-    const outbox = target && new Outbox({ target, secret, assumed, store, onAttempt, onChange });
+    const outbox: Outbox | undefined =
+      target && new Outbox({ target, secret, assumed, store, onAttempt, onChange });
     const limiter = new RateLimiter(assumed.rateLimit);
     const actions = createActions(ledger, assumed);
     const life = new AbortController();

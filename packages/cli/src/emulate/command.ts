@@ -132,7 +132,7 @@ async function emulate({ flags, output }: Run<Flags>): Promise<number> {
   };
   const kept = readKeptSecrets();
   const since = new Date();
-  const emulator = await start(flags, given, kept);
+  const emulator = await start(flags, given, kept, (request) => logRequest(request, output));
   await keep(emulator, given, { kept, output });
   const stopped = untilStopped();
   if (output.isJson)
@@ -140,9 +140,7 @@ async function emulate({ flags, output }: Run<Flags>): Promise<number> {
   else introduce(emulator, { flags, given, output });
 
   const stopWatching = watchDeliveries(emulator, (attempt) => log(attempt, output), since);
-  const stopListening = emulator.onRequest((request) => logRequest(request, output));
   await stopped;
-  stopListening();
   stopWatching();
   await emulator.close();
   output.record({ type: 'stopped' });
@@ -175,11 +173,13 @@ async function start(
   flags: Flags,
   { secret, apiKey }: Given,
   kept: KeptSecrets,
+  onRequest: (request: ApiRequest) => void,
 ): Promise<Emulator> {
   const url = flags.webhook === undefined ? undefined : readUrl(flags.webhook, '--webhook').href;
   if (flags.state !== undefined) await mkdir(dirname(flags.state), { recursive: true });
   const options: EmulatorOptions = {
     port: flags.port,
+    onRequest,
     apiKey: apiKey?.value ?? kept.apiKey,
     webhook: { url, secret: secret?.value ?? kept.webhookSecret },
     ...(flags.host === undefined ? {} : { host: flags.host }),
@@ -351,20 +351,9 @@ function log(attempt: LoggedAttempt, output: Output): void {
 }
 
 function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
-  const {
-    at,
-    event,
-    reference,
-    number,
-    fault,
-    status,
-    code,
-    error,
-    durationMs,
-    acknowledged,
-    retryInMs,
-  } = attempt;
-  const subject = text`${event} ${reference}${number > 1 ? ` (${number})` : ''}${fault === undefined ? '' : ` [${fault}]`}`;
+  const { at, event, reference, number, status, code, error, durationMs, acknowledged, retryInMs } =
+    attempt;
+  const subject = text`${event} ${reference}${number > 1 ? ` (${number})` : ''}`;
   const answer =
     status === undefined
       ? (error ?? 'no answer')

@@ -10,8 +10,6 @@ export interface LoggedAttempt {
   readonly event: string;
   readonly reference: string;
   readonly number: number;
-  /** The fault that the dashboard sent on purpose. */
-  readonly fault?: string;
   readonly status?: number;
   /** The code of Paylink's reply. */
   readonly code?: string;
@@ -20,10 +18,7 @@ export interface LoggedAttempt {
   readonly durationMs: number;
   readonly acknowledged: boolean;
   readonly retryInMs?: number;
-  /**
-   * The next step, once per delivery. Missing for the dashboard's faults, which a server rightly
-   * refuses.
-   */
+  /** The next step, once per delivery. */
   readonly advice?: string;
 }
 
@@ -70,12 +65,12 @@ function endOf({ startedAt, durationMs }: DeliveryAttempt): number {
 }
 
 function summarize(delivery: EmulatorDelivery, attempt: DeliveryAttempt): LoggedAttempt {
-  const { id, event, reference, fault, attempts, nextAttemptAt } = delivery;
+  const { id, event, reference, attempts, nextAttemptAt } = delivery;
   const { number, startedAt, durationMs, response, error } = attempt;
   const reply =
     response === undefined ? undefined : { ...response, headers: joined(response.headers) };
   const code = reply === undefined ? undefined : codeOf(reply);
-  const isFirst = number === 1 && fault === undefined;
+  const isFirst = number === 1;
   const advice =
     isFirst && reply !== undefined ? adviceFor(reply, new URL(delivery.url)) : undefined;
   const isLast = number === attempts.at(-1)?.number;
@@ -85,7 +80,6 @@ function summarize(delivery: EmulatorDelivery, attempt: DeliveryAttempt): Logged
     event,
     reference,
     number,
-    ...(fault === undefined ? {} : { fault }),
     ...(response === undefined ? {} : { status: response.status }),
     ...(code === undefined ? {} : { code }),
     ...(error === undefined ? {} : { error }),

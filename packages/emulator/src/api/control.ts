@@ -24,7 +24,7 @@ export function createControl(apiKey: string, actions: Actions): Hono {
   const control = new Hono();
   const isAuthentic = createKeyCheck(apiKey);
   const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
-    ['pay', actions.pay],
+    ['pay', (reference, choice) => actions.pay(reference, choice)],
     ['fail', (reference) => actions.settle(reference, 'failed')],
     ['cancel', (reference) => actions.settle(reference, 'cancelled')],
   ]);

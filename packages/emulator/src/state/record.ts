@@ -21,21 +21,21 @@ export class StoredRecord {
   }
 
   text(name: string): string {
-    return this.#must(name, 'a string', (value) => typeof value === 'string');
+    return this.#must(name, 'a string', (value) => typeof value === 'string') as string;
   }
 
   oneOf<T extends string>(name: string, choices: readonly T[]): T {
-    return this.#must(name, choices.join(' or '), (value) => choices.includes(value as T));
+    return this.#must(name, choices.join(' or '), (value) => choices.includes(value as T)) as T;
   }
 
   texts(name: string): string[] {
     const isList = (value: unknown): boolean =>
       Array.isArray(value) && value.every((entry) => typeof entry === 'string');
-    return this.#must(name, 'a list of strings', isList);
+    return this.#must(name, 'a list of strings', isList) as string[];
   }
 
   whole(name: string): number {
-    return this.#must(name, 'a whole number', (value) => Number.isSafeInteger(value));
+    return this.#must(name, 'a whole number', Number.isSafeInteger) as number;
   }
 
   date(name: string): Date {
@@ -44,10 +44,10 @@ export class StoredRecord {
     return date;
   }
 
-  #must<T>(name: string, kind: string, holds: (value: unknown) => boolean): T {
+  #must(name: string, kind: string, holds: (value: unknown) => boolean): unknown {
     const value = this.get(name);
     if (!holds(value)) throw new Error(`${name} must be ${kind}`);
-    return value as T;
+    return value;
   }
 }
 
