@@ -11,15 +11,15 @@ const KIND = 'payment.succeeded';
 const INJECTION = 'x%0a[paylink]\u001b[31m-forged-line';
 
 const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [
-  ['refuses a delivery without the header', { event: [] }],
-  ['refuses an empty header', { event: '' }, { event: '  \t ' }],
+  ['E01 refuses a delivery without the header', { event: [] }],
+  ['E02 refuses an empty header', { event: '' }, { event: '  \t ' }],
   [
-    'refuses a name of more than 128 characters',
+    'E02 refuses a name of more than 128 characters',
     { event: 'a'.repeat(129) },
     { event: `${KIND}${'.'.repeat(5_000)}` },
   ],
   [
-    'refuses characters that are invalid in a kind',
+    'E02 refuses characters that are invalid in a kind',
     ...[
       'payment succeeded',
       'payment/succeeded',
@@ -33,7 +33,7 @@ const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [
     ].map((event) => ({ event })),
   ],
   [
-    'refuses a repeated header, also with the same value',
+    'E02 refuses a repeated header, also with the same value',
     { event: [KIND, KIND] },
     { event: [KIND, 'payment.failed'] },
     { event: ['payment.failed', KIND] },
@@ -41,7 +41,7 @@ const invalid: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { event: [KIND, ''] },
   ],
   [
-    'refuses a kind with capital letters',
+    'E05 refuses a kind with capital letters',
     { event: 'Payment.Succeeded' },
     { event: 'PAYMENT.SUCCEEDED' },
   ],
@@ -58,7 +58,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('does not judge the header before the signature matches', async () => {
+  it('E01 does not judge the header before the signature matches', async () => {
     const serving = await serve(host);
     for (const event of [[], [''], ['Payment.Succeeded'], [KIND, KIND]]) {
       expectRefused(
@@ -70,7 +70,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('neither echoes, logs nor observes the value of the header', async () => {
+  it('E02 neither echoes, logs nor observes the value of the header', async () => {
     const observe = vi.fn();
     const serving = await serve(host, { options: { observe } });
     mustStaySecret(INJECTION);
@@ -96,7 +96,7 @@ describe.each(hosts)('$name', (host) => {
     '..',
     'payment.succeeded.',
     'payment.succeede',
-  ])('acknowledges and ignores the signed kind %s', async (event) => {
+  ])('E04 acknowledges and ignores the signed kind %s', async (event) => {
     const observe = vi.fn();
     const serving = await serve(host, { options: { observe } });
     expectAcknowledged(await exchange(serving.port, post(BODY, { event })));
@@ -106,7 +106,7 @@ describe.each(hosts)('$name', (host) => {
     );
   });
 
-  it('ignores a relabelled success and accepts the genuine notification later', async () => {
+  it('E07 ignores a relabelled success and accepts the genuine notification later', async () => {
     const serving = await serve(host);
     expectAcknowledged(await exchange(serving.port, post(BODY, { event: 'payment.unknown' })));
     expect(serving.events).toEqual([]);
@@ -119,7 +119,7 @@ describe.each(hosts)('$name', (host) => {
     ['cancelled', 400],
     ['pending', 503],
   ])(
-    'refuses a success whose signed body says %s, even if the body repeats the kind',
+    'E08 refuses a success whose signed body says %s, even if the body repeats the kind',
     async (status, expected) => {
       const serving = await serve(host);
       const { status: got } = await exchange(
@@ -131,7 +131,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('ignores another kind in the body, since the contract has no such field', async () => {
+  it('E08 ignores another kind in the body, since the contract has no such field', async () => {
     const serving = await serve(host);
     expectAcknowledged(
       await exchange(

@@ -1,59 +1,236 @@
-import { WebhookError } from '@paylink/core';
-import { describe, expect, it } from 'vitest';
-import { BODY, genuine, post, REFERENCE } from './deliveries.js';
-import { handlerHosts, hosts } from './hosts/index.js';
+/** Results of handlers. Every host's app has an error handler that answers 200 (P13). */
+import { WebhookError, type Logger } from '@paylink/core';
+import { HTTPException } from 'hono/http-exception';
+import { of } from 'rxjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { BODY, genuine, mac, post, REFERENCE } from './deliveries.js';
+import { handlerHosts } from './hosts/index.js';
+import { lambda } from './hosts/lambda.js';
 import { eventually, expectAcknowledged, expectRefused, references, serve } from './serving.js';
 import { log } from './watch.js';
 import { begin, exchange } from './wire.js';
 
+const MESSAGE = 'only the merchant may read this';
+const HEADERS = { 'x-leaked': MESSAGE, location: '/leaked', 'retry-after': '7' };
+
 class OutOfStock extends Error {}
 
-function hanging(): Promise<never> {
-  return new Promise<never>(() => undefined);
+function failing(fields: object = {}): Error {
+  return Object.assign(new Error(MESSAGE), fields);
 }
 
-describe.each(hosts)('$name', (host) => {
-  const { failure } = host.capabilities;
+/** Values that mean failure if a handler returns them. */
+const returned: readonly (() => unknown)[] = [
+  () => failing(),
+  () => failing({ status: 200, statusCode: 200, headers: HEADERS, expose: true }),
+  () => new Response(MESSAGE, { status: 503, headers: HEADERS }),
+  () => new Response(null, { status: 302, headers: HEADERS }),
+  () => ({ statusCode: 503, body: MESSAGE, headers: HEADERS }),
+  () => ({ status: 400, jsonBody: { error: MESSAGE } }),
+  () => () => undefined,
+  function* () {
+    yield MESSAGE;
+  },
+  async function* () {
+    yield MESSAGE;
+  },
+  () => of(undefined),
+];
 
-  it.each([
-    [
-      'at once',
+const acknowledged: readonly (() => unknown)[] = [
+  ...[undefined, null, 'credited', 503, { status: 'failed', statusCode: '503' }, { status: 200 }],
+  new Response(null, { status: 204, headers: HEADERS }),
+  Object.create({ status: 503, statusCode: 503 }),
+].map((value: unknown) => () => value);
+
+/** Errors from which some host makes its reply, and values that are no errors. */
+const withFields: readonly (() => unknown)[] = [
+  ...[200, 204, 302, 404].flatMap((status) => [
+    () => failing({ status, headers: HEADERS, expose: true }),
+    () => failing({ statusCode: status }),
+  ]),
+  () => failing({ status: 200, response: { status: 200, headers: HEADERS, data: MESSAGE } }),
+  () => failing({ isBoom: true, output: { statusCode: 200, payload: {}, headers: HEADERS } }),
+  () => failing({ digest: 'NEXT_REDIRECT;replace;/leaked;307;' }),
+  () => failing({ toResponse: () => new Response(MESSAGE, { headers: HEADERS }) }),
+  () => failing({ reply: { status: 200, headers: HEADERS, body: MESSAGE }, code: 'ENOENT' }),
+  () => new HTTPException(200, { res: new Response(MESSAGE, { status: 201, headers: HEADERS }) }),
+  () => new Response(MESSAGE, { status: 200, headers: HEADERS }),
+  () => ({ status: 200, statusCode: 200, headers: HEADERS, message: MESSAGE }),
+  ...['route', 'router', '', undefined, null, 0, false].map((value) => () => value),
+];
+
+/** Errors that are hard to read. */
+const hostile: readonly (() => unknown)[] = [
+  () => Object.create(null) as object,
+  () => Object.freeze(failing({ status: 200 })),
+  () => new Proxy(failing({ status: 200 }), {}),
+  () => Object.create(new Proxy(failing(), {})) as object,
+  () =>
+    new Proxy(failing(), {
+      get: () => {
+        throw failing({ status: 200 });
+      },
+    }),
+  () => Object.defineProperty(failing(), 'stack', { get: () => expect.unreachable() }),
+  () => Object.defineProperty(failing(), 'message', { get: () => expect.unreachable() }),
+  () => Object.assign(new WebhookError('unknown_order', { message: MESSAGE }), { status: 200 }),
+  () => Object.assign(new WebhookError('unknown_order'), { code: MESSAGE }),
+];
+
+describe.each([...handlerHosts, lambda])('$name', (host) => {
+  /** Sends a delivery for each result, and expects nothing but our 500. */
+  async function expectFailed(results: readonly (() => unknown)[]): Promise<void> {
+    let handler: () => unknown = () => undefined;
+    const serving = await serve(host, { handler: () => handler() });
+    for (handler of results) {
+      const reply = await exchange(serving.port, post());
+      expectRefused(reply, 500, 'handler_failed');
+      expect(reply.bytes.toString('latin1')).not.toMatch(/only the merchant|leaked/i);
+      expect(reply.headers.has('retry-after')).toBe(false);
+    }
+    expect(serving.errors).toHaveLength(results.length);
+  }
+  const thrown = (values: readonly (() => unknown)[]) =>
+    values.flatMap((make) => [
       () => {
-        throw new OutOfStock('sold');
+        throw make();
       },
-    ],
-    [
-      'later',
-      async () => {
-        await Promise.resolve();
-        throw new OutOfStock('sold');
-      },
-    ],
-    [
-      'after a turn of the event loop',
-      () =>
-        new Promise((_, reject) =>
-          setTimeout(() => {
-            reject(new OutOfStock('sold'));
-          }, 5),
-        ),
-    ],
-  ])(
-    'lets the host answer an error that is thrown %s, and passes on the same error',
-    async (_when, handler) => {
-      const serving = await serve(host, { handler });
-      const { status, body } = await exchange(serving.port, post());
-      expect([status, body]).toEqual([500, failure]);
-      expect(serving.errors).toEqual([expect.any(OutOfStock)]);
-      expect(references(serving)).toEqual([REFERENCE]);
-    },
-  );
+      () => Promise.reject(make()),
+    ]);
 
-  it('finishes the handler if the sender leaves', async () => {
+  it('G01 P13 answers 500 for an error, and gives it to onError and the log', async () => {
+    const error = new OutOfStock('the stock\nis empty');
+    const onError = vi.fn();
+    const serving = await serve(host, {
+      options: { onError },
+      handler: () => Promise.reject(error),
+    });
+    expectRefused(await exchange(serving.port, post()), 500, 'handler_failed');
+    expect(onError).toHaveBeenCalledTimes(1);
+    const [given, context] = onError.mock.calls[0] as [unknown, object];
+    expect([given, Object.keys(context).sort()]).toEqual([error, host.capabilities.context]);
+    expect(log().match(/\[paylink\]/g)).toHaveLength(1);
+    expect(log()).toMatch(
+      new RegExp(`\\[paylink\\] 500 handler_failed: "${REFERENCE}": the stock is empty`),
+    );
+    expect(log()).toContain('handler.test.ts');
+  });
+
+  it('O08 answers 500 for every returned value that means failure', async () => {
+    await expectFailed(returned.flatMap((make) => [make, () => Promise.resolve(make())]));
+  });
+
+  it('N07 P13 answers 500 for every error whose fields a host would use', async () => {
+    await expectFailed(thrown(withFields));
+  });
+
+  it('O10 answers 500 for every error that is hard to read', async () => {
+    await expectFailed(thrown(hostile));
+  });
+
+  it('acknowledges if a handler returns any other value', async () => {
+    let handler: () => unknown = () => undefined;
+    const serving = await serve(host, { handler: () => handler() });
+    for (handler of acknowledged) expectAcknowledged(await exchange(serving.port, post()));
+  });
+
+  it('H10 answers a WebhookError with its own code and status, and logs one line', async () => {
+    for (const [code, status, expected] of [
+      ['unknown_order', undefined, 503],
+      ['amount_differs', undefined, 409],
+      ['some_code', undefined, 500],
+      ['some_code', 429, 429],
+    ] as const) {
+      const serving = await serve(host, {
+        handler: () => {
+          throw new WebhookError(code, { status, message: 'for the log' });
+        },
+      });
+      const lines = log().split('[paylink]').length;
+      expectRefused(await exchange(serving.port, post()), expected, code);
+      expect(log().split('[paylink]')).toHaveLength(lines + 1);
+      expect(log()).toContain(`[paylink] ${expected} ${code}: "${REFERENCE}": for the log`);
+    }
+  });
+
+  it('G03 answers 503 at handlerTimeout, aborts the signal, and sends one reply', async () => {
+    let signal: AbortSignal | undefined;
+    let late: Promise<unknown> | undefined;
+    const serving = await serve(host, {
+      options: { handlerTimeout: 100 },
+      handler: ({ reference }, context) => {
+        if (reference !== REFERENCE) return undefined;
+        signal = context.signal;
+        late = new Promise((_, reject) => {
+          signal!.addEventListener('abort', () => setTimeout(reject, 20, new OutOfStock('late')));
+        });
+        return late;
+      },
+    });
+    const wire = await begin(serving.port, post());
+    expectRefused(await wire.reply(), 503, 'handler_timeout');
+    expect(signal!.reason).toMatchObject({ code: 'handler_timeout' });
+    await late!.catch(() => undefined);
+    await wire.send(genuine('order-next'));
+    expectAcknowledged(await wire.reply());
+  });
+
+  it('O09 gives the handler the request of the host, `signal`, and no means to answer', async () => {
+    const contexts: { readonly signal?: AbortSignal }[] = [];
+    const serving = await serve(host, {
+      handler: (_event, context) => void contexts.push(context),
+    });
+    expectAcknowledged(await exchange(serving.port, post()));
+    expect(Object.keys(contexts[0]!).sort()).toEqual(host.capabilities.context);
+    expect(contexts[0]!.signal).toBeInstanceOf(AbortSignal);
+  });
+
+  it('N15 answers the same if the logger, `observe` and `onError` throw', async () => {
+    const fail = (): never => {
+      throw new Error('the log is full');
+    };
+    const serving = await serve(host, {
+      options: { logger: { warn: fail, error: fail }, observe: fail, onError: fail },
+      handler: ({ reference }) => {
+        if (reference === REFERENCE) throw new WebhookError('confirm_unavailable');
+      },
+    });
+    const forged = post(undefined, { signature: '0'.repeat(64) });
+    expectRefused(await exchange(serving.port, forged), 401, 'invalid_signature');
+    expectRefused(await exchange(serving.port, post()), 503, 'confirm_unavailable');
+  });
+
+  it('G13 loses no delivery while a handler blocks the event loop', async () => {
+    const serving = await serve(host, {
+      handler: ({ reference }) => {
+        if (reference !== 'order-blocking') return;
+        for (const end = performance.now() + 400; performance.now() < end;);
+      },
+    });
+    const before = await Promise.all(
+      Array.from({ length: 5 }, () => begin(serving.port, post().subarray(0, -5))),
+    );
+    const replies = await Promise.all([
+      exchange(serving.port, genuine('order-blocking')),
+      ...before.map(async (wire) => {
+        await wire.send(BODY.subarray(-5));
+        return wire.reply();
+      }),
+      ...Array.from({ length: 5 }, () => exchange(serving.port, post())),
+    ]);
+    for (const reply of replies) expectAcknowledged(reply);
+    expect(serving.events).toHaveLength(11);
+  });
+});
+
+describe.each(handlerHosts)('$name', (host) => {
+  it('G07 finishes the handler if the sender leaves', async () => {
     let resume: (() => void) | undefined;
     let credited = 0;
     const serving = await serve(host, {
-      handler: async () => {
+      handler: async ({ reference }) => {
+        if (reference !== REFERENCE) return;
         await new Promise<void>((resolve) => (resume = resolve));
         credited += 1;
       },
@@ -73,120 +250,14 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('acknowledges the retry of a delivery that failed after its credit, without a second credit', async () => {
-    const paid = new Set<string>();
-    let credits = 0;
-    const serving = await serve(host, {
-      handler: ({ reference }) => {
-        if (paid.has(reference)) return;
-        paid.add(reference);
-        credits += 1;
-        throw new OutOfStock('after the credit');
-      },
-    });
-    expect((await exchange(serving.port, post())).status).toBe(500);
-    expectAcknowledged(await exchange(serving.port, post()));
-    expect(credits).toBe(1);
-  });
-
-  it('loses no delivery while a handler blocks the event loop', async () => {
-    const serving = await serve(host, {
-      handler: ({ reference }) => {
-        if (reference !== 'order-blocking') return;
-        for (const end = performance.now() + 400; performance.now() < end;);
-      },
-    });
-    const before = await Promise.all(
-      Array.from({ length: 5 }, () => begin(serving.port, post().subarray(0, -5))),
-    );
-    const [blocking, ...others] = await Promise.all([
-      exchange(serving.port, genuine('order-blocking')),
-      ...before.map(async (wire) => {
-        await wire.send(BODY.subarray(-5));
-        return wire.reply();
-      }),
-      ...Array.from({ length: 5 }, () => exchange(serving.port, post())),
-    ]);
-    for (const reply of [blocking, ...others]) expectAcknowledged(reply);
-    expect(serving.events).toHaveLength(11);
-  });
-});
-
-describe.each(handlerHosts)('$name', (host) => {
-  it.each([
-    ['unknown_order', 503, 503],
-    ['order_closed', 409, 409],
-    ['some_code', undefined, 500],
-    ['payment_pending', undefined, 503],
-  ])(
-    'answers a WebhookError of the handler with its own code %s and status',
-    async (code, status, expected) => {
-      const serving = await serve(host, {
-        handler: () => {
-          throw new WebhookError(code, { status, message: 'for the log' });
-        },
-      });
-      expectRefused(await exchange(serving.port, post()), expected, code);
-      expect(serving.errors).toEqual([]);
-      // Logged once, with its code.
-      expect(log().match(/\[paylink\]/g)).toHaveLength(1);
-      expect(log()).toContain(`[paylink] ${expected} ${code}: "${REFERENCE}": for the log`);
-    },
-  );
-
-  it('answers 503 at handlerTimeout, and aborts the signal', async () => {
-    let signal: AbortSignal | undefined;
-    const serving = await serve(host, {
-      options: { handlerTimeout: 150 },
-      handler: (_event, context) => {
-        signal = context.signal;
-        return hanging();
-      },
-    });
-    const started = performance.now();
-    expectRefused(await exchange(serving.port, post()), 503, 'handler_timeout');
-    expect(performance.now() - started).toBeGreaterThan(140);
-    expect(signal!.aborted).toBe(true);
-    expect(signal!.reason).toMatchObject({ code: 'handler_timeout' });
-  });
-
-  it('sends one reply if the handler ends after the 503', async () => {
-    let late: Promise<unknown> | undefined;
-    const serving = await serve(host, {
-      options: { handlerTimeout: 50 },
-      handler: ({ reference }, { signal }) => {
-        if (reference !== REFERENCE) return undefined;
-        late = new Promise((_, reject) => {
-          signal!.addEventListener('abort', () => setTimeout(reject, 20, new OutOfStock('late')));
-        });
-        return late;
-      },
-    });
-    const wire = await begin(serving.port, post());
-    expectRefused(await wire.reply(), 503, 'handler_timeout');
-    await late!.catch(() => undefined);
-    await wire.send(genuine('order-next'));
-    expectAcknowledged(await wire.reply());
-    expect(serving.errors).toEqual([]);
-  });
-
-  it('gives the handler the request of the host, `signal`, and no means to answer', async () => {
-    const contexts: object[] = [];
-    const serving = await serve(host, {
-      handler: (_event, context) => void contexts.push(context),
-    });
-    expectAcknowledged(await exchange(serving.port, post()));
-    expect(Object.keys(contexts[0]!).sort()).toEqual(host.capabilities.context);
-  });
-
-  it('releases a handler that never settles at handlerTimeout, even if its sender is gone', async () => {
+  it('G06 releases a handler that never settles at handlerTimeout, even if its sender is gone', async () => {
     let signal: AbortSignal | undefined;
     const serving = await serve(host, {
       options: { handlerTimeout: 200 },
       handler: ({ reference }, context) => {
         if (reference !== REFERENCE) return undefined;
         signal = context.signal;
-        return hanging();
+        return new Promise<never>(() => undefined);
       },
     });
     const wire = await begin(serving.port, post());
@@ -196,6 +267,50 @@ describe.each(handlerHosts)('$name', (host) => {
     // A leaving sender does not abort the handler. Only the time limit does.
     expect(signal!.aborted).toBe(false);
     await eventually('the abort', () => signal!.aborted);
-    expect(serving.errors).toEqual([]);
+  });
+
+  it('G09 acknowledges the retry of a delivery that failed after its credit', async () => {
+    const paid = new Set<string>();
+    const serving = await serve(host, {
+      handler: ({ reference }) => {
+        if (paid.has(reference)) return;
+        paid.add(reference);
+        if (reference === REFERENCE) throw new OutOfStock('after the credit');
+      },
+    });
+    expect((await exchange(serving.port, post())).status).toBe(500);
+    expectAcknowledged(await exchange(serving.port, post()));
+    expect(references(serving)).toEqual([REFERENCE, REFERENCE]);
+  });
+});
+
+describe.each([...handlerHosts, lambda])('$name in production', (host) => {
+  afterEach(() => void vi.unstubAllEnvs());
+
+  it('P14 writes one line to the console for each fault, and gives a logger its fields', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const error = new OutOfStock('sold');
+    const handler = (): Promise<never> => Promise.reject(error);
+    const forged = post(BODY, { signature: mac(BODY, 'another secret') });
+    const serving = await serve(host, { handler, afterwards: 200 });
+    await exchange(serving.port, forged);
+    await exchange(serving.port, post());
+    const lines = log()
+      .split('\n')
+      .filter((line) => line.includes('[paylink]'));
+    expect(lines).toEqual([
+      expect.stringContaining('[paylink] 401 invalid_signature: '),
+      expect.stringContaining(`[paylink] 500 handler_failed: "${REFERENCE}": sold`),
+    ]);
+
+    const logger = { warn: vi.fn<Logger['warn']>(), error: vi.fn<Logger['error']>() };
+    const logged = await serve(host, { handler, options: { logger } });
+    await exchange(logged.port, forged);
+    await exchange(logged.port, post());
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+    expect(logger.error.mock.calls[0]![1]).toMatchObject({
+      ...{ code: 'handler_failed', status: 500, reference: REFERENCE },
+      ...{ kind: 'payment.succeeded', error },
+    });
   });
 });

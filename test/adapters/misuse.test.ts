@@ -1,9 +1,19 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { bodyParser } from '@koa/bodyparser';
 import { ConfigurationError } from '@paylink/core';
-import { describe, expect, it } from 'vitest';
-import { BODY, bodyOf, head, mac, post, REFERENCE } from './deliveries.js';
+import { paymentGate, webhookEvent } from '@paylink/express';
+import { paymentGate as koaGate, webhookEvent as koaEvent } from '@paylink/koa';
+import { signedDelivery } from '@paylink/testing';
+import express from 'express';
+import Koa from 'koa';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BODY, bodyOf, head, mac, post, REFERENCE, SECRET } from './deliveries.js';
 import type { Surroundings } from './hosts/host.js';
-import { gateHosts, hosts } from './hosts/index.js';
+import { gateHosts, handlerHosts } from './hosts/index.js';
 import { eventually, expectAcknowledged, expectRefused, references, serve } from './serving.js';
 import { log } from './watch.js';
 import { begin, exchange } from './wire.js';
@@ -19,7 +29,7 @@ const consumed: readonly Surroundings[] = [
 
 const kept: readonly Surroundings[] = ['a JSON parser that keeps a Buffer', 'a raw parser'];
 
-const byMisuse = hosts.flatMap((host) =>
+const byMisuse = [...handlerHosts, ...gateHosts].flatMap((host) =>
   host.capabilities.surroundings.map((surroundings) => ({ host, name: host.name, surroundings })),
 );
 const cases = (chosen: readonly Surroundings[]) =>
@@ -37,7 +47,7 @@ const ways = (body: Buffer, request = post(body)): Buffer[][] => [
 
 describe('if middleware handles the body first', () => {
   it.each(cases(consumed))(
-    '%s behind %s answers 500 and logs the remedy',
+    'F01 F05 F06 F14 %s behind %s answers 500 and logs the remedy',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings, afterwards: 500 });
       for (const pieces of ways(BODY)) {
@@ -50,7 +60,7 @@ describe('if middleware handles the body first', () => {
   );
 
   it.each(cases(consumed))(
-    '%s behind %s does not verify a rebuilt body',
+    'F03 %s behind %s does not verify a rebuilt body',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings, afterwards: 500 });
       // The output of JSON.stringify(req.body) and its signature: a middleware that repaired the
@@ -65,7 +75,7 @@ describe('if middleware handles the body first', () => {
   );
 
   it.each(cases(kept))(
-    '%s behind %s verifies the kept bytes',
+    'F04 %s behind %s verifies the kept bytes',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       const body = Buffer.from(`{ "reference" :  "${REFERENCE}" }\n`);
@@ -86,7 +96,7 @@ describe('if middleware handles the body first', () => {
   );
 
   it.each(cases(['a clone', 'a body limit']))(
-    '%s behind %s reads the body that middleware left',
+    'F01 %s behind %s reads the body that middleware left',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       for (const framing of [BODY.length, 'chunked'] as const) {
@@ -102,20 +112,23 @@ describe('if middleware handles the body first', () => {
     },
   );
 
-  it.each(cases(kept))('%s behind %s applies its own limit', async (_name, surroundings, host) => {
-    const serving = await serve(host, { surroundings, options: { bodyLimit: 100 } });
-    const body = bodyOf(101);
-    expectRefused(await exchange(serving.port, post(body)), 413, 'body_too_large');
-    expectRefused(
-      await exchange(serving.port, post(body, { framing: 'chunked' })),
-      413,
-      'body_too_large',
-    );
-    expect(serving.events).toEqual([]);
-  });
+  it.each(cases(kept))(
+    'F04 F10 %s behind %s applies its own limit',
+    async (_name, surroundings, host) => {
+      const serving = await serve(host, { surroundings, options: { bodyLimit: 100 } });
+      const body = bodyOf(101);
+      expectRefused(await exchange(serving.port, post(body)), 413, 'body_too_large');
+      expectRefused(
+        await exchange(serving.port, post(body, { framing: 'chunked' })),
+        413,
+        'body_too_large',
+      );
+      expect(serving.events).toEqual([]);
+    },
+  );
 
   it.each(cases(kept))(
-    '%s behind %s refuses a body that the parser inflated',
+    'D12 F04 %s behind %s refuses a body that the parser inflated',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       for (const signed of [BODY, gzipSync(BODY)]) {
@@ -131,7 +144,7 @@ describe('if middleware handles the body first', () => {
   );
 
   it.each(cases(['a JSON parser', 'a form parser', 'a JSON parser on the parent']))(
-    '%s behind %s works if the parser skips the content type',
+    'F01 %s behind %s works if the parser skips the content type',
     async (_name, surroundings, host) => {
       const serving = await serve(host, {
         surroundings,
@@ -145,7 +158,7 @@ describe('if middleware handles the body first', () => {
   );
 
   it.each(cases(['a listener for data']))(
-    '%s behind %s also reads every byte, and answers genuine and forged deliveries',
+    'O11 %s behind %s also reads every byte, and answers genuine and forged deliveries',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       for (const framing of [BODY.length, 'chunked'] as const) {
@@ -161,7 +174,7 @@ describe('if middleware handles the body first', () => {
   );
 
   it.each(cases(['a listener for data, a tick earlier']))(
-    '%s behind %s reads a body that comes later, and names the cause of a consumed body',
+    'O11 %s behind %s reads a body that comes later, and names the cause of a consumed body',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings, afterwards: [200, 500] });
       for (const [signature, status] of [
@@ -189,7 +202,7 @@ describe('if middleware handles the body first', () => {
   );
 
   it.each(cases(consumed))(
-    '%s behind %s does not hang on an empty body',
+    'F01 %s behind %s does not hang on an empty body',
     async (_name, surroundings, host) => {
       // Parsers read to the end before Paylink, so the host's time limit applies. Without a body,
       // Paylink's limit applies.
@@ -204,7 +217,7 @@ describe('if middleware handles the body first', () => {
 
 describe('if middleware inflates the body and deletes Content-Encoding', () => {
   it.each(cases(['an inflater']))(
-    '%s behind %s refuses the inflated body',
+    'N19 %s behind %s refuses the inflated body',
     async (_name, surroundings, host) => {
       const serving = await serve(host, { surroundings });
       for (const signed of [BODY, gzipSync(BODY)]) {
@@ -225,7 +238,7 @@ describe('if middleware inflates the body and deletes Content-Encoding', () => {
 
 describe('if the webhook is mounted twice', () => {
   it.each(cases(['the webhook twice']))(
-    '%s with %s credits once',
+    'F21 %s with %s credits once',
     async (_name, surroundings, host) => {
       const { gate } = host.capabilities;
       const serving = await serve(host, { surroundings, afterwards: gate ? 500 : 200 });
@@ -241,7 +254,7 @@ describe('if the webhook is mounted twice', () => {
   );
 
   it.each(cases(['another webhook at once']))(
-    '%s with %s credits once and sends one reply',
+    'F21 %s with %s credits once and sends one reply',
     async (_name, surroundings, host) => {
       // The second webhook finds no body to verify, and does not run the handler again.
       let working = 0;
@@ -268,24 +281,73 @@ describe('if the webhook is mounted twice', () => {
 });
 
 describe.each(gateHosts)('$name', (host) => {
-  it('fails closed if the route has no gate', async () => {
+  it('F22 fails closed if the route has no gate', async () => {
     const serving = await serve(host, { surroundings: 'no gate', afterwards: 500 });
     expect((await exchange(serving.port, post())).status).toBe(500);
     expect((await exchange(serving.port, post(BODY, { signature: [] }))).status).toBe(500);
     expect(serving.events).toEqual([]);
-    expect(serving.errors).toEqual([
+    expect(serving.hostErrors).toEqual([
       expect.any(ConfigurationError),
       expect.any(ConfigurationError),
     ]);
   });
 
-  it('passes on no refused event, whatever the route does', async () => {
-    const serving = await serve(host);
-    expectRefused(
-      await exchange(serving.port, post(BODY, { signature: [] })),
-      401,
-      'invalid_signature',
-    );
-    expect([serving.events, serving.errors]).toEqual([[], []]);
+  it('gives an error of the code behind the gate to the host, and passes on no refused event', async () => {
+    const error = new RangeError('mine');
+    const serving = await serve(host, {
+      handler: ({ reference }) => reference === REFERENCE && Promise.reject(error),
+    });
+    const forged = post(BODY, { signature: [] });
+    expectRefused(await exchange(serving.port, forged), 401, 'invalid_signature');
+    expect(serving.events).toEqual([]);
+    expect((await exchange(serving.port, post())).status).toBe(500);
+    expect(serving.hostErrors).toEqual([error]);
   });
 });
+
+describe('a gate in front of every parser', () => {
+  it.each([
+    ['Express 5', () => onExpress(express)],
+    ['Express 4', () => onExpress(createRequire(import.meta.url)('express4') as typeof express)],
+    ['Koa', onKoa],
+  ])('gives the handler the event on %s', async (_name, listener) => {
+    const server = createServer(listener()).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const long = `{"reference":"order-42","note":"${'a'.repeat(60_000)}"}`;
+    for (const rawBody of ['{"reference":"order-42"}', long]) {
+      const sent = signedDelivery({ secret: SECRET, rawBody }).send(`${origin}/webhooks/payments`);
+      expect(await (await sent).json()).toEqual({ reference: 'order-42' });
+    }
+    const headers = { 'content-type': 'application/json' };
+    const other = await fetch(`${origin}/other`, { method: 'POST', headers, body: '{"a":1}' });
+    expect(await other.json()).toEqual({ a: 1 });
+  });
+});
+
+function onExpress(version: typeof express): RequestListener {
+  return version()
+    .use('/webhooks', paymentGate({ secret: SECRET }))
+    .use(version.json(), version.text(), version.raw({ type: '*/*' }))
+    .post(
+      '/webhooks/payments',
+      (req, res) => void res.json({ reference: webhookEvent(req).reference }),
+    )
+    .post('/other', (req, res) => void res.json(req.body)) as RequestListener;
+}
+
+function onKoa(): RequestListener {
+  const gate = koaGate({ secret: SECRET });
+  const app = new Koa();
+  app.use((ctx, next): Promise<unknown> =>
+    ctx.path.startsWith('/webhooks') ? (gate(ctx, next) as Promise<unknown>) : next(),
+  );
+  app.use(bodyParser());
+  app.use((ctx) => {
+    const parsed: unknown = ctx.request.body;
+    ctx.body = ctx.path === '/other' ? parsed : { reference: koaEvent(ctx).reference };
+  });
+  const listener = app.callback();
+  return (req, res) => void listener(req, res);
+}

@@ -188,7 +188,7 @@ const deliveryOf = (name: string, reference: string, type?: string): SignedDeliv
   signedDelivery({ secret: SECRETS.get(name)!, reference, ...(type && { type }) });
 
 describe.each(Object.entries(adapters))('payments on %s', (_name, listen) => {
-  it('credit a payment only if the service reports success, for any unsigned kind', async () => {
+  it('E06 credit a payment only if the service reports success, for any unsigned kind', async () => {
     const send = await listen(paymentsOf());
     statuses = new Map([
       ['acme pending', 'pending'],
@@ -209,7 +209,7 @@ describe.each(Object.entries(adapters))('payments on %s', (_name, listen) => {
     expect(credited).toEqual(['acme paid', 'acme failed']);
   });
 
-  it('credit one order number of two merchants once each, with the client of each merchant', async () => {
+  it('N03 N04 credit one order number of two merchants once each, with the client of each merchant', async () => {
     const send = await listen(paymentsOf());
     const [acme, bolt] = [deliveryOf('acme', 'order-1'), deliveryOf('bolt', 'order-1')];
     // Paid for one merchant only. The other merchant's payment of the same number is pending.

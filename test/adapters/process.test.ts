@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 describe.each(oneOfEach)('$name', (host) => {
-  it('finishes the handler on SIGTERM, acknowledges, accepts no new connection, and exits', async () => {
+  it('G10 finishes the handler on SIGTERM, acknowledges, accepts no new connection, and exits', async () => {
     child = new Child(host.name);
     const port = await child.told('port');
     const wire = await begin(port, genuine('order-slow'));
@@ -27,7 +27,7 @@ describe.each(oneOfEach)('$name', (host) => {
     await expect(Wire.open(port)).rejects.toThrow();
   });
 
-  it('acknowledges no delivery that a crash of the process interrupts', async () => {
+  it('G11 acknowledges no delivery that a crash of the process interrupts', async () => {
     child = new Child(host.name);
     const wire = await begin(await child.told('port'), genuine('order-crash'));
     expect(await child.told('handling')).toBe('order-crash');
@@ -56,7 +56,7 @@ describe.each(readers)('$name', (host) => {
   const LIMIT = 8_192;
   const PIECE = 128;
 
-  it('buffers small pieces of 500 slow senders in little more memory than their bytes', async ({
+  it('D11 buffers small pieces of 500 slow senders in little more memory than their bytes', async ({
     annotate,
   }) => {
     child = new Child(host.name, LIMIT);

@@ -11,7 +11,7 @@ const tell = (message: ChildMessage): void => void process.send!(message);
 
 const listening = await host.listen({
   options: { secret: SECRET, bodyLimit: Number(bodyLimit), bodyTimeout: 60_000 },
-  onError: () => undefined,
+  onHostError: () => undefined,
   handler: async ({ reference }) => {
     tell({ handling: reference });
     if (reference === 'order-crash') {

@@ -1,14 +1,8 @@
 /** A server under attack, with the checks after every test. */
 import { afterEach, expect } from 'vitest';
 import { genuine, SECRET } from './deliveries.js';
-import type {
-  HandlerOptions,
-  Host,
-  Listening,
-  MerchantEvent,
-  Setup,
-  Surroundings,
-} from './hosts/host.js';
+import type { Host, HostOptions, Listening } from './hosts/host.js';
+import type { MerchantEvent, Setup, Surroundings } from './hosts/host.js';
 import { mustStaySecret } from './secrets.js';
 import { expectNoSecretIn, expectNothingAmiss } from './watch.js';
 import { closeWires, exchange, type Wire, type WireReply } from './wire.js';
@@ -20,13 +14,15 @@ export interface Serving {
   readonly port: number;
   /** The events that reached the merchant's code. */
   readonly events: MerchantEvent[];
-  /** The errors that reached the host's error handler. */
+  /** The errors that the hook `onError` got. */
   readonly errors: unknown[];
+  /** The errors that reached the host's error handler: none, except behind a gate. */
+  readonly hostErrors: unknown[];
   connections(): Promise<number>;
 }
 
 export interface Circumstances {
-  readonly options?: Partial<HandlerOptions>;
+  readonly options?: Partial<HostOptions>;
   readonly surroundings?: Surroundings;
   readonly handler?: Setup['handler'];
   /** The expected statuses of a genuine delivery afterwards, for servers that cannot accept any. */
@@ -51,20 +47,22 @@ export async function serve(
   mustStaySecret(SECRET);
   const events: MerchantEvent[] = [];
   const errors: unknown[] = [];
+  const hostErrors: unknown[] = [];
   const listening = await host.listen({
-    options: { secret: SECRET, ...options },
+    options: { secret: SECRET, onError: (error) => errors.push(error), ...options },
     surroundings,
     handler: (event, context) => {
       events.push(event);
       return event.reference === AFTERWARDS ? undefined : handler?.(event, context);
     },
-    onError: (error) => errors.push(error),
+    onHostError: (error) => hostErrors.push(error),
   });
   const serving = {
     host,
     port: listening.port,
     events,
     errors,
+    hostErrors,
     connections: () => listening.connections(),
   };
   running.add({ serving, listening, afterwards: [afterwards].flat() });
@@ -82,6 +80,7 @@ afterEach(async () => {
         expect(reply.body).toBe(RECEIVED);
         expect(serving.events.at(-1)?.reference).toBe(AFTERWARDS);
       }
+      if (!serving.host.capabilities.gate) expect(serving.hostErrors).toEqual([]);
     }
   } finally {
     closeWires();

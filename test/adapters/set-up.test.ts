@@ -6,11 +6,11 @@ import * as fastify from '@paylink/fastify';
 import * as fetchHost from '@paylink/fetch';
 import * as koa from '@paylink/koa';
 import * as lambda from '@paylink/lambda';
-import { PaymentWebhook } from '@paylink/nest';
+import { paymentGate as nestGate } from '@paylink/nest';
 import * as next from '@paylink/next';
 import * as pages from '@paylink/next/pages';
 import * as node from '@paylink/node';
-import { paymentWebhook as honoWebhook } from '@paylink/hono';
+import { paymentGate as honoGate, paymentWebhook as honoWebhook } from '@paylink/hono';
 import { signedDelivery } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 
@@ -57,6 +57,7 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
       (headers) => ['headers', headers] as const,
     ),
     ...[null, {}, { warn: handler }].map((logger) => ['logger', logger] as const),
+    ...[null, 'console', {}].map((onError) => ['onError', onError] as const),
   ])('refuses an invalid option %s: %j', (option, value) => {
     expect(() => make({ secret, [option]: value }, handler)).toThrow(
       new RegExp(`^${option} must `),
@@ -64,14 +65,13 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
   });
 
   it.each([
-    ['confirm', /^confirm is the option `client` of createPayments \(@paylink\/payments\)/],
-    ['idempotency', /^idempotency is the option `store` of createPayments \(@paylink\/payments\)/],
+    ['client', /^client is an option of createPayments \(@paylink\/payments\)/],
     ['tenant', /^tenant comes from the `secret` function: return \{ secret, tenant \}/],
   ])('names the right place of the misplaced option %s', (option, message) => {
     expect(() => make({ secret, [option]: {} }, handler)).toThrow(message);
   });
 
-  it('refuses a bare prefix, a placeholder and a masked value as a secret', () => {
+  it('N18 refuses a bare prefix, a placeholder and a masked value as a secret', () => {
     for (const value of [
       'whsec_',
       'whsk_',
@@ -97,18 +97,26 @@ it.each(Object.entries({ ...untyped, Fastify: fastify.paymentWebhook as Make }))
   },
 );
 
-it.each([null, 'console', {}])('node:http refuses an invalid onError: %j', (onError) => {
-  expect(() => (node.paymentWebhook as Make)({ secret, onError }, handler)).toThrow(
-    /^onError must be a function/,
-  );
-});
+it.each(
+  Object.entries({
+    Express: express.paymentGate,
+    Koa: koa.paymentGate,
+    Hono: honoGate,
+    NestJS: nestGate,
+  }),
+)(
+  'B02 B04 N18 the gate of %s refuses a bare prefix, a placeholder and options of handlers',
+  (_name, gate) => {
+    const make = gate as (options: object) => unknown;
+    for (const value of ['', 'whsec_', 'your-webhook-secret'])
+      expect(() => make({ secret: value })).toThrow(/^secret is /);
+    expect(() => make({ secret, handlerTimeout: 1 })).toThrow(
+      /^handlerTimeout is an unknown option/,
+    );
+  },
+);
 
-it('NestJS refuses a bare prefix and a placeholder as a secret', () => {
-  for (const secret of ['whsec_', 'your-webhook-secret'])
-    expect(() => PaymentWebhook({ secret })).toThrow(/^secret is /);
-});
-
-it('Next.js answers every request with 500 if the secret is a placeholder', async () => {
+it('N18 Next.js answers every request with 500 if the secret is a placeholder', async () => {
   const POST = next.paymentWebhook({ secret: 'your-webhook-secret', logger: SILENT }, handler);
   const response = await POST(
     signedDelivery({ secret: 'your-webhook-secret' }).toRequest('http://localhost/'),

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { createVerifier, isWebhookError, verifySignature } from '@paylink/core';
 import { describe, expect, it } from 'vitest';
 import { BODY, head, mac, PATH, post, REFERENCE, SECRET, type Message } from './deliveries.js';
-import { hosts } from './hosts/index.js';
+import { handlerHosts, hosts } from './hosts/index.js';
 import {
   expectAcknowledged,
   expectEnded,
@@ -34,19 +34,19 @@ function flipped(bit: number): string {
 }
 
 const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
-  ['rejects a delivery without the header', { signature: [] }],
-  ['rejects an empty header', { signature: '' }],
-  ['rejects a header of blanks', { signature: ' \t  ' }],
-  ['rejects two header lines with the same valid value', { signature: [VALID, VALID] }],
+  ['A01 rejects a delivery without the header', { signature: [] }],
+  ['A02 rejects an empty header', { signature: '' }],
+  ['A02 rejects a header of blanks', { signature: ' \t  ' }],
+  ['A03 rejects two header lines with the same valid value', { signature: [VALID, VALID] }],
   [
-    'rejects one header line with the valid value twice',
+    'A03 rejects one header line with the valid value twice',
     { signature: `${VALID}, ${VALID}` },
     { signature: `${VALID},${VALID}` },
   ],
-  ['rejects a valid header line before a forged one', { signature: [VALID, FORGED] }],
-  ['rejects a forged header line before a valid one', { signature: [FORGED, VALID] }],
+  ['A04 rejects a valid header line before a forged one', { signature: [VALID, FORGED] }],
+  ['A04 rejects a forged header line before a valid one', { signature: [FORGED, VALID] }],
   [
-    'rejects a valid header line beside an empty one, in either order, with any lines between them',
+    'A04 rejects a valid header line beside an empty one, in either order, with any lines between them',
     { signature: [VALID, ''] },
     { signature: ['', VALID] },
     {
@@ -57,51 +57,54 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
       ],
     },
   ],
-  ['rejects upper-case hex', { signature: VALID.toUpperCase() }],
-  ['rejects mixed-case hex', { signature: VALID.replace(/[a-f]/, (digit) => digit.toUpperCase()) }],
+  ['A06 rejects upper-case hex', { signature: VALID.toUpperCase() }],
   [
-    'rejects a signature with a blank inside',
+    'A06 rejects mixed-case hex',
+    { signature: VALID.replace(/[a-f]/, (digit) => digit.toUpperCase()) },
+  ],
+  [
+    'A08 rejects a signature with a blank inside',
     { signature: `${VALID.slice(0, 32)} ${VALID.slice(32)}` },
     { signature: `${VALID.slice(0, 32)}\t${VALID.slice(32)}` },
   ],
   ...['sha256=', 'v1=', '0x', 'sha256:', 'hmac-sha256 '].map(
     (prefix) =>
-      [`rejects a signature with "${prefix}" in front`, { signature: prefix + VALID }] as const,
+      [`A09 rejects a signature with "${prefix}" in front`, { signature: prefix + VALID }] as const,
   ),
   [
-    'rejects a quoted signature',
+    'A09 rejects a quoted signature',
     { signature: `"${VALID}"` },
     { signature: `'${VALID}'` },
     { signature: `<${VALID}>` },
     { signature: `:${VALID}:` },
   ],
   [
-    'rejects base64 and base64url of the right MAC',
+    'A09 rejects base64 and base64url of the right MAC',
     ...(['base64', 'base64url'] as const).map((to) => ({ signature: encoded(to) })),
   ],
   [
-    'rejects the right MAC cut to any length from 0 to 63',
+    'A11 rejects the right MAC cut to any length from 0 to 63',
     ...range(64).map((length) => ({ signature: VALID.slice(0, length) })),
   ],
   [
-    'rejects the end of the right MAC alone',
+    'A11 rejects the end of the right MAC alone',
     { signature: VALID.slice(1) },
     { signature: VALID.slice(32) },
   ],
   ...[VALID[0]!, 'zz', '00', 'g', '=', ';', ',', '\u00a0', ` ${FORGED}`, VALID].map(
     (more) =>
       [
-        `rejects the right MAC with ${inspect(more.slice(0, 8))} after it`,
+        `A12 rejects the right MAC with ${inspect(more.slice(0, 8))} after it`,
         { signature: VALID + more },
       ] as const,
   ),
   [
-    'rejects the right MAC with a prefix',
+    'A12 rejects the right MAC with a prefix',
     { signature: `0${VALID}` },
     { signature: `\u00a0${VALID}` },
   ],
   [
-    'rejects 64 characters that are not all hexadecimal',
+    'A13 rejects 64 characters that are not all hexadecimal',
     { signature: `g${VALID.slice(1)}` },
     { signature: `${VALID.slice(0, 63)}g` },
     { signature: `${VALID.slice(0, 62)}zz` },
@@ -109,7 +112,7 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { signature: `-${VALID.slice(1)}` },
   ],
   [
-    'rejects non-ASCII characters of length 64 by any count',
+    'A14 rejects non-ASCII characters of length 64 by any count',
     { signature: `é${VALID.slice(1)}` },
     { signature: utf8(`é${VALID.slice(1)}`) },
     { signature: utf8(`é${VALID.slice(2)}`) },
@@ -124,7 +127,7 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     },
   ],
   [
-    'rejects well-known MACs',
+    'A17 rejects well-known MACs',
     { signature: '0'.repeat(64) },
     { signature: 'f'.repeat(64) },
     { signature: mac('') },
@@ -134,11 +137,11 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { signature: mac(BODY, '\0') },
   ],
   [
-    'rejects the right MAC with any one of its 256 bits changed',
+    'A18 rejects the right MAC with any one of its 256 bits changed',
     ...range(256).map((bit) => ({ signature: flipped(bit) })),
   ],
   [
-    'rejects every other algorithm over the same secret and body',
+    'A19 rejects every other algorithm over the same secret and body',
     { signature: mac(BODY, SECRET, 'sha1') },
     { signature: mac(BODY, SECRET, 'sha512') },
     { signature: mac(BODY, SECRET, 'sha512').slice(0, 64) },
@@ -153,14 +156,14 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
     { signature: mac(VALID) },
   ],
   [
-    'rejects the signature under a similar header name',
+    'A21 rejects the signature under a similar header name',
     { signature: [], lines: [['X_Service_Signature', VALID]] },
     { signature: [], lines: [['X-Service-Signature-256', VALID]] },
     { signature: [], lines: [['Service-Signature', VALID]] },
     { signature: [], lines: [['Authorization', `Signature ${VALID}`]] },
   ],
   [
-    'rejects a signature in the query',
+    'A23 rejects a signature in the query',
     {
       signature: [],
       path: `${PATH}?x-service-signature=${VALID}&X-Service-Signature=${VALID}&signature=${VALID}`,
@@ -175,26 +178,26 @@ function encoded(encoding: 'base64' | 'base64url'): string {
 }
 
 const refusedByNode: readonly (readonly [title: string, signature: string])[] = [
-  ['lets Node refuse a folded header line', `${VALID.slice(0, 32)}\r\n ${VALID.slice(32)}`],
-  ['lets Node refuse a lone CR in the header', `${VALID}\r`],
-  ['lets Node refuse a lone LF in the header', `${VALID.slice(0, 32)}\n${VALID.slice(32)}`],
-  ['lets Node refuse a NUL after the right MAC', `${VALID}\0`],
-  ['lets Node refuse a NUL before the right MAC', `\0${VALID}`],
-  ['lets Node refuse a control character inside the MAC', `${VALID.slice(0, 63)}\x01`],
-  ['lets Node refuse a DEL after the right MAC', `${VALID}\x7f`],
+  ['A08 lets Node refuse a folded header line', `${VALID.slice(0, 32)}\r\n ${VALID.slice(32)}`],
+  ['A08 lets Node refuse a lone CR in the header', `${VALID}\r`],
+  ['A08 lets Node refuse a lone LF in the header', `${VALID.slice(0, 32)}\n${VALID.slice(32)}`],
+  ['A12 lets Node refuse a NUL after the right MAC', `${VALID}\0`],
+  ['A15 lets Node refuse a NUL before the right MAC', `\0${VALID}`],
+  ['A15 lets Node refuse a control character inside the MAC', `${VALID.slice(0, 63)}\x01`],
+  ['A15 lets Node refuse a DEL after the right MAC', `${VALID}\x7f`],
 ];
 
 const accepted: readonly (readonly [title: string, message: Message])[] = [
   [
-    'accepts blanks and tabs around the signature, which HTTP strips',
+    'A07 accepts blanks and tabs around the signature, which HTTP strips',
     { signature: ` \t ${VALID}\t  ` },
   ],
   [
-    'accepts the header names in any case',
+    'A21 accepts the header names in any case',
     { signature: [], lines: [['x-SERVICE-signature', VALID]] },
   ],
   [
-    'accepts the right header beside one with underscores in its name',
+    'A21 accepts the right header beside one with underscores in its name',
     { lines: [['X_Service_Signature', FORGED]] },
   ],
 ];
@@ -228,7 +231,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('rejects a signature in the body', async () => {
+  it('A23 rejects a signature in the body', async () => {
     const serving = await serve(host);
     const body = JSON.stringify({
       reference: REFERENCE,
@@ -248,20 +251,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('answers an impossible signature at once, without waiting for the body', async () => {
-    const serving = await serve(host);
-    const answered = async (signature: readonly string[]): Promise<void> => {
-      const wire = await Wire.open(serving.port);
-      await wire.send(head(BODY, { signature, framing: 60_000 }));
-      const reply = await wire.reply();
-      expectRefused(reply, 401, 'invalid_signature');
-      await expectEnded(host, reply, wire);
-    };
-    await Promise.all([[], [''], ['short'], [VALID, VALID], [VALID.toUpperCase()]].map(answered));
-    expect(serving.events).toEqual([]);
-  });
-
-  it('answers every signature fault with the same bytes', async () => {
+  it('J02 answers every signature fault with the same bytes', async () => {
     const serving = await serve(host);
     const wrong = flipped(0);
     const faults = [
@@ -283,8 +273,23 @@ describe.each(hosts)('$name', (host) => {
     expect(replies.size).toBe(1);
     expect(serving.events).toEqual([]);
   });
+});
 
-  it('sends neither a stack trace nor its own banner', async () => {
+describe.each(handlerHosts)('$name', (host) => {
+  it('A01 answers an impossible signature at once, without waiting for the body', async () => {
+    const serving = await serve(host);
+    const answered = async (signature: readonly string[]): Promise<void> => {
+      const wire = await Wire.open(serving.port);
+      await wire.send(head(BODY, { signature, framing: 60_000 }));
+      const reply = await wire.reply();
+      expectRefused(reply, 401, 'invalid_signature');
+      await expectEnded(host, reply, wire);
+    };
+    await Promise.all([[], [''], ['short'], [VALID, VALID], [VALID.toUpperCase()]].map(answered));
+    expect(serving.events).toEqual([]);
+  });
+
+  it('J11 sends neither a stack trace nor its own banner', async () => {
     const serving = await serve(host);
     const requests = [
       post(),
@@ -314,22 +319,22 @@ describe('the verification API', () => {
   const verifier = createVerifier({ secret: SECRET });
   const arrayLike = { toString: () => VALID, length: 64, [Symbol.toPrimitive]: () => VALID };
   const values: readonly (readonly [title: string, value: unknown])[] = [
-    ['rejects an array that holds the valid signature', [VALID]],
-    ['rejects an array of two valid signatures', [VALID, VALID]],
-    ['rejects a number', 1e63],
-    ['rejects a Buffer of the valid signature', Buffer.from(VALID)],
-    ['rejects undefined', undefined],
-    ['rejects null', null],
-    ['rejects an object that converts to the valid signature', arrayLike],
-    ['rejects a String object', Object(VALID)],
-    ['rejects a Proxy of a String object', new Proxy(Object(VALID) as object, {})],
-    ['rejects a NUL after the right MAC', `${VALID}\0`],
-    ['rejects a line break after the right MAC', `${VALID}\n`],
-    ['rejects a control character instead of a digit', `\x01${VALID.slice(1)}`],
+    ['A20 rejects an array that holds the valid signature', [VALID]],
+    ['A20 rejects an array of two valid signatures', [VALID, VALID]],
+    ['A20 rejects a number', 1e63],
+    ['A20 rejects a Buffer of the valid signature', Buffer.from(VALID)],
+    ['A20 rejects undefined', undefined],
+    ['A20 rejects null', null],
+    ['A20 rejects an object that converts to the valid signature', arrayLike],
+    ['A20 rejects a String object', Object(VALID)],
+    ['A20 rejects a Proxy of a String object', new Proxy(Object(VALID) as object, {})],
+    ['A15 rejects a NUL after the right MAC', `${VALID}\0`],
+    ['A15 rejects a line break after the right MAC', `${VALID}\n`],
+    ['A15 rejects a control character instead of a digit', `\x01${VALID.slice(1)}`],
     // The lower case of U+0130 has two characters. U+FF10 and others share their low byte with a
     // control character.
     [
-      'rejects wide characters whose low bytes are the right digits',
+      'A14 rejects wide characters whose low bytes are the right digits',
       Array.from(VALID, (digit) => String.fromCharCode(digit.charCodeAt(0) | 0x100)).join(''),
     ],
   ];
@@ -355,7 +360,7 @@ describe('the verification API', () => {
     }
   });
 
-  it('resolves with the event or throws, and never returns a boolean', async () => {
+  it('F20 resolves with the event or throws, and never returns a boolean', async () => {
     const headers = { 'x-service-signature': VALID, 'x-service-event': 'payment.succeeded' };
     expect((await verifier.verify(BODY, headers)).reference).toBe(REFERENCE);
     await expect(verifySignature(BODY, VALID, SECRET)).resolves.toBeUndefined();
@@ -377,7 +382,7 @@ describe('the verification API', () => {
     ['a JSON form of a Buffer', BODY.toJSON()],
     ['an ArrayBuffer', new Uint8Array(BODY).buffer],
     ['nothing', undefined],
-  ])('refuses a body that is not raw bytes: %s', async (_what, body) => {
+  ])('F03 refuses a body that is not raw bytes: %s', async (_what, body) => {
     const bytes = body as Uint8Array;
     const headers = { 'x-service-signature': VALID, 'x-service-event': 'payment.succeeded' };
     await expect(verifier.verify(bytes, headers)).rejects.toMatchObject({ code: 'body_consumed' });

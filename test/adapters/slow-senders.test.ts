@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BODY, chunk, genuine, head, post, REFERENCE } from './deliveries.js';
 import { holdLimits } from './held-limits.js';
-import { hosts } from './hosts/index.js';
+import { handlerHosts } from './hosts/index.js';
 import {
   eventually,
   expectAcknowledged,
@@ -17,8 +17,8 @@ const BODY_TIMEOUT = 7_000;
 /** Milliseconds that a receiver gives a sender to read its reply. */
 const LINGER = 1_000;
 
-describe.each(hosts)('$name', (host) => {
-  it('answers 408 and closes if the rest of a body never comes, also after 100 Continue', async () => {
+describe.each(handlerHosts)('$name', (host) => {
+  it('D06 D16 answers 408 and closes if the rest of a body never comes, also after 100 Continue', async () => {
     const serving = await serve(host, { options: { bodyTimeout: BODY_TIMEOUT } });
     using limits = holdLimits(BODY_TIMEOUT, LINGER);
     const toldToContinue = await begin(
@@ -44,7 +44,7 @@ describe.each(hosts)('$name', (host) => {
     await eventually('the end of the connections', async () => (await serving.connections()) === 0);
   });
 
-  it('gives the whole body one deadline, even if it trickles steadily', async () => {
+  it('D10 gives the whole body one deadline, even if it trickles steadily', async () => {
     const serving = await serve(host, { options: { bodyTimeout: BODY_TIMEOUT } });
     using limits = holdLimits(BODY_TIMEOUT, LINGER);
     const wire = await begin(serving.port, head(BODY, { framing: 'chunked' }));
@@ -66,7 +66,7 @@ describe.each(hosts)('$name', (host) => {
     expect(new Set(references(serving))).toEqual(new Set(['order-beside']));
   });
 
-  it('serves others beside 200 slow senders, and then closes the slow connections', async () => {
+  it('D11 serves others beside 200 slow senders, and then closes the slow connections', async () => {
     const serving = await serve(host, { options: { bodyTimeout: BODY_TIMEOUT } });
     using limits = holdLimits(BODY_TIMEOUT, LINGER);
     const slow = await Promise.all(
@@ -85,7 +85,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('closes connections with an impossible signature', async () => {
+  it('D11 closes connections with an impossible signature', async () => {
     const serving = await serve(host);
     const guess = (): Promise<Wire> =>
       begin(serving.port, head(BODY, { framing: LIMIT, signature: 'guess' }));

@@ -15,7 +15,7 @@ import {
   type Message,
 } from './deliveries.js';
 import { holdLimits } from './held-limits.js';
-import { hosts } from './hosts/index.js';
+import { handlerHosts } from './hosts/index.js';
 import {
   eventually,
   expectAcknowledged,
@@ -57,20 +57,20 @@ const wireBytes: readonly (readonly [coding: string, body: Buffer])[] = [
 ];
 
 const ignoredTypes: readonly (readonly [title: string, contentType: string | null])[] = [
-  ['accepts a delivery without a content type', null],
-  ['accepts text/plain', 'text/plain'],
-  ['accepts a form content type', 'application/x-www-form-urlencoded'],
-  ['accepts a multipart content type', 'multipart/form-data; boundary=x'],
-  ['accepts a malformed content type', 'application/json\tx'],
-  ['accepts an empty content type', ''],
-  ['accepts an unknown content type', 'application/vnd.service+json; v=2'],
-  ['ignores charset=utf-16', 'application/json; charset=utf-16'],
-  ['ignores an unknown charset', 'application/json; charset=x'],
+  ['D20 accepts a delivery without a content type', null],
+  ['D20 accepts text/plain', 'text/plain'],
+  ['D20 accepts a form content type', 'application/x-www-form-urlencoded'],
+  ['D20 accepts a multipart content type', 'multipart/form-data; boundary=x'],
+  ['D20 accepts a malformed content type', 'application/json\tx'],
+  ['D20 accepts an empty content type', ''],
+  ['D20 accepts an unknown content type', 'application/vnd.service+json; v=2'],
+  ['D21 ignores charset=utf-16', 'application/json; charset=utf-16'],
+  ['D21 ignores an unknown charset', 'application/json; charset=x'],
 ];
 
 const misframed: readonly (readonly [title: string, lines: HeaderLines, body: string])[] = [
   [
-    'lets Node refuse two equal Content-Length lines',
+    'D09 lets Node refuse two equal Content-Length lines',
     [
       ['Content-Length', '24'],
       ['Content-Length', '24'],
@@ -78,26 +78,26 @@ const misframed: readonly (readonly [title: string, lines: HeaderLines, body: st
     BODY.toString(),
   ],
   [
-    'lets Node refuse two different Content-Length lines',
+    'D09 lets Node refuse two different Content-Length lines',
     [
       ['Content-Length', '24'],
       ['Content-Length', '2'],
     ],
     BODY.toString(),
   ],
-  ['lets Node refuse a negative Content-Length', [['Content-Length', '-24']], BODY.toString()],
+  ['D09 lets Node refuse a negative Content-Length', [['Content-Length', '-24']], BODY.toString()],
   [
-    'lets Node refuse a Content-Length that is not a decimal number',
+    'D09 lets Node refuse a Content-Length that is not a decimal number',
     [['Content-Length', '0x18']],
     BODY.toString(),
   ],
   [
-    'lets Node refuse a Content-Length over 64 bits',
+    'D09 lets Node refuse a Content-Length over 64 bits',
     [['Content-Length', '99999999999999999999999']],
     BODY.toString(),
   ],
   [
-    'lets Node refuse Content-Length beside Transfer-Encoding',
+    'D09 lets Node refuse Content-Length beside Transfer-Encoding',
     [
       ['Content-Length', '24'],
       ['Transfer-Encoding', 'chunked'],
@@ -105,16 +105,16 @@ const misframed: readonly (readonly [title: string, lines: HeaderLines, body: st
     chunked(BODY).toString(),
   ],
   [
-    'lets Node refuse a Transfer-Encoding that does not end in chunked',
+    'D09 lets Node refuse a Transfer-Encoding that does not end in chunked',
     [['Transfer-Encoding', 'gzip']],
     BODY.toString(),
   ],
 ];
 
-describe.each(hosts)('$name', (host) => {
+describe.each(handlerHosts)('$name', (host) => {
   const { banners } = host.capabilities;
 
-  it('accepts 20 kB in chunks of one byte', async () => {
+  it('D01 accepts 20 kB in chunks of one byte', async () => {
     const serving = await serve(host);
     const body = bodyOf(20_000);
     const bytes = chunked(body, 1);
@@ -126,7 +126,7 @@ describe.each(hosts)('$name', (host) => {
     expect(Buffer.from(serving.events[0]!.rawBody).equals(body)).toBe(true);
   });
 
-  it('accepts a delivery that comes one byte at a time', async () => {
+  it('D01 accepts a delivery that comes one byte at a time', async () => {
     const serving = await serve(host);
     const bytes = post();
     expectAcknowledged(
@@ -138,7 +138,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('stops a chunked body at the limit, before its end, and closes the connection', async () => {
+  it('D02 stops a chunked body at the limit, before its end, and closes the connection', async () => {
     const serving = await serve(host);
     const body = bodyOf(LIMIT + 1);
     using limits = holdLimits(...LINGERS);
@@ -157,7 +157,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('refuses a declared length over the limit at once, with or without the body', async () => {
+  it('D03 refuses a declared length over the limit at once, with or without the body', async () => {
     const serving = await serve(host);
     using limits = holdLimits(...LINGERS);
     const answered = async (claimed: number, ...pieces: Buffer[]): Promise<Wire> => {
@@ -178,7 +178,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('lets a sender read the 413 even if it reads only after the whole body', async () => {
+  it('D03 lets a sender read the 413 even if it reads only after the whole body', async () => {
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
     wire.hold();
@@ -197,7 +197,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('accepts a body of exactly the limit, with a length, chunked and in pieces', async () => {
+  it('D05 accepts a body of exactly the limit, with a length, chunked and in pieces', async () => {
     const serving = await serve(host);
     const body = bodyOf(LIMIT);
     for (const framing of [LIMIT, 'chunked'] as const) {
@@ -216,7 +216,7 @@ describe.each(hosts)('$name', (host) => {
   });
 
   it.each([LIMIT, 100, 20_000])(
-    'refuses one byte over a limit of %i in every framing',
+    'D05 refuses one byte over a limit of %i in every framing',
     async (bodyLimit) => {
       const serving = await serve(host, { options: { bodyLimit } });
       const body = bodyOf(bodyLimit + 1);
@@ -249,32 +249,38 @@ describe.each(hosts)('$name', (host) => {
       Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY).subarray(0, 10)]),
     ],
     ['before the last chunk', Buffer.concat([head(BODY, { framing: 'chunked' }), chunk(BODY)])],
-  ])('runs no handler if the sender ends or breaks the connection %s', async (_where, request) => {
-    const observe = vi.fn();
-    const serving = await serve(host, { options: { observe } });
-    const ended = await begin(serving.port, request);
-    ended.finish();
-    // From Node, or from Paylink if Node allows it: the sender has closed only its own side.
-    const reply = await ended.reply();
-    expect(reply.status).toBe(400);
-    if (reply.body !== '{"error":"incomplete_body"}') expectRefusedByParser(host, reply, 400);
-    await ended.closed();
+  ])(
+    'D07 runs no handler if the sender ends or breaks the connection %s',
+    async (_where, request) => {
+      const observe = vi.fn();
+      const serving = await serve(host, { options: { observe } });
+      const ended = await begin(serving.port, request);
+      ended.finish();
+      // From Node, or from Paylink if Node allows it: the sender has closed only its own side.
+      const reply = await ended.reply();
+      expect(reply.status).toBe(400);
+      if (reply.body !== '{"error":"incomplete_body"}') expectRefusedByParser(host, reply, 400);
+      await ended.closed();
 
-    const broken = await begin(serving.port, request);
-    broken.reset();
-    await eventually('the end of the connection', async () => (await serving.connections()) === 0);
-    // At once, not after bodyTimeout, because the reading has ended.
-    await eventually('the outcomes', () => observe.mock.calls.length === 2);
-    for (const [outcome] of observe.mock.calls)
-      expect(outcome).toMatchObject({ outcome: 'rejected', code: 'incomplete_body' });
-    expect([serving.events, serving.errors]).toEqual([[], []]);
-  });
+      const broken = await begin(serving.port, request);
+      broken.reset();
+      await eventually(
+        'the end of the connection',
+        async () => (await serving.connections()) === 0,
+      );
+      // At once, not after bodyTimeout, because the reading has ended.
+      await eventually('the outcomes', () => observe.mock.calls.length === 2);
+      for (const [outcome] of observe.mock.calls)
+        expect(outcome).toMatchObject({ outcome: 'rejected', code: 'incomplete_body' });
+      expect([serving.events, serving.errors]).toEqual([[], []]);
+    },
+  );
 
   it.each([
     ['without the end of its body', head(BODY)],
     ['with all of its body', post()],
   ])(
-    'settles at once if the sender has left, %s, before the reading begins',
+    'D07 settles at once if the sender has left, %s, before the reading begins',
     async (_how, request) => {
       const observe = vi.fn();
       const serving = await serve(host, { surroundings: 'something slow', options: { observe } });
@@ -299,7 +305,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('reads a body that arrived during slow middleware', async () => {
+  it('D07 reads a body that arrived during slow middleware', async () => {
     const serving = await serve(host, { surroundings: 'something slow' });
     const large = bodyOf(LIMIT);
     for (const pieces of [
@@ -313,7 +319,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toHaveLength(4);
   });
 
-  it('leaves no listener behind if one connection carries many deliveries', async () => {
+  it('D07 leaves no listener behind if one connection carries many deliveries', async () => {
     // Node warns about more than ten listeners, and every test checks for warnings.
     const serving = await serve(host);
     const wire = await Wire.open(serving.port);
@@ -338,7 +344,7 @@ describe.each(hosts)('$name', (host) => {
   });
 
   it.each(wireBytes)(
-    'refuses Content-Encoding: %s, over both plain and encoded signed bytes',
+    'D12 refuses Content-Encoding: %s, over both plain and encoded signed bytes',
     async (coding, body) => {
       const serving = await serve(host);
       const lines: HeaderLines = [['Content-Encoding', coding]];
@@ -350,7 +356,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it('refuses an encoding at once, without waiting for the body', async () => {
+  it('D12 refuses an encoding at once, without waiting for the body', async () => {
     const serving = await serve(host);
     const answered = async ([coding]: (typeof wireBytes)[number]): Promise<void> => {
       const wire = await begin(serving.port, head(BODY, { lines: [['Content-Encoding', coding]] }));
@@ -362,7 +368,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('refuses an encoding on a second header line, in either order', async () => {
+  it('D12 refuses an encoding on a second header line, in either order', async () => {
     const serving = await serve(host);
     for (const codings of [
       ['identity', 'gzip'],
@@ -379,7 +385,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('refuses a gzip bomb at once without inflating it', async () => {
+  it('D13 refuses a gzip bomb at once without inflating it', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000, ' '));
     expect(bomb.length).toBeLessThan(LIMIT);
     const serving = await serve(host);
@@ -396,7 +402,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it.each(['identity', 'Identity', ''])('accepts Content-Encoding: "%s"', async (coding) => {
+  it.each(['identity', 'Identity', ''])('D14 accepts Content-Encoding: "%s"', async (coding) => {
     const serving = await serve(host);
     expectAcknowledged(
       await exchange(serving.port, post(BODY, { lines: [['Content-Encoding', coding]] })),
@@ -404,7 +410,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('sends 100 Continue and then answers', async () => {
+  it('D16 sends 100 Continue and then answers', async () => {
     const serving = await serve(host);
     const wire = await begin(serving.port, head(BODY, { lines: [['Expect', '100-continue']] }));
     expect((await wire.reply()).status).toBe(100);
@@ -413,7 +419,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('lets Node answer another expectation with 417', async () => {
+  it('D17 lets Node answer another expectation with 417', async () => {
     const serving = await serve(host);
     const reply = await exchange(serving.port, post(BODY, { lines: [['Expect', 'foo']] }));
     expect(reply.status).toBe(417);
@@ -426,7 +432,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('survives header names such as __proto__', async () => {
+  it('D23 survives header names such as __proto__', async () => {
     const serving = await serve(host);
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'get'];
     const lines = names.flatMap(
@@ -445,7 +451,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('lets Node answer headers over 16 kB with 431', async () => {
+  it('D25 lets Node answer headers over 16 kB with 431', async () => {
     const serving = await serve(host);
     const lines = Array.from(
       { length: 2_000 },
@@ -455,7 +461,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('notices a second signature line behind many headers', async () => {
+  it('D25 notices a second signature line behind many headers', async () => {
     const serving = await serve(host);
     const lines = [
       ['X-Service-Signature', mac('another body')],
@@ -465,7 +471,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('accepts a delivery without TLS and with any forwarded protocol or host', async () => {
+  it('D27 accepts a delivery without TLS and with any forwarded protocol or host', async () => {
     const serving = await serve(host);
     const lines: HeaderLines = [
       ['X-Forwarded-Proto', 'http'],
@@ -477,7 +483,7 @@ describe.each(hosts)('$name', (host) => {
     expect(references(serving)).toEqual([REFERENCE]);
   });
 
-  it('does not trust an address in any forwarding header', async () => {
+  it('F23 does not trust an address in any forwarding header', async () => {
     const serving = await serve(host);
     const lines: HeaderLines = [
       ['X-Forwarded-For', '127.0.0.1'],
@@ -495,7 +501,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('adds no header that names software', async () => {
+  it('J11 adds no header that names software', async () => {
     const serving = await serve(host);
     const { headers } = await exchange(serving.port, post());
     expect(
@@ -507,10 +513,10 @@ describe.each(hosts)('$name', (host) => {
 });
 
 describe.each(
-  hosts.filter(({ capabilities }) => capabilities.surroundings.includes('every method')),
+  handlerHosts.filter(({ capabilities }) => capabilities.surroundings.includes('every method')),
 )('$name', (host) => {
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT'])(
-    'answers 405 to %s, also with a genuine signature',
+    'D18 answers 405 to %s, also with a genuine signature',
     async (method) => {
       const serving = await serve(host, { surroundings: 'every method' });
       for (const request of [post(BODY, { method }), post('', { method, framing: 'none' })]) {
@@ -523,14 +529,14 @@ describe.each(
     },
   );
 
-  it('never accepts a QUERY as a delivery', async () => {
+  it('D18 never accepts a QUERY as a delivery', async () => {
     const serving = await serve(host, { surroundings: 'every method' });
     const { status } = await exchange(serving.port, post(BODY, { method: 'QUERY' }));
     expect([400, 405]).toContain(status);
     expect(serving.events).toEqual([]);
   });
 
-  it('ignores a method in a header or in the query', async () => {
+  it('D19 ignores a method in a header or in the query', async () => {
     const serving = await serve(host, { surroundings: 'every method' });
     const overriding: Message = {
       path: `${PATH}?_method=POST`,
@@ -554,8 +560,8 @@ describe.each(
   });
 });
 
-describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', (host) => {
-  it('leaves other methods to the router if only POST is routed', async () => {
+describe.each(handlerHosts.filter(({ capabilities }) => capabilities.routes))('$name', (host) => {
+  it('D18 leaves other methods to the router if only POST is routed', async () => {
     const serving = await serve(host);
     for (const method of ['GET', 'PUT', 'DELETE']) {
       expect((await exchange(serving.port, post(BODY, { method }))).status).toBe(404);
@@ -563,7 +569,7 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', 
     expect(serving.events).toEqual([]);
   });
 
-  it('runs only on the configured route', async () => {
+  it('D26 runs only on the configured route', async () => {
     const serving = await serve(host);
     for (const path of [
       `/${PATH}`,
@@ -580,15 +586,15 @@ describe.each(hosts.filter(({ capabilities }) => capabilities.routes))('$name', 
     expect(serving.events).toEqual([]);
   });
 
-  it('works under a mounted prefix', async () => {
+  it('D26 works under a mounted prefix', async () => {
     const serving = await serve(host, { surroundings: 'a mounted router' });
     expectAcknowledged(await exchange(serving.port, post(BODY, { path: `${PATH}?tenant=1#x` })));
     expect(references(serving)).toEqual([REFERENCE]);
   });
 });
 
-describe.each(hosts.filter(({ capabilities }) => !capabilities.routes))('$name', (host) => {
-  it('ignores the path if the host has no routes', async () => {
+describe.each(handlerHosts.filter(({ capabilities }) => !capabilities.routes))('$name', (host) => {
+  it('D26 ignores the path if the host has no routes', async () => {
     const serving = await serve(host);
     for (const path of [
       `${PATH}/`,

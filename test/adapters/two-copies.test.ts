@@ -41,7 +41,7 @@ const common = requiredCopy();
 const SECRET = 'a-secret-for-the-two-copies';
 
 describe('two copies of the packages in one process', () => {
-  it('share the event that one gate verified', async () => {
+  it('O15 share the event that one gate verified', async () => {
     const imported = { ...modules, webhookEvent };
     for (const [gateOf, readerOf] of [
       [common, imported],
@@ -59,7 +59,7 @@ describe('two copies of the packages in one process', () => {
     }
   });
 
-  it('do not both read a body that has not arrived yet', async () => {
+  it('F21 K01 do not both read a body that has not arrived yet', async () => {
     const credited: string[] = [];
     const told: string[] = [];
     const options = {

@@ -33,7 +33,7 @@ describe.each(hosts)('$name', (host) => {
       },
       handler: (event, context) =>
         host.capabilities.gate ? record(event) : payments.receive(event, context),
-      onError: () => undefined,
+      onHostError: () => undefined,
     });
     try {
       const report = await auditReceiver({

@@ -14,7 +14,7 @@ console.warn = console.error = () => undefined;
 if (diagnosis === 'off') Object.assign(process.env, { NODE_ENV: 'production' });
 const { port } = await host.listen({
   options: { secret: SECRET },
-  onError: () => undefined,
+  onHostError: () => undefined,
   handler: () => undefined,
 });
 Object.assign(process.env, { NODE_ENV: '' });

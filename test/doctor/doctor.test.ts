@@ -10,11 +10,11 @@ import express from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createProgram } from '../../packages/cli/src/program.js';
 import { PATH, SECRET } from '../adapters/deliveries.js';
-import { express5, express5Gate } from '../adapters/hosts/express5.js';
+import { express5, express5Gate } from '../adapters/hosts/express.js';
 import type { Host } from '../adapters/hosts/host.js';
 import { oneOfEach } from '../adapters/hosts/index.js';
 import { lambda } from '../adapters/hosts/lambda.js';
-import { nestHosts } from '../adapters/hosts/nest.js';
+import { nestExpress, nestFastify } from '../adapters/hosts/nest.js';
 import { serve, type Circumstances } from '../adapters/serving.js';
 
 type Verdicts = Readonly<Record<string, readonly [ok: boolean | null, message: string]>>;
@@ -84,7 +84,7 @@ async function proxyTo(url: string, { rewrites = false, firstTakes = 0 }): Promi
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-const hosts: readonly Host[] = [...oneOfEach, express5Gate, ...nestHosts, lambda];
+const hosts: readonly Host[] = [...oneOfEach, express5Gate, nestExpress, nestFastify, lambda];
 
 describe.each(hosts.map((host) => [host.name, host] as const))('on %s', (_, host) => {
   it('passes every check of a correct app without running its handler', async () => {

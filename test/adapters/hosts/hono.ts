@@ -1,19 +1,17 @@
 /** Hono on its Node server, with the Hono adapter and with the Fetch adapter. */
 import http2 from 'node:http2';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
-import { paymentWebhook } from '@paylink/fetch';
-import { paymentWebhook as honoWebhook, webhookEvent } from '@paylink/hono';
+import { paymentWebhook as fetchWebhook } from '@paylink/fetch';
+import { paymentGate, paymentWebhook, webhookEvent } from '@paylink/hono';
+import { paymentWebhook as nextWebhook } from '@paylink/next';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { PATH } from '../deliveries.js';
-import { listening, SLOW, type Capabilities, type Host, type Listening } from './host.js';
-import type { Setup, Surroundings } from './host.js';
+import { gateOptionsOf, listening, SLOW, splitPath } from './host.js';
+import type { Capabilities, Host, Listening, Setup, Surroundings } from './host.js';
 
-const FAILURE = '{"error":"the error handler of the app"}';
-
-const COMMON: Omit<Capabilities, 'gate' | 'surroundings' | 'hint'> = {
+const COMMON: Omit<Capabilities, 'gate' | 'surroundings' | 'context' | 'hint'> = {
   routes: true,
-  failure: FAILURE,
   banners: [],
   fetch: true,
   closes: false,
@@ -30,7 +28,6 @@ const SURROUNDINGS: readonly Surroundings[] = [
   'the webhook twice',
   'a mounted router',
   'every method',
-  'no error handler',
 ];
 
 const ON_NODE: readonly Surroundings[] = [
@@ -41,26 +38,37 @@ const ON_NODE: readonly Surroundings[] = [
   'a listener for data, a tick earlier',
 ];
 
-/** @paylink/fetch, as on any Fetch host. */
-export const fetchOnHono: Host = {
-  name: 'Fetch on Hono',
-  capabilities: {
-    ...COMMON,
-    gate: false,
-    surroundings: [...SURROUNDINGS, 'another webhook at once'],
-    context: ['request', 'signal'],
-    hint: /Pass the request itself to the webhook, before request\.json\(\)/,
-  },
-  listen(setup) {
-    const { options, handler } = setup;
-    const webhook = paymentWebhook(options, handler);
-    return listen(setup, [({ req }) => webhook(req.raw)]);
-  },
-};
+/** The Fetch adapters, as on any Fetch host. */
+function fetchHost(
+  name: string,
+  create: (setup: Setup) => (request: Request) => Promise<Response>,
+): Host {
+  return {
+    name,
+    capabilities: {
+      ...COMMON,
+      gate: false,
+      surroundings: [...SURROUNDINGS, 'another webhook at once'],
+      context: ['request'],
+      hint: /Pass the request itself to the webhook, before request\.json\(\)/,
+    },
+    listen(setup) {
+      const webhook = create(setup);
+      return listen(setup, [({ req }) => webhook(req.raw)]);
+    },
+  };
+}
+export const fetchOnHono = fetchHost('Fetch on Hono', ({ options, handler }) =>
+  fetchWebhook(options, handler),
+);
+export const nextApp = fetchHost('Next.js, App Router', ({ options, handler }) =>
+  nextWebhook(options, handler),
+);
 
 const ADAPTER: Omit<Capabilities, 'gate' | 'surroundings'> = {
   ...COMMON,
   closes: 'a 401',
+  context: ['env', 'executionCtx', 'req', 'var'],
   hint: /Put the webhook above middleware that reads the body|Pass the request itself to the webhook/,
 };
 
@@ -68,15 +76,11 @@ export const hono: Host = {
   name: 'Hono',
   capabilities: {
     ...ADAPTER,
-    context: ['env', 'executionCtx', 'req', 'signal', 'var'],
     gate: false,
     surroundings: [...SURROUNDINGS, 'another webhook at once', ...ON_NODE],
   },
-  listen(setup) {
-    const { options, handler } = setup;
-    const webhook = honoWebhook(options, handler);
-    return listen(setup, [webhook as MiddlewareHandler]);
-  },
+  listen: (setup) =>
+    listen(setup, [paymentWebhook(setup.options, setup.handler) as MiddlewareHandler]),
 };
 
 export const honoGate: Host = {
@@ -87,46 +91,30 @@ export const honoGate: Host = {
     surroundings: [...SURROUNDINGS, 'no gate', ...ON_NODE],
   },
   listen(setup) {
-    const { options, handler, surroundings } = setup;
-    const { secret, bodyLimit, bodyTimeout, observe, headers } = options;
-    const gate = honoWebhook({ secret, bodyLimit, bodyTimeout, observe, headers });
+    const gate = paymentGate(gateOptionsOf(setup));
     const route: MiddlewareHandler = async (c) => {
-      await handler(webhookEvent(c), {});
+      await setup.handler(webhookEvent(c), {});
       return c.json({ received: true });
     };
-    return listen(setup, surroundings === 'no gate' ? [route] : [gate, route]);
+    return listen(setup, setup.surroundings === 'no gate' ? [route] : [gate, route], 500);
   },
 };
 
-function listen(setup: Setup, webhook: readonly MiddlewareHandler[]): Promise<Listening> {
-  const { surroundings, onError, http2: overHttp2 = false } = setup;
+function listen(
+  { surroundings, onHostError, http2: overHttp2 = false }: Setup,
+  webhook: readonly MiddlewareHandler[],
+  status = 200,
+): Promise<Listening> {
   const app = new Hono();
-  if (surroundings !== 'no error handler') {
-    app.onError((error) => {
-      onError(error);
-      return new Response(FAILURE, {
-        status: 500,
-        headers: { 'content-type': 'application/json' },
-      });
-    });
-  }
+  app.onError((error) => {
+    onHostError(error);
+    return new Response('{"ok":true}', { status });
+  });
   const around = surround(surroundings);
   if (around !== undefined) app.use(around);
 
-  const [, prefix = '', rest = ''] = /^(\/[^/]*)(.*)$/.exec(PATH)!;
+  const [prefix, rest] = splitPath(PATH);
   switch (surroundings) {
-    case 'no error handler': {
-      const reporting: MiddlewareHandler = async (c, next) => {
-        try {
-          return await webhook.at(-1)!(c, next);
-        } catch (error) {
-          onError(error);
-          throw error;
-        }
-      };
-      app.on('POST', [PATH], ...[...webhook.slice(0, -1), reporting]);
-      break;
-    }
     case 'the webhook twice':
       app.on('POST', [PATH], webhook[0]!, ...webhook);
       break;

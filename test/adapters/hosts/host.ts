@@ -4,27 +4,24 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { createGunzip } from 'node:zlib';
-import type { ObserveHook } from '@paylink/core';
+import type { DeliveryOutcome, Logger, WebhookEvent } from '@paylink/core';
 
-export interface HostOptions {
+/** The options of a gate. */
+export interface GateOptions {
   readonly secret: string;
   readonly bodyLimit?: number;
   readonly bodyTimeout?: number;
-  readonly observe?: ObserveHook;
+  readonly observe?: (outcome: DeliveryOutcome) => unknown;
   readonly headers?: { readonly signature?: string; readonly event?: string };
+  readonly logger?: Logger;
 }
 
-export interface HandlerOptions extends HostOptions {
+export interface HostOptions extends GateOptions {
   readonly handlerTimeout?: number;
+  readonly onError?: (error: unknown, host: object) => unknown;
 }
 
-export interface MerchantEvent {
-  readonly type: string;
-  readonly reference: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-  readonly rawBody: Uint8Array;
-  readonly secretIndex: number;
-}
+export type MerchantEvent = WebhookEvent;
 
 /** The handler's context. Empty behind a gate. */
 export interface MerchantContext {
@@ -51,7 +48,6 @@ export type Surroundings =
   | 'a clone'
   | 'a body limit'
   | 'no gate'
-  | 'no error handler'
   | 'a mounted router'
   | 'every method';
 
@@ -59,14 +55,17 @@ export type Surroundings =
 export const SLOW = 60;
 
 export interface Setup {
-  readonly options: HandlerOptions;
+  readonly options: HostOptions;
   readonly surroundings?: Surroundings | undefined;
   /** Uses HTTP/2 without TLS. */
   readonly http2?: boolean;
   /** The merchant's code. */
   readonly handler: (event: MerchantEvent, context: MerchantContext) => unknown;
-  /** Called with errors that reach the host's error handler. */
-  readonly onError: (error: unknown) => void;
+  /**
+   * Called with errors that reach the app's error handler, which then answers 200 (P13). Behind a
+   * gate, it answers 500.
+   */
+  readonly onHostError: (error: unknown) => void;
 }
 
 export interface Listening {
@@ -78,19 +77,14 @@ export interface Listening {
 }
 
 export interface Capabilities {
-  /**
-   * Set if the merchant's code stands behind a gate, so that the host handles its errors and its
-   * time.
-   */
+  /** Set if the merchant's code stands behind a gate and answers. */
   readonly gate: boolean;
   /** Set if the host matches methods and paths before Paylink. */
   readonly routes: boolean;
-  /** The body of a 500 after a handler's error. */
-  readonly failure: string;
   /** Headers that the host adds to every reply. */
   readonly banners: readonly string[];
-  /** The sorted keys of a handler's context. */
-  readonly context?: readonly string[];
+  /** The sorted own keys of a handler's context. */
+  readonly context: readonly string[];
   /** Set for hosts on Fetch's Request and Response, whose URLs have no dot segments. */
   readonly fetch: boolean;
   /**
@@ -113,6 +107,18 @@ export interface Host {
   readonly name: string;
   readonly capabilities: Capabilities;
   listen(setup: Setup): Promise<Listening>;
+}
+
+/** Returns the options without those that a gate does not have. */
+export function gateOptionsOf({ options }: Setup): GateOptions {
+  const { handlerTimeout: _, onError: __, ...rest } = options;
+  return rest;
+}
+
+/** Returns the first segment of a path, and the rest. */
+export function splitPath(path: string): readonly [prefix: string, rest: string] {
+  const [, prefix = '', rest = ''] = /^(\/[^/]*)(.*)$/.exec(path)!;
+  return [prefix, rest];
 }
 
 /** Returns the server for a request listener or a replacement. */
@@ -143,12 +149,7 @@ export async function listening(server: Server): Promise<Listening> {
           else resolve(count);
         });
       }),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-      }),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
 
@@ -157,10 +158,7 @@ export async function listening(server: Server): Promise<Listening> {
  * encoding.
  */
 export function inflated(req: IncomingMessage, done: () => void): void {
-  if (req.headers['content-encoding'] !== 'gzip') {
-    done();
-    return;
-  }
+  if (req.headers['content-encoding'] !== 'gzip') return done();
   delete req.headers['content-encoding'];
   delete req.headers['content-length'];
   const pieces: Buffer[] = [];

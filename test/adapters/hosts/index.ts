@@ -1,37 +1,27 @@
-import { express4, express4Gate } from './express4.js';
-import { express5, express5Gate } from './express5.js';
-import { fastify4 } from './fastify4.js';
-import { fastify5 } from './fastify5.js';
-import { fetchOnHono, hono, honoGate } from './hono.js';
+import { express4, express4Gate, express5, express5Gate } from './express.js';
+import { fastify4, fastify5 } from './fastify.js';
+import { fetchOnHono, hono, honoGate, nextApp } from './hono.js';
 import type { Host } from './host.js';
-import { koa2, koa2Gate } from './koa2.js';
-import { koa3, koa3Gate } from './koa3.js';
+import { koa2, koa2Gate, koa3, koa3Gate } from './koa.js';
+import { lambda } from './lambda.js';
+import { nestExpress, nestFastify } from './nest.js';
+import { nextPages } from './next.js';
 import { nodeHttp } from './node.js';
 
-// `pnpm lab mutants` selects the hosts on the mutated code.
+// `PAYLINK_HOSTS=Hono,Koa 3` runs the suites on these hosts alone.
 const only = process.env['PAYLINK_HOSTS']?.split(',');
 const isAsked = ({ name }: Host): boolean => only?.includes(name) ?? true;
+const asked = (...all: readonly Host[]): readonly Host[] => all.filter(isAsked);
 
-const all: readonly Host[] = [
-  nodeHttp,
-  ...[express5, express5Gate, express4, express4Gate],
-  ...[fastify5, fastify4],
-  ...[koa3, koa3Gate, koa2, koa2Gate],
-  ...[hono, honoGate, fetchOnHono],
-];
-
-export const hosts = all.filter(isAsked);
-/** Hosts with Paylink's own handlers. */
-export const handlerHosts = hosts.filter(({ capabilities }) => !capabilities.gate);
+/** Hosts that give Paylink the request before its body, with Paylink's own handlers. */
+export const handlerHosts = asked(
+  ...[nodeHttp, express5, express4, fastify5, fastify4, koa3, koa2],
+  ...[hono, fetchOnHono, nextApp, nextPages, nestExpress, nestFastify],
+);
+export const gateHosts = asked(express5Gate, express4Gate, koa3Gate, koa2Gate, honoGate);
+/** All hosts, for tests of the proof alone. Lambda calls a function with the whole body. */
+export const hosts = [...handlerHosts, ...asked(lambda, express5Gate, koa3Gate, honoGate)];
 /** One version each, for slow rows in which versions do not matter. */
-export const oneOfEach: readonly Host[] = [
-  nodeHttp,
-  express5,
-  fastify5,
-  koa3,
-  hono,
-  fetchOnHono,
-].filter(isAsked);
+export const oneOfEach = asked(nodeHttp, express5, fastify5, koa3, hono, fetchOnHono);
 /** The hosts with their own way to read bodies. Express and Koa read like node:http. */
-export const readers: readonly Host[] = [nodeHttp, fastify5, fetchOnHono].filter(isAsked);
-export const gateHosts = hosts.filter(({ capabilities }) => capabilities.gate);
+export const readers = asked(nodeHttp, fastify5, fetchOnHono);

@@ -11,11 +11,10 @@ export const lambda: Host = {
   capabilities: {
     gate: false,
     routes: true,
-    failure: '',
     banners: [],
-    context: ['context', 'event', 'signal'],
+    context: ['context', 'event'],
     fetch: false,
-    closes: true,
+    closes: false,
     parserErrors: 'Node',
     http2: false,
     surroundings: [],
@@ -28,7 +27,7 @@ export const lambda: Host = {
       const { statusCode, body, multiValueHeaders } = await invoke(event);
       for (const [name, values] of Object.entries(multiValueHeaders ?? {}))
         res.setHeader(name, values.map(String));
-      res.writeHead(statusCode).end(body);
+      res.writeHead(statusCode, { 'content-length': Buffer.byteLength(body) }).end(body);
     };
     return listening(
       serverFor(
@@ -55,7 +54,7 @@ async function eventOf(req: IncomingMessage): Promise<LambdaEvent> {
 }
 
 /** A sender that left does not read the reply. */
-function fail({ onError }: Setup, res: ServerResponse, error: unknown): void {
-  if (!res.destroyed) onError(error);
+function fail({ onHostError }: Setup, res: ServerResponse, error: unknown): void {
+  if (!res.destroyed) onHostError(error);
   res.destroy();
 }

@@ -1,76 +1,80 @@
-/** NestJS on both platforms: `rawBody: true`, and a guard on the controller's method. */
+/** NestJS on both platforms, with a filter and an interceptor that answer 200. */
 import 'reflect-metadata';
 import type { Server } from 'node:net';
-import { Controller, Module, Post, type DynamicModule } from '@nestjs/common';
+import { Module, type INestApplication, type NestInterceptor } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { PaymentEvent, PaymentWebhook, type WebhookEvent } from '@paylink/nest';
+import { PaymentWebhookModule } from '@paylink/nest';
+import { catchError, of } from 'rxjs';
 import { PATH } from '../deliveries.js';
-import { listening, type Capabilities, type Host, type Listening, type Setup } from './host.js';
+import { listening, type Host, type Listening, type Setup } from './host.js';
 
-const CAPABILITIES: Capabilities = {
-  gate: true,
-  routes: true,
-  failure: '',
-  banners: [],
-  fetch: false,
-  closes: true,
-  parserErrors: 'Node',
-  http2: false,
-  surroundings: [],
-  hint: /rawBody: true/,
-};
-
-export const nestHosts: readonly Host[] = [
-  {
-    name: 'NestJS on Express',
-    capabilities: CAPABILITIES,
-    listen: (setup) => listen(setup, 'express'),
-  },
-  {
-    name: 'NestJS on Fastify',
-    capabilities: CAPABILITIES,
-    listen: (setup) => listen(setup, 'fastify'),
-  },
+export const [nestExpress, nestFastify] = [
+  hostOf('NestJS on Express', 'Node', ['x-powered-by'], (module) =>
+    NestFactory.create(module, new ExpressAdapter(), { logger: false }),
+  ),
+  hostOf('NestJS on Fastify', 'Fastify', [], async (module) => {
+    const adapter = new FastifyAdapter();
+    const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+      logger: false,
+    });
+    await app.init();
+    await app.getHttpAdapter().getInstance().ready();
+    return app;
+  }),
 ];
 
-async function listen(
-  { options, handler }: Setup,
-  platform: 'express' | 'fastify',
-): Promise<Listening> {
-  const { secret, bodyLimit, bodyTimeout } = options;
-
-  @Controller()
-  class Webhooks {
-    @Post(PATH)
-    @PaymentWebhook({ secret, bodyLimit, bodyTimeout })
-    async receive(@PaymentEvent() event: WebhookEvent) {
-      const returned: unknown = await handler(event, {});
-      return returned === undefined ? { received: true } : returned;
-    }
-  }
-
-  @Module({ controllers: [Webhooks] })
-  class AppModule {}
-
-  const app = await create(AppModule, platform);
-  await app.init();
-  if (platform === 'fastify')
-    await (app as NestFastifyApplication).getHttpAdapter().getInstance().ready();
-  return listening(app.getHttpServer() as Server);
+function hostOf(
+  name: string,
+  parserErrors: 'Node' | 'Fastify',
+  banners: readonly string[],
+  create: (module: new () => object) => Promise<INestApplication>,
+): Host {
+  return {
+    name,
+    capabilities: {
+      gate: false,
+      routes: true,
+      banners,
+      context: ['req'],
+      fetch: false,
+      closes: true,
+      parserErrors,
+      http2: false,
+      // The module stands in front of Nest's own middleware.
+      surroundings: [],
+      hint: /Other code must not read the request before paymentWebhook/,
+    },
+    listen: (setup) => listen(setup, create),
+  };
 }
 
-function create(module: DynamicModule | (new () => object), platform: 'express' | 'fastify') {
-  const settings = { rawBody: true, logger: false } as const;
-  if (platform === 'express') return NestFactory.create(module, new ExpressAdapter(), settings);
-  const adapter = new FastifyAdapter();
-  // As in the README of @paylink/nest, for notifications of every content type.
-  const fastify = adapter.getInstance();
-  fastify.removeContentTypeParser('text/plain');
-  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    Object.assign(request, { rawBody: body });
-    done(null, body);
+async function listen(
+  { options, handler, onHostError }: Setup,
+  create: (module: new () => object) => Promise<INestApplication>,
+): Promise<Listening> {
+  const useFactory = () => ({ ...options, url: PATH, handlers: handler });
+  @Module({ imports: [PaymentWebhookModule.forRootAsync({ useFactory })] })
+  class Shop {}
+
+  const app = await create(Shop);
+  const answer = (error: unknown): string => {
+    onHostError(error);
+    return 'ok';
+  };
+  const interceptor: NestInterceptor = {
+    intercept: (_context, next) => next.handle().pipe(catchError((error) => of(answer(error)))),
+  };
+  app.useGlobalInterceptors(interceptor);
+  app.useGlobalFilters({
+    catch(error, host) {
+      const response: unknown = host.switchToHttp().getResponse();
+      const status = (error as { status?: number }).status === 404 ? 404 : 200;
+      app.getHttpAdapter().reply(response, status === 404 ? '' : answer(error), status);
+    },
   });
-  return NestFactory.create<NestFastifyApplication>(module, adapter, settings);
+  await app.init();
+  const server = app.getHttpServer() as Server;
+  return { ...(await listening(server)), close: () => app.close() };
 }

@@ -1,14 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { paymentWebhook } from '@paylink/node';
-import {
-  inflated,
-  listening,
-  serverFor,
-  SLOW,
-  type Host,
-  type Setup,
-  type Surroundings,
-} from './host.js';
+import { inflated, listening, serverFor, SLOW, type Host, type Surroundings } from './host.js';
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown;
 
@@ -17,9 +9,8 @@ export const nodeHttp: Host = {
   capabilities: {
     gate: false,
     routes: false,
-    failure: '{"error":"handler_failed"}',
     banners: [],
-    context: ['req', 'signal'],
+    context: ['req'],
     fetch: false,
     closes: true,
     parserErrors: 'Node',
@@ -38,12 +29,11 @@ export const nodeHttp: Host = {
     ],
     hint: /Other code must not read the request before paymentWebhook/,
   },
-  listen: (setup) => listening(serverFor(setup, surround(setup.surroundings, listenerOf(setup)))),
+  listen: (setup) =>
+    listening(
+      serverFor(setup, surround(setup.surroundings, paymentWebhook(setup.options, setup.handler))),
+    ),
 };
-
-function listenerOf({ options, handler, onError }: Setup): Listener {
-  return paymentWebhook({ ...options, onError }, handler);
-}
 
 function surround(surroundings: Surroundings | undefined, listener: Listener): Listener {
   const readFirst = (req: IncomingMessage, then: (body: Buffer) => void): void => {
