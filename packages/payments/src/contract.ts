@@ -2,6 +2,7 @@
  * The types between the merchant and Paylink: two functions of the merchant on the orders that the
  * merchant already stores. Paylink keeps no table, no mark, no lock and no transaction.
  */
+import type { Logger } from '@paylink/core';
 
 /** The trigger of a run: the notification, the return page or the schedule. */
 export type Source = 'webhook' | 'settle' | 'reconcile';
@@ -34,7 +35,7 @@ export interface ConfirmedPayment {
 export interface FindContext {
   /** The merchant whose orders these are. `null` if there is one merchant, never `undefined`. */
   readonly tenant: string | null;
-  /** Aborts when the run ends. */
+  /** Aborts when the run has taken too long. */
   readonly signal: AbortSignal;
 }
 
@@ -67,4 +68,232 @@ export interface Orders {
   unpaid?(context: FindContext): References | PromiseLike<References>;
   /** For `verify` without references: the paid orders. */
   paid?(context: FindContext): References | PromiseLike<References>;
+}
+
+/** The fields of the service's answer that Paylink reads. */
+export interface ServicePayment {
+  readonly reference: string;
+  /** `pending`, `success`, `failed` or `cancelled`. Another status confirms nothing. */
+  readonly status: string;
+  readonly amount?: number | undefined;
+  readonly currency?: string | undefined;
+}
+
+/** Reads payments from the service. The client of `@paylink/client` implements this interface. */
+export interface PaymentClient {
+  /**
+   * Rejects if the service does not answer with a payment. An error counts by its own `status`
+   * (404: no such payment, 429: pause, 401: the key is refused) and `retryAfter` in milliseconds.
+   */
+  getPayment(
+    reference: string,
+    options: {
+      readonly signal: AbortSignal;
+      readonly tenant: string | null;
+      /** Do not wait out a 429, because Paylink pauses the questions of all orders. */
+      readonly retryLimited: false;
+    },
+  ): PromiseLike<ServicePayment>;
+}
+
+export interface PaymentsOptions {
+  /**
+   * Asks the service before anything is credited: a client, or a function that returns the client
+   * of a tenant. The first use of each tenant calls the function.
+   */
+  readonly client: PaymentClient | ((tenant: string | null) => PaymentClient);
+  readonly orders: Orders;
+  /** Milliseconds after which a run has failed, 1 to 300,000. Default 20,000. */
+  readonly timeout?: number | undefined;
+  /** Gets what `settle` and `reconcile` could not credit, and warnings. Default: `console`. */
+  readonly logger?: Logger | undefined;
+  /** Called once per `receive`, per `settle`, and per reference of `reconcile`. */
+  readonly observe?: ((outcome: PaymentOutcome) => unknown) | undefined;
+}
+
+/** Every outcome of a run. docs/errors.md explains each. */
+export type Outcome =
+  | 'credited'
+  | 'paid'
+  | 'pending'
+  | 'no_payment'
+  | 'failed'
+  | 'cancelled'
+  | 'unknown_order'
+  | 'order_closed'
+  | 'amount_differs'
+  | 'not_credited'
+  | 'invalid_order'
+  | 'orders_unavailable'
+  | 'confirm_unavailable'
+  | 'handler_timeout';
+
+/** What `observe` gets. */
+export interface PaymentOutcome {
+  readonly source: Source;
+  readonly outcome: Outcome;
+  readonly reference: string;
+  readonly tenant: string | null;
+  readonly durationMs: number;
+}
+
+export interface Settled {
+  /**
+   * `paid`: the order's row says so. `closed` and `differs`: the service has money for an order
+   * that is closed, or another amount or currency. `unknown`: no such order, or no such payment.
+   * `unavailable`: not known now, so ask the customer to wait.
+   */
+  readonly status:
+    'paid' | 'pending' | 'failed' | 'cancelled' | 'closed' | 'differs' | 'unknown' | 'unavailable';
+  /** The service's answer, if this run has asked. */
+  readonly payment?: ServicePayment;
+}
+
+export interface Explanation {
+  /** The order's row as `find` returns it, or `null`. */
+  readonly order: Order | null;
+  /** The service's answer, or `null` if there is none. */
+  readonly payment: ServicePayment | null;
+  /** What the next `settle` would do. `credited`: it would credit the order. */
+  readonly outcome: Outcome;
+  /** Why, in a sentence for people. */
+  readonly reason: string;
+}
+
+/** How many references had a result, and the first 1,000 of them. */
+export interface Listed {
+  readonly count: number;
+  readonly references: readonly string[];
+}
+
+/** References that ended with an error. */
+export interface ListedErrors extends Listed {
+  /** The count of each outcome. */
+  readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
+  /** Outcome and message of each listed reference. */
+  readonly details: readonly {
+    readonly reference: string;
+    readonly outcome: Outcome;
+    readonly message: string;
+  }[];
+}
+
+interface SweepReport {
+  /** The references that the run has read. Each is in exactly one list. */
+  readonly total: number;
+  /** The service has no payment of this reference: its link was never created. */
+  readonly noPayment: Listed;
+  readonly errors: ListedErrors;
+  /** Not reached within `timeLimit`, or because the service refused the API key. */
+  readonly notAsked: Listed;
+  /** True if the service answered 401. The run then ended. */
+  readonly keyRefused: boolean;
+  /** Pass it to the next run. Undefined if the run reached every reference. */
+  readonly cursor: string | undefined;
+}
+
+export interface ReconcileReport extends SweepReport {
+  readonly credited: Listed;
+  /** Paid before, or by another call. */
+  readonly paid: Listed;
+  readonly pending: Listed;
+  readonly failed: Listed;
+  readonly cancelled: Listed;
+}
+
+export interface VerifyReport extends SweepReport {
+  /** The order says paid, and the service says so with the same amount and currency. */
+  readonly confirmed: Listed;
+  /** The order says paid, and the service says pending, failed or cancelled. */
+  readonly notPaid: Listed;
+  /** The order says paid, and the service has another amount or currency. */
+  readonly differs: Listed;
+  /** The order says unpaid, so there is nothing to verify. */
+  readonly unpaid: Listed;
+}
+
+export interface SweepProgress {
+  /** The references that have ended. */
+  readonly ended: number;
+  /** The number of references, if they are an array. */
+  readonly total: number | undefined;
+  readonly credited: number;
+  readonly errors: number;
+  /** Milliseconds that the questions still pause, because the service asked for it. */
+  readonly pause: number;
+  /** The next run starts here if you end this run now. */
+  readonly cursor: string | undefined;
+}
+
+export interface SweepOptions {
+  /** `cursor` of the last report or progress. The run starts there, and wraps round. */
+  readonly cursor?: string | undefined;
+  /** Called once per second, and at the end. */
+  readonly onProgress?: ((progress: SweepProgress) => unknown) | undefined;
+  /** Orders under way at once, 1 to 100. Default 4. */
+  readonly concurrency?: number | undefined;
+  /** Required if `client` is a function. */
+  readonly tenant?: string | null | undefined;
+  /** Ends the run. The promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for the run with its pauses. No reference starts afterwards. Default 600,000. */
+  readonly timeLimit?: number | undefined;
+}
+
+/** The three ways to one credit, and two ways to look. The functions are bound. */
+export interface Payments {
+  /**
+   * Credits the order of a verified `payment.succeeded`. A handler for `paymentWebhook`, for queue
+   * workers and for code behind a gate. Resolves only if the order says paid, or if the service
+   * says failed or cancelled.
+   *
+   * @throws WebhookError with the code, status and `retryAfter` of the reply
+   */
+  readonly receive: (
+    event: {
+      readonly type: string;
+      readonly reference: string;
+      readonly tenant?: string | null | undefined;
+    },
+    context?: { readonly signal?: AbortSignal | undefined },
+  ) => Promise<void>;
+  /**
+   * Asks the service for the payment of an order, and credits the order if the payment succeeded.
+   * Call it on the return page.
+   *
+   * @throws ConfigurationError for a wrong option, and for nothing else
+   */
+  readonly settle: (
+    reference: string,
+    options?: {
+      /** Required if `client` is a function. */
+      readonly tenant?: string | null | undefined;
+      /** Ends this call's wait with `unavailable`. The run goes on. */
+      readonly signal?: AbortSignal | undefined;
+      /** Milliseconds after which the status is `unavailable`. The run goes on. Default 3,000. */
+      readonly wait?: number | undefined;
+    },
+  ) => Promise<Settled>;
+  /**
+   * Settles each unpaid order, for a schedule. A failing order does not stop the others.
+   *
+   * @param references default: `orders.unpaid()`
+   * @throws ConfigurationError, the reason of the signal, or the error of the references
+   */
+  readonly reconcile: (references?: References, options?: SweepOptions) => Promise<ReconcileReport>;
+  /**
+   * Compares paid orders with the service. Never writes.
+   *
+   * @param references default: `orders.paid()`
+   * @throws ConfigurationError, the reason of the signal, or the error of the references
+   */
+  readonly verify: (references?: References, options?: SweepOptions) => Promise<VerifyReport>;
+  /** Says what the next `settle` would do, and why. Never writes. */
+  readonly explain: (
+    reference: string,
+    options?: {
+      readonly tenant?: string | null | undefined;
+      readonly signal?: AbortSignal | undefined;
+    },
+  ) => Promise<Explanation>;
 }

@@ -1,15 +1,27 @@
-export type { PaymentClient } from './ask.js';
-export type { CreditContext, CreditResult } from './credit.js';
-export { identify } from './identity.js';
-export type { FailedDelivery, Inbox, KeptDelivery } from './inbox.js';
-export { memoryStore } from './memory-store.js';
-export type { PaymentOutcome } from './observe.js';
-export type { Amount, ConfirmedPayment, FindContext, Order, Orders, References, Source } from './contract.js';
-export { createPayments, type Payments } from './payments.js';
-export { readPayments, type PaymentReading } from './reconcile/read-payments.js';
-export type { ReconcileOptions } from './reconcile/reconcile.js';
-export type { ReconcileProgress, ReconcileReport } from './reconcile/report.js';
-export type { AnyEvent, PaymentsOptions } from './settings.js';
-export type { Settled } from './settle.js';
-export type { PaymentStore, RunOptions, RunResult } from './payment-store.js';
 export { WebhookError } from '@paylink/core';
+export type {
+  Amount,
+  ConfirmedPayment,
+  CreditContext,
+  Explanation,
+  FindContext,
+  Listed,
+  ListedErrors,
+  Order,
+  Orders,
+  Outcome,
+  PaymentClient,
+  PaymentOutcome,
+  Payments,
+  PaymentsOptions,
+  ReconcileReport,
+  References,
+  ServicePayment,
+  Settled,
+  Source,
+  SweepOptions,
+  SweepProgress,
+  VerifyReport,
+} from './contract.js';
+export { memoryOrders, type NewOrder } from './memory-orders.js';
+export { createPayments } from './payments.js';

@@ -1,71 +1,154 @@
-import type { Handled } from '@paylink/core';
-import type { ServicePayment } from './ask.js';
-import { receive } from './receive.js';
-import { reconcile, type ReconcileOptions } from './reconcile/reconcile.js';
-import type { References } from './reconcile/references.js';
-import type { ReconcileReport } from './reconcile/report.js';
-import { validateSettings, type AnyEvent, type PaymentsOptions } from './settings.js';
-import { createSettle, type Settled } from './settle.js';
-
-/** Three ways to one credit. All three share the client, the store, the key and `credit`. */
-export interface Payments {
-  /** The kinds of `handlers`. `paymentWebhook` accepts their events without the option `events`. */
-  readonly kinds: readonly string[];
-  /**
-   * Credits the order of a verified event. Pass the payments to `paymentWebhook` as its handlers,
-   * or call `receive` in a queue worker or behind a gate.
-   *
-   * @throws the error of `credit`, or WebhookError with the code of the reply
-   */
-  receive(
-    event: AnyEvent,
-    context?: {
-      /** Ends the run. Without a signal, the option `timeout` of the payments ends it. */
-      readonly signal?: AbortSignal | undefined;
-    },
-  ): Promise<Handled>;
-  /**
-   * Asks the service for the payment of an order, and credits the order if the payment succeeded.
-   * Call it on the return page. Simultaneous calls share one request, and later calls reuse its
-   * answer for 2 s.
-   *
-   * `success` with `credited: false` means that another call credited the order, or credits it now.
-   *
-   * @throws the error of `credit`, or WebhookError: `confirm_unavailable` with the client's error
-   *   as its cause, `not_credited`, `store_unavailable`, `handler_timeout`
-   */
-  settle(
-    reference: string,
-    options?: {
-      /** The merchant whose order this is. Omit it, or pass false, with one merchant. */
-      readonly tenant?: string | false | undefined;
-      /** Ends this call. A request that other calls share continues. */
-      readonly signal?: AbortSignal | undefined;
-    },
-  ): Promise<Settled>;
-  /**
-   * Asks the service for each unpaid order, and credits the paid ones. A failing order does not
-   * stop the others. If the service returns 429, all orders wait. If the service rejects the key
-   * with 401, the run ends.
-   *
-   * @throws ConfigurationError, the reason of the signal, or the error of `references`
-   */
-  reconcile(references: References, options?: ReconcileOptions): Promise<ReconcileReport>;
-}
+/** The three ways to one credit, and `explain`. */
+import { WebhookError } from '@paylink/core';
+import {
+  checkSignal,
+  faultOfReference,
+  logLine,
+  validateBound,
+  validateOptions,
+  withinBounds,
+} from '@paylink/core/internal';
+import { keyOf, NotAsked, now } from './asker.js';
+import type { Explanation, Outcome, Payments, PaymentsOptions } from './contract.js';
+import { validateSettings, type Settings } from './options.js';
+import { field } from './order.js';
+import { acknowledge, refusal, toList, toStatus, type Verdict } from './outcome.js';
+import { reconcile, verify } from './reconcile.js';
+import { Runs } from './runs.js';
+import { createTask, inspectOrder, type Task } from './settle-order.js';
 
 /**
  * Configures the credit of orders, in one place for notifications, return page and schedule.
  *
  * @throws ConfigurationError that names the option
  */
-export function createPayments<Tx, Payment extends ServicePayment>(
-  options: PaymentsOptions<Tx, Payment>,
-): Payments {
+export function createPayments(options: PaymentsOptions): Payments {
   const settings = validateSettings(options);
+  const runs = new Runs(settings);
+  const settle = (task: Task): Promise<Verdict> =>
+    reported(settings, task, () => runs.settle(task));
   return Object.freeze<Payments>({
-    kinds: [...settings.handlers.keys()],
-    receive: (event, context) => receive(settings, event, context),
-    settle: createSettle(settings),
-    reconcile: (references, run) => reconcile(settings, references, run),
+    async receive(event, context = {}) {
+      const order = orderOfEvent(settings, event);
+      const signal = field(context, 'signal');
+      checkSignal(signal);
+      const task = createTask({ ...order, source: 'webhook', end: now() + settings.timeout });
+      acknowledge(await untilAborted(signal, undefined, () => settle(task)));
+    },
+
+    async settle(reference, call = {}) {
+      const own = validateOptions(call, ['tenant', 'signal', 'wait']);
+      const { signal, wait = 3_000 } = own;
+      const tenant = settings.tenantOf(own.tenant);
+      checkSignal(signal);
+      validateBound('wait', wait, 0);
+      const end = now() + settings.timeout;
+      const task = createTask({ reference, tenant, source: 'settle', end });
+      const verdict = await untilAborted(signal, wait, () => settle(task));
+      const { payment } = verdict;
+      return { status: toStatus(verdict), ...(payment !== undefined && { payment }) };
+    },
+
+    reconcile: (references, call) => reconcile(settings, settle, references, call),
+    verify: (references, call) => verify(settings, references, call),
+
+    async explain(reference, call = {}) {
+      const own = validateOptions(call, ['tenant', 'signal']);
+      const tenant = settings.tenantOf(own.tenant);
+      checkSignal(own.signal);
+      const end = now() + settings.timeout;
+      const task = createTask({ reference, tenant, source: 'settle', end });
+      return withinBounds(explain(settings, task), { signals: [own.signal] });
+    },
   });
+}
+
+/** @throws WebhookError `misconfigured` */
+function orderOfEvent(
+  { tenantOf }: Settings,
+  event: unknown,
+): { readonly reference: string; readonly tenant: string | null } {
+  const misconfigured = (message: string): WebhookError =>
+    new WebhookError('misconfigured', { message });
+  if (field(event, 'type') !== 'payment.succeeded') {
+    const problem = 'payments.receive takes payment.succeeded alone';
+    throw misconfigured(`${problem}: pass a map with a handler for each other kind`);
+  }
+  const reference = field(event, 'reference');
+  const fault = faultOfReference(reference);
+  if (fault !== undefined) throw misconfigured(`\`reference\` of the event ${fault}`);
+  try {
+    return { reference: reference as string, tenant: tenantOf(field(event, 'tenant')) };
+  } catch (cause) {
+    throw misconfigured(`${(cause as Error).message}: the \`secret\` function must return it`);
+  }
+}
+
+/** Ends the caller's wait after `wait` milliseconds or on abort. The work goes on. */
+async function untilAborted(
+  signal: AbortSignal | undefined,
+  wait: number | undefined,
+  work: () => Promise<Verdict>,
+): Promise<Verdict> {
+  const reason = (aborted: AbortSignal | undefined): WebhookError =>
+    new WebhookError('handler_timeout', {
+      message: 'the caller stopped waiting, and the run goes on',
+      cause: aborted?.reason,
+    });
+  if (signal?.aborted === true) return refusal(reason(signal));
+  return withinBounds(work(), { milliseconds: wait, signals: [signal], reason }).catch(refusal);
+}
+
+/** Milliseconds for which a page that polls does not repeat a log line. */
+const LOGGED_FOR = 60_000;
+
+/** Runs `work`, and tells `observe` and the logger how it ended. */
+async function reported(
+  { observe, logger, isNews }: Settings,
+  task: Task,
+  work: () => Promise<Verdict>,
+): Promise<Verdict> {
+  const { source, reference, tenant } = task;
+  const started = now();
+  const verdict = await work();
+  const { outcome, error } = verdict;
+  const tell = async (): Promise<unknown> =>
+    observe?.({ source, outcome, reference, tenant, durationMs: now() - started });
+  tell().catch(() => undefined);
+  if (error !== undefined && isForPeople(task, verdict)) {
+    const { code, status } = error;
+    const isRepeated = source === 'settle' && !isNews(`${code} ${keyOf(task)}`, LOGGED_FOR);
+    if (isRepeated) return verdict;
+    logger.error(logLine(error, { reference, source }), { code, status, reference });
+  }
+  return verdict;
+}
+
+/** The receiver logs what a webhook throws. A stranger can ask a page for unknown orders. */
+function isForPeople({ source }: Task, verdict: Verdict): boolean {
+  if (source === 'reconcile') {
+    return toList(verdict) === 'errors' && !(verdict.error instanceof NotAsked);
+  }
+  return source === 'settle' && ['unavailable', 'closed', 'differs'].includes(toStatus(verdict));
+}
+
+const REASONS: Readonly<Partial<Record<Outcome, string>>> = {
+  credited: 'the order is unpaid, and the payment succeeded with its amount and currency',
+  paid: 'the order says that it is paid',
+  failed: 'the service says that the payment failed',
+  cancelled: 'the service says that the payment was cancelled',
+};
+
+async function explain(settings: Settings, task: Task): Promise<Explanation> {
+  const { order = null, payment, decided } = await inspectOrder(settings, task);
+  const { outcome, error } = decided ?? { outcome: 'credited' as const };
+  const isAsked = ['no_payment', 'confirm_unavailable', 'handler_timeout'].includes(outcome);
+  const answer =
+    payment ?? (isAsked ? undefined : await ask(settings, task).catch(() => undefined));
+  const reason = error?.message ?? REASONS[outcome]!;
+  return { order, payment: answer ?? null, outcome, reason };
+}
+
+async function ask({ askerOf }: Settings, task: Task) {
+  return askerOf(task.tenant).ask(task);
 }

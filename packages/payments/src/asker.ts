@@ -1,0 +1,355 @@
+/**
+ * Asks the service for payments. All questions of one client wait in one line, whether the return
+ * page, a webhook or the schedule asks.
+ */
+import { WebhookError } from '@paylink/core';
+import { withinBounds } from '@paylink/core/internal';
+import type { PaymentClient, ServicePayment, Source } from './contract.js';
+import { field } from './order.js';
+
+// Constants, because fake timers replace the globals, and a pause would never end.
+export const now = performance.now.bind(performance);
+export const startTimer = setTimeout;
+const stopTimer = clearTimeout;
+
+/** Milliseconds for which the page and the schedule reuse an answer. */
+const REUSED_FOR = 2_000;
+const MOST_ANSWERS = 10_000;
+const MOST_IN_FLIGHT = 8;
+/** Milliseconds to pause after a 429 without `retryAfter`. Doubles with each refusal. */
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 60_000;
+/** Milliseconds of random delay, so that processes refused together do not return together. */
+const JITTER = 250;
+/** Milliseconds after which the line tries whether the service allows a higher rate. */
+const RATE_KEPT_FOR = 60_000;
+/** Milliseconds without a question after which the answers before say nothing about the rate. */
+const IDLE = 1_000;
+const LONGEST_TIMER = 2_147_483_647;
+
+/** The return page goes first, because a customer is waiting. */
+const LINE: readonly Source[] = ['settle', 'webhook', 'reconcile'];
+
+/** Who asks for which payment. */
+export interface Asked {
+  readonly reference: string;
+  readonly tenant: string | null;
+  readonly source: Source;
+  /** The value of `now()` at which the caller gives up. */
+  readonly end: number;
+}
+
+/** Thrown if the question was not sent, because its turn would come too late for the caller. */
+export class NotAsked extends WebhookError {
+  constructor(retryAfter: number) {
+    const message = 'the service limits its questions, and this one has to come back later';
+    super('confirm_unavailable', { message, retryAfter });
+  }
+}
+
+interface Question {
+  readonly key: string;
+  readonly asked: Asked;
+  place: number;
+  end: number;
+  isSent: boolean;
+  readonly answer: Promise<ServicePayment>;
+  readonly resolve: (payment: ServicePayment) => void;
+  readonly reject: (error: WebhookError) => void;
+}
+
+interface Answer {
+  readonly answer: Promise<ServicePayment>;
+  readonly isSuccess: boolean;
+  readonly expiry: number;
+}
+
+export class Asker {
+  readonly #client: PaymentClient;
+  readonly #timeout: number;
+  readonly #answers = new Map<string, Answer>();
+  readonly #open = new Map<string, Question>();
+  /** The waiting questions, by place. */
+  readonly #line: readonly Question[][] = LINE.map(() => []);
+  #inFlight = 0;
+  #most = MOST_IN_FLIGHT;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The value of `now()` at which the pause ends. */
+  #pauseEnd = 0;
+  #refusals = 0;
+  /** Milliseconds between two questions. 0 until the service has shown a rate. */
+  #interval = 0;
+  #intervalExpiry = 0;
+  #lastSent = -Infinity;
+  /** The answers since `#countedFrom`, from which the rate is known after a 429. */
+  #answered = 0;
+  #countedFrom = 0;
+
+  constructor(client: PaymentClient, timeout: number) {
+    this.#client = client;
+    this.#timeout = timeout;
+  }
+
+  /** Milliseconds until the next question may be sent. */
+  get pause(): number {
+    return Math.max(0, this.#pauseEnd - now());
+  }
+
+  /**
+   * Returns the service's payment. A webhook reuses only a success, because the customer may have
+   * paid at a second try since.
+   *
+   * @throws WebhookError `no_payment`, `confirm_unavailable` or `handler_timeout`
+   */
+  async ask(asked: Asked): Promise<ServicePayment> {
+    const key = keyOf(asked);
+    const isWebhook = asked.source === 'webhook';
+    for (;;) {
+      const known = this.#answers.get(key);
+      if (known !== undefined && known.expiry > now() && (known.isSuccess || !isWebhook)) {
+        return known.answer;
+      }
+      const open = this.#open.get(key);
+      const question = open ?? this.#createQuestion(key, asked);
+      this.#hurry(question, asked);
+      if (open === undefined) {
+        this.#open.set(key, question);
+        this.#line[question.place]!.push(question);
+        this.#send();
+      }
+      const waiting = withinBounds(question.answer, {
+        milliseconds: Math.min(LONGEST_TIMER, Math.max(1, asked.end - now())),
+        reason: () => (question.isSent ? late() : new NotAsked(this.#waitOf(question))),
+      });
+      if (open === undefined || !isWebhook) return waiting;
+      const payment = await waiting.catch(() => undefined);
+      if (payment?.status === 'success') return payment;
+      if (now() + 1 >= asked.end) throw late();
+    }
+  }
+
+  /**
+   * Moves an open question of the same order up to this caller's place in the line.
+   *
+   * @throws NotAsked
+   */
+  hurry(asked: Asked): void {
+    const question = this.#open.get(keyOf(asked));
+    if (question !== undefined) this.#hurry(question, asked);
+  }
+
+  #hurry(question: Question, { source, end }: Asked): void {
+    question.end = Math.max(question.end, end);
+    const place = LINE.indexOf(source);
+    if (place < question.place) {
+      const line = this.#line[question.place]!;
+      const index = line.indexOf(question);
+      if (index >= 0) this.#line[place]!.push(...line.splice(index, 1));
+      question.place = place;
+    }
+    const wait = question.isSent ? 0 : this.#waitOf(question);
+    if (wait > 0 && now() + wait >= end) throw new NotAsked(wait);
+  }
+
+  #createQuestion(key: string, asked: Asked): Question {
+    const { promise: answer, resolve, reject } = withResolvers<ServicePayment>();
+    // Every caller may have given up.
+    answer.catch(() => undefined);
+    const place = LINE.indexOf(asked.source);
+    return { key, asked, place, end: asked.end, isSent: false, answer, resolve, reject };
+  }
+
+  /** Returns the milliseconds until the turn of a question, as far as the line knows. */
+  #waitOf({ place }: Question): number {
+    const ahead = this.#line.slice(0, place + 1).reduce((sum, { length }) => sum + length, 0);
+    return Math.max(0, this.#nextAt() - now()) + ahead * this.#interval;
+  }
+
+  #nextAt(): number {
+    if (this.#interval > 0 && now() >= this.#intervalExpiry) {
+      this.#interval = 0;
+      this.#most = 1;
+      this.#countFrom(now());
+    }
+    const paced = this.#interval === 0 ? 0 : this.#lastSent + this.#interval;
+    return Math.max(this.#pauseEnd, paced);
+  }
+
+  #countFrom(start: number): void {
+    this.#countedFrom = start;
+    this.#answered = 0;
+  }
+
+  /** Sends as many questions as may be sent now, and comes back for the next one. */
+  #send(): void {
+    stopTimer(this.#timer);
+    while (this.#inFlight < this.#most) {
+      const line = this.#line.find(({ length }) => length > 0);
+      if (line === undefined) return;
+      const wait = this.#nextAt() - now();
+      if (wait > 0) {
+        this.#timer = startTimer(() => this.#send(), Math.min(LONGEST_TIMER, Math.ceil(wait)));
+        return;
+      }
+      const question = line.shift()!;
+      if (question.end > now()) void this.#put(question);
+      else this.#finish(question, () => question.reject(new NotAsked(0)));
+    }
+  }
+
+  async #put(question: Question): Promise<void> {
+    const { reference, tenant } = question.asked;
+    question.isSent = true;
+    const controller = new AbortController();
+    if (this.#inFlight === 0 && now() - this.#lastSent > IDLE) this.#countFrom(now());
+    this.#lastSent = now();
+    this.#inFlight++;
+    const asking = (async () =>
+      this.#client.getPayment(reference, {
+        signal: controller.signal,
+        tenant,
+        retryLimited: false,
+      }))();
+    const reason = (): WebhookError => {
+      controller.abort(late());
+      return controller.signal.reason as WebhookError;
+    };
+    try {
+      const payment = await withinBounds(asking, { milliseconds: this.#timeout, reason });
+      this.#noteAnswer();
+      const fault = faultOf(payment, reference);
+      if (fault === undefined) {
+        this.#finish(question, () => question.resolve(payment), payment.status === 'success');
+      } else {
+        const message = `the service's payment ${fault}`;
+        const error = new WebhookError('confirm_unavailable', { message });
+        this.#finish(question, () => question.reject(error));
+      }
+    } catch (error) {
+      if (field(error, 'status') === 429) this.#refuse(question, error);
+      else {
+        if (field(error, 'status') !== undefined) this.#noteAnswer();
+        const isLate = controller.signal.aborted;
+        this.#finish(question, () => question.reject(isLate ? late() : unconfirmed(error)));
+      }
+    } finally {
+      this.#inFlight--;
+      this.#send();
+    }
+  }
+
+  #noteAnswer(): void {
+    this.#refusals = 0;
+    this.#answered++;
+    this.#most = Math.min(MOST_IN_FLIGHT, this.#most + 1);
+  }
+
+  #finish({ key, isSent, answer }: Question, end: () => void, isSuccess = false): void {
+    this.#open.delete(key);
+    end();
+    if (!isSent) return;
+    this.#answers.delete(key);
+    this.#answers.set(key, { answer, isSuccess, expiry: now() + REUSED_FOR });
+    for (const [oldest, { expiry }] of this.#answers) {
+      if (expiry > now() && this.#answers.size <= MOST_ANSWERS) break;
+      this.#answers.delete(oldest);
+    }
+  }
+
+  /** Pauses the line after a 429, and keeps in it the questions that can wait. */
+  #refuse(question: Question, error: unknown): void {
+    const isNew = now() >= this.#pauseEnd;
+    const doubled = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#refusals);
+    const pause = (retryAfterOf(error) ?? doubled) + Math.random() * JITTER;
+    this.#pauseEnd = Math.max(this.#pauseEnd, now() + pause);
+    this.#most = 1;
+    // The other questions in flight are refused by the same limit.
+    if (isNew) {
+      this.#refusals++;
+      if (this.#interval > 0) this.#interval *= 1.25;
+      else if (this.#answered > 0) {
+        this.#interval = (this.#pauseEnd - this.#countedFrom) / this.#answered;
+      }
+      this.#intervalExpiry = this.#pauseEnd + RATE_KEPT_FOR;
+    }
+    this.#countFrom(this.#pauseEnd);
+    question.isSent = false;
+    this.#line[question.place]!.unshift(question);
+    this.#turnAway();
+  }
+
+  /** Ends the questions whose callers cannot wait for their turns. */
+  #turnAway(): void {
+    let turn = this.#nextAt();
+    for (const line of this.#line) {
+      for (const question of line.splice(0)) {
+        if (turn < question.end) {
+          line.push(question);
+          turn += this.#interval;
+        } else this.#finish(question, () => question.reject(new NotAsked(turn - now())));
+      }
+    }
+  }
+}
+
+/** Names an order in a map. No two orders have one name, whatever their tenants. */
+export function keyOf({ tenant, reference }: Pick<Asked, 'tenant' | 'reference'>): string {
+  return tenant === null ? `-${reference}` : `${tenant.length}:${tenant}${reference}`;
+}
+
+/** Returns true if the service refused the client's key, as it would for every other order. */
+export function isKeyRefused(error: WebhookError | undefined): boolean {
+  return field(error?.cause, 'status') === 401;
+}
+
+/** Returns why the client's answer confirms nothing, or undefined. */
+function faultOf(payment: unknown, reference: string): string | undefined {
+  const status = field(payment, 'status');
+  const amount = field(payment, 'amount');
+  const currency = field(payment, 'currency');
+  if (field(payment, 'reference') !== reference) return 'has another reference';
+  // The contract shows no other kinds of records. The success of a refund credits nothing.
+  if ((field(payment, 'type') ?? 'payment') !== 'payment') return 'has another `type` than payment';
+  if (!['pending', 'success', 'failed', 'cancelled'].includes(status as string)) {
+    return 'has a status that is not in the contract';
+  }
+  if (status !== 'success') return undefined;
+  if (!Number.isSafeInteger(amount) || (amount as number) <= 0) {
+    return 'has an `amount` that is not a positive whole number';
+  }
+  return typeof currency === 'string' && currency !== '' ? undefined : 'has no `currency`';
+}
+
+function unconfirmed(cause: unknown): WebhookError {
+  const status = field(cause, 'status');
+  if (status === 404) {
+    const message = 'the service has no payment of this reference, so its link was never created';
+    return new WebhookError('no_payment', { message, cause });
+  }
+  const message =
+    status === 401
+      ? 'the service refused the API key (401): check the key and its environment'
+      : 'the client could not read the payment';
+  const retryAfter = retryAfterOf(cause);
+  return new WebhookError('confirm_unavailable', { message, cause, retryAfter });
+}
+
+function late(): WebhookError {
+  return new WebhookError('handler_timeout', { message: 'the service did not answer in time' });
+}
+
+function retryAfterOf(error: unknown): number | undefined {
+  const delay = field(error, 'retryAfter');
+  return Number.isFinite(delay) && (delay as number) >= 0 ? (delay as number) : undefined;
+}
+
+/** `Promise.withResolvers`, which Node 20 lacks. */
+function withResolvers<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
+}

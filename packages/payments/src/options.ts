@@ -1,0 +1,106 @@
+/** Checks the options of `createPayments`. */
+import { ConfigurationError, WebhookError, type Logger } from '@paylink/core';
+import { check, createLogger, validateBound, validateOptions } from '@paylink/core/internal';
+import { Asker, now } from './asker.js';
+import type { Orders, PaymentClient, PaymentOutcome, PaymentsOptions } from './contract.js';
+import { field } from './order.js';
+
+export interface Settings {
+  /** The merchant's functions, bound. */
+  readonly orders: Orders;
+  readonly timeout: number;
+  readonly logger: Logger;
+  readonly observe: ((outcome: PaymentOutcome) => unknown) | undefined;
+  /** Returns true at the first call with a key, and again after the time. */
+  readonly isNews: (key: string, milliseconds?: number) => boolean;
+  /** Returns the line of questions of the tenant's client. @throws WebhookError if `client` does */
+  readonly askerOf: (tenant: string | null) => Asker;
+  /** Returns the tenant of a call. @throws ConfigurationError */
+  readonly tenantOf: (option: unknown) => string | null;
+}
+
+const MOST_KNOWN = 1_000;
+const NAMES = ['client', 'orders', 'timeout', 'logger', 'observe'];
+
+/** @throws ConfigurationError that names the option */
+export function validateSettings(options: PaymentsOptions): Settings {
+  const own = validateOptions(options, NAMES);
+  const { client, orders, timeout = 20_000, logger, observe } = own;
+  check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
+  validateBound('timeout', timeout, 1, 300_000);
+  const isPerTenant = !isClient(client);
+  const clientOf = validateClient(client);
+  const askers = new Map<unknown, Asker>();
+  const known = new Map<string, number>();
+  return {
+    orders: validateOrders(orders),
+    timeout,
+    logger: createLogger(logger),
+    observe,
+    isNews(key, milliseconds = Infinity) {
+      if ((known.get(key) ?? 0) > now()) return false;
+      known.delete(key);
+      known.set(key, now() + milliseconds);
+      if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!);
+      return true;
+    },
+    askerOf(tenant) {
+      try {
+        const asked = clientOf(tenant);
+        const asker = askers.get(asked) ?? new Asker(asked, timeout);
+        askers.set(asked, asker);
+        return asker;
+      } catch (cause) {
+        throw new WebhookError('confirm_unavailable', { message: '`client` threw', cause });
+      }
+    },
+    tenantOf(tenant = isPerTenant ? undefined : null) {
+      if (tenant === null || (typeof tenant === 'string' && tenant !== '')) return tenant;
+      const hint = tenant === undefined ? ', because `client` is a function of the tenant' : '';
+      throw new ConfigurationError('tenant', `must be a non-empty string or null${hint}`);
+    },
+  };
+}
+
+function isClient(value: unknown): value is PaymentClient {
+  return typeof field(value, 'getPayment') === 'function';
+}
+
+function validateClient(
+  client: PaymentsOptions['client'],
+): (tenant: string | null) => PaymentClient {
+  if (isClient(client)) return () => client;
+  const problem = 'must be an object with getPayment(), or a function that returns one';
+  check(typeof client === 'function', 'client', problem);
+  const clients = new Map<string | null, PaymentClient>();
+  return (tenant) => {
+    const known = clients.get(tenant);
+    if (known !== undefined) return known;
+    const made: unknown = client(tenant);
+    if (made instanceof Promise) made.catch(() => undefined);
+    check(isClient(made), 'client', 'must return an object with getPayment(), not a promise');
+    clients.set(tenant, made);
+    return made;
+  };
+}
+
+const FUNCTIONS = ['find', 'credit', 'unpaid', 'paid'] as const;
+
+/** A misspelt `unpaid` would switch the schedule off, so unknown names throw. */
+function validateOrders(orders: Orders): Orders {
+  const isObject = typeof orders === 'object' && orders !== null;
+  check(isObject, 'orders', 'must be an object with the functions find() and credit()');
+  const bound: Partial<Record<keyof Orders, unknown>> = {};
+  for (const name of FUNCTIONS) {
+    const value = field(orders, name);
+    const isOptional = name === 'unpaid' || name === 'paid';
+    if (value === undefined && isOptional) continue;
+    check(typeof value === 'function', `orders.${name}`, 'must be a function');
+    bound[name] = (value as () => unknown).bind(orders);
+  }
+  const prototype = Object.getPrototypeOf(orders) as object | null;
+  // An object of a class of the merchant may hold its pool beside the functions.
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (isPlain) validateOptions(orders, FUNCTIONS, 'orders');
+  return bound as unknown as Orders;
+}

@@ -1,0 +1,105 @@
+/** Reads and checks the row that `find` returns, and compares it with the service's answer. */
+import { WebhookError } from '@paylink/core';
+import type { Amount, Order, ServicePayment } from './contract.js';
+
+/**
+ * Reads a field of a merchant's object. ORM entities have getters on their class, so inherited
+ * fields count. A polluted `Object.prototype` does not.
+ */
+export function field(object: unknown, name: string): unknown {
+  let holder = Object(object) as object;
+  while (!Object.hasOwn(holder, name)) {
+    const next = Object.getPrototypeOf(holder) as object | null;
+    if (next === null || Object.getPrototypeOf(next) === null) return undefined;
+    holder = next;
+  }
+  return (object as Record<string, unknown>)[name];
+}
+
+/**
+ * Returns the fields of the row that `find` returned for a reference, not checked yet.
+ *
+ * @throws WebhookError `unknown_order` or `invalid_order`
+ */
+export function readOrder(row: unknown, reference: string): Order {
+  if (row === undefined || row === null) throw unknown('find() returned no order');
+  if (typeof row !== 'object') throw invalid('find()', 'must return an object, null or undefined');
+  const order = {
+    reference: field(row, 'reference'),
+    amount: field(row, 'amount'),
+    currency: field(row, 'currency'),
+    paid: field(row, 'paid'),
+    closed: field(row, 'closed'),
+  } as Order;
+  if (order.reference === reference) return order;
+  if (typeof order.reference === 'string') {
+    throw unknown('find() returned an order whose reference has another spelling');
+  }
+  throw unknown('find() returned a row without `reference` as a string: return it as stored');
+}
+
+/** An order that can be compared with a payment. */
+export interface CheckedOrder {
+  readonly min: bigint;
+  readonly max: bigint;
+  readonly currency: string;
+  readonly closed: boolean;
+}
+
+/** @throws WebhookError `invalid_order` that names the field */
+export function checkOrder({ amount, currency, paid, closed = false }: Order): CheckedOrder {
+  if (typeof paid !== 'boolean') throw invalid('paid', 'must be true or false');
+  if (typeof closed !== 'boolean') throw invalid('closed', 'must be true, false or absent');
+  if (typeof currency !== 'string' || currency === '') {
+    throw invalid('currency', 'must be a non-empty string');
+  }
+  if (typeof amount !== 'object' || amount === null) {
+    const exact = parseAmount(amount);
+    if (exact === undefined || exact === 0n) throw invalid('amount', `must be above 0${FORM}`);
+    return { min: exact, max: exact, currency, closed };
+  }
+  const min = parseAmount(field(amount, 'min') as Amount);
+  const max = parseAmount(field(amount, 'max') as Amount);
+  if (min === undefined || max === undefined || min > max) {
+    throw invalid('amount', `must be { min, max } with 0 ≤ min ≤ max${FORM}`);
+  }
+  return { min, max, currency, closed };
+}
+
+const FORM = ', as a safe integer, a bigint, or digits with at most a fraction of zeros';
+
+function parseAmount(amount: Amount): bigint | undefined {
+  if (typeof amount === 'bigint') return amount < 0n ? undefined : amount;
+  if (typeof amount === 'number') {
+    return Number.isSafeInteger(amount) && amount >= 0 ? BigInt(amount) : undefined;
+  }
+  const digits = typeof amount === 'string' ? /^(\d{1,40})(\.0{1,40})?$/.exec(amount) : null;
+  return digits === null ? undefined : BigInt(digits[1]!);
+}
+
+/** Returns what differs between the order and the payment, for people, or undefined. */
+export function differenceOf(
+  { min, max, currency }: CheckedOrder,
+  payment: ServicePayment,
+): string | undefined {
+  const amount = BigInt(payment.amount!);
+  if (amount < min || amount > max) {
+    const stored = min === max ? `${min}` : `${min} to ${max}`;
+    return `the service took the amount ${amount}, and the order has ${stored}`;
+  }
+  if (payment.currency === currency) return undefined;
+  return `the service took the currency ${quote(payment.currency)}, and the order has ${quote(currency)}`;
+}
+
+function quote(text: unknown): string {
+  return JSON.stringify(String(text).slice(0, 20));
+}
+
+function unknown(message: string): WebhookError {
+  return new WebhookError('unknown_order', { message });
+}
+
+function invalid(name: string, problem: string): WebhookError {
+  const message = name === 'find()' ? `find() ${problem}` : `\`${name}\` of the order ${problem}`;
+  return new WebhookError('invalid_order', { message });
+}

@@ -1,0 +1,244 @@
+/** Settles, or verifies, many orders, and reports them in lists. */
+import { check, withinBounds } from '@paylink/core/internal';
+import { isKeyRefused, NotAsked, now } from './asker.js';
+import type {
+  Listed,
+  ListedErrors,
+  Outcome,
+  Payments,
+  References,
+  SweepOptions,
+} from './contract.js';
+import type { Settings } from './options.js';
+import { checkOrder, differenceOf } from './order.js';
+import { refusal, toList, type Verdict } from './outcome.js';
+import { createTask, findOrder, type Task } from './settle-order.js';
+import { inOrder, inParallel, toCursor, validateSweep, type Item } from './sweep.js';
+
+/** Settles each unpaid order. */
+export function reconcile(
+  settings: Settings,
+  settle: (task: Task) => Promise<Verdict>,
+  references: References | undefined,
+  options: SweepOptions | undefined,
+): ReturnType<Payments['reconcile']> {
+  const lists = ['credited', 'paid', 'pending', 'noPayment', 'failed', 'cancelled'] as const;
+  return sweep(settings, 'unpaid', lists, references, options, async (task) => {
+    const verdict = await settle(task);
+    return { ...verdict, list: toList(verdict) };
+  });
+}
+
+/** Compares each paid order with the service. */
+export function verify(
+  settings: Settings,
+  references: References | undefined,
+  options: SweepOptions | undefined,
+): ReturnType<Payments['verify']> {
+  const lists = ['confirmed', 'notPaid', 'differs', 'unpaid', 'noPayment'] as const;
+  return sweep(settings, 'paid', lists, references, options, async (task) => {
+    try {
+      const order = await findOrder(settings, task);
+      const expected = checkOrder(order);
+      if (!order.paid) return { list: 'unpaid' };
+      const payment = await settings.askerOf(task.tenant).ask(task);
+      if (payment.status !== 'success') return { list: 'notPaid', payment };
+      const isSame = differenceOf(expected, payment) === undefined;
+      return { list: isSame ? 'confirmed' : 'differs', payment };
+    } catch (error) {
+      const verdict = refusal(error);
+      return { ...verdict, list: verdict.outcome === 'no_payment' ? 'noPayment' : 'errors' };
+    }
+  });
+}
+
+const PROGRESS_INTERVAL = 1_000;
+/** Number of answers that must all be 404 before the address is in doubt. */
+const ENOUGH_404 = 10;
+
+type Result<List> = Partial<Verdict> & { readonly list: List | 'errors' };
+
+async function sweep<List extends string>(
+  settings: Settings,
+  source: 'unpaid' | 'paid',
+  names: readonly List[],
+  references: References | undefined,
+  options: SweepOptions = {},
+  work: (task: Task) => Promise<Result<List>>,
+) {
+  const { start, onProgress, concurrency, signal, timeLimit, ...own } = validateSweep(options);
+  const tenant = settings.tenantOf(own.tenant);
+  const end = now() + timeLimit;
+  const ended = new AbortController();
+  const context = {
+    tenant,
+    signal: AbortSignal.any(signal ? [ended.signal, signal] : [ended.signal]),
+  };
+  const list = readerOf(settings, source, references, () => settings.orders[source]!(context));
+  const tally = new Tally([...names, 'errors' as const, 'notAsked' as const]);
+  let total: number | undefined;
+  let keyRefused = false;
+  let answers = 0;
+  const read = async (): Promise<References> => {
+    const found = await list.read();
+    total = Array.isArray(found) ? found.length : undefined;
+    return found;
+  };
+  const tell = (): void => {
+    const progress = { ...tally.progress(), total, pause: pauseOf(settings, tenant) };
+    (async () => onProgress?.(progress))().catch(() => undefined);
+  };
+  const isOver = (): boolean => keyRefused || now() + pauseOf(settings, tenant) >= end;
+  const take = async (item: Item): Promise<void> => {
+    tally.begin(item);
+    if (isOver()) return tally.end(item, 'notAsked');
+    const task = createTask({ reference: item.reference, tenant, source: 'reconcile', end });
+    const result = await withinBounds(work(task), { signals: [signal] });
+    if (result.error instanceof NotAsked) return tally.end(item, 'notAsked');
+    keyRefused ||= isKeyRefused(result.error);
+    if (result.payment !== undefined || result.outcome === 'no_payment') answers++;
+    tally.end(item, result.list, result);
+  };
+  const timer = setInterval(tell, PROGRESS_INTERVAL);
+  try {
+    const items = inOrder(read, list.isRepeatable, start);
+    // The rest of an array is counted. A stream is left after the first reference not asked.
+    const isEnough = (): boolean => total === undefined && tally.count('notAsked') > 0;
+    const isRead = await inParallel(items, { concurrency, signal, end, isEnough }, take);
+    if (!isRead) tally.leaveUnread();
+  } finally {
+    clearInterval(timer);
+    ended.abort();
+  }
+  tell();
+  if (answers >= ENOUGH_404 && tally.count('noPayment' as List) === answers) {
+    settings.logger.warn(
+      `[paylink] the service answered 404 to all ${answers} questions: check \`baseUrl\` of the client`,
+    );
+  }
+  return { ...tally.report(), keyRefused };
+}
+
+/** Returns the milliseconds until the next question of the tenant's client. */
+function pauseOf({ askerOf }: Settings, tenant: string | null): number {
+  try {
+    return askerOf(tenant).pause;
+  } catch {
+    return 0;
+  }
+}
+
+interface Reader {
+  readonly read: () => Promise<References>;
+  /** True if `read` gives the references anew at each call. */
+  readonly isRepeatable: boolean;
+}
+
+/** @throws ConfigurationError */
+function readerOf(
+  { orders }: Settings,
+  source: 'unpaid' | 'paid',
+  references: References | undefined,
+  list: () => References | PromiseLike<References>,
+): Reader {
+  if (references === undefined) {
+    const problem = `must be given, because \`orders\` has no function ${source}()`;
+    check(orders[source] !== undefined, 'references', problem);
+    return { read: async () => checkReferences(await list(), `${source}()`), isRepeatable: true };
+  }
+  const checked = checkReferences(references, 'references');
+  // An iterator that is its own iterable, such as a generator, can be read once.
+  const isRepeatable =
+    Symbol.iterator in checked && (checked[Symbol.iterator]() as unknown) !== checked;
+  return { read: async () => checked, isRepeatable };
+}
+
+/** A string is iterable too, by its characters. */
+function checkReferences(references: References, name: string): References {
+  const isList = typeof references === 'object' && references !== null;
+  check(
+    isList && (Symbol.iterator in references || Symbol.asyncIterator in references),
+    name,
+    'must be an iterable or async iterable of references, such as an array',
+  );
+  return references;
+}
+
+/** Number of references that a list of a report names. */
+const MOST_LISTED = 1_000;
+
+/** Counts the results of a run, and knows where the next run must start. */
+class Tally<List extends string> {
+  readonly #lists: Record<string, { count: number; references: string[] }>;
+  readonly #outcomes: Partial<Record<Outcome, number>> = {};
+  readonly #details: ListedErrors['details'][number][] = [];
+  readonly #underWay = new Set<Item>();
+  /** The first item in the order of the run that was not reached. */
+  #left: Item | undefined;
+  #last: Item | undefined;
+  #total = 0;
+
+  constructor(names: readonly List[]) {
+    const empty = () => ({ count: 0, references: [] as string[] });
+    this.#lists = Object.fromEntries(names.map((name) => [name, empty()]));
+  }
+
+  begin(item: Item): void {
+    this.#total++;
+    this.#underWay.add(item);
+    this.#last = item;
+  }
+
+  end(item: Item, name: List, { outcome, error }: Partial<Verdict> = {}): void {
+    this.#underWay.delete(item);
+    const { reference } = item;
+    const list = this.#lists[name]!;
+    list.count++;
+    if (list.references.length < MOST_LISTED) list.references.push(reference);
+    if (name === 'notAsked') this.#left = earlier(this.#left, item);
+    if (name !== 'errors') return;
+    this.#outcomes[outcome!] = (this.#outcomes[outcome!] ?? 0) + 1;
+    if (this.#details.length < MOST_LISTED) {
+      this.#details.push({ reference, outcome: outcome!, message: error!.message });
+    }
+  }
+
+  /** Notes that references were left unread. The next run starts at the last one read. */
+  leaveUnread(): void {
+    if (this.#last !== undefined) this.#left = earlier(this.#left, this.#last);
+  }
+
+  count(name: List): number {
+    return this.#lists[name]!.count;
+  }
+
+  progress() {
+    const { credited, errors, notAsked } = this.#lists;
+    const ended = this.#total - this.#underWay.size - notAsked!.count;
+    return {
+      ended,
+      credited: credited?.count ?? 0,
+      errors: errors!.count,
+      cursor: this.#cursor(),
+    };
+  }
+
+  report() {
+    const { errors, ...lists } = this.#lists;
+    return {
+      total: this.#total,
+      ...(lists as Record<Exclude<List, 'errors'>, Listed>),
+      errors: { ...errors!, outcomes: this.#outcomes, details: this.#details },
+      cursor: this.#cursor(),
+    };
+  }
+
+  #cursor(): string | undefined {
+    const first = [...this.#underWay].reduce(earlier, this.#left);
+    return first && toCursor(first);
+  }
+}
+
+function earlier(one: Item | undefined, other: Item): Item {
+  return one === undefined || other.order < one.order ? other : one;
+}
