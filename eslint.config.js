@@ -5,11 +5,9 @@ import tseslint from 'typescript-eslint';
 
 /**
  * The dependency rules of the architecture: the doors that a package's source may import. The proof
- * (core and the adapters) knows nothing of the money (payments and the stores), and no adapter
- * imports another.
+ * (core and the adapters) knows nothing of the money (payments), and no adapter imports another.
  */
 const ADAPTERS = ['express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
-const STORES = ['postgres', 'redis'];
 /** `internal` is for our own packages alone. */
 const CORE = ['@paylink/core', '@paylink/core/internal'];
 const allowed = {
@@ -19,20 +17,10 @@ const allowed = {
   payments: CORE,
   client: CORE,
   testing: ['@paylink/payments'],
-  bullmq: [...CORE, '@paylink/payments'],
+  bullmq: CORE,
   emulator: CORE,
-  cli: [
-    'core',
-    'core/internal',
-    'core/diagnose',
-    'testing',
-    'client',
-    'emulator',
-    'payments',
-    'postgres',
-  ].map((door) => `@paylink/${door}`),
-  ...Object.fromEntries(
-    STORES.map((name) => [name, [...CORE, '@paylink/payments', '@paylink/payments/store']]),
+  cli: ['core', 'core/internal', 'core/diagnose', 'testing', 'client', 'emulator', 'payments'].map(
+    (door) => `@paylink/${door}`,
   ),
   ...Object.fromEntries(
     ADAPTERS.map((name) => [name, [...CORE, '@paylink/node', '@paylink/fetch']]),

@@ -1,3 +1,2 @@
-export { enqueue, type EnqueueOptions } from './enqueue.js';
-export type { PaymentJob } from './job-data.js';
-export { createProcessor, type ProcessorOptions } from './processor.js';
+export { enqueue, type EnqueueOptions, type JobQueue, type PaymentJob } from './enqueue.js';
+export { createProcessor } from './processor.js';

@@ -1,33 +1,27 @@
-import { type Handled } from '@paylink/core';
-import { check, validateBound, validateOptions } from '@paylink/core/internal';
-import type { Payments } from '@paylink/payments';
-import { fromJob } from './job-data.js';
+import { check } from '@paylink/core/internal';
+import type { PaymentJob } from './enqueue.js';
 
-export interface ProcessorOptions {
-  /** Milliseconds for one attempt of a job. Default 25,000. */
-  readonly timeout?: number | undefined;
+/** The part of `Payments` that the worker uses. */
+interface Receiving {
+  readonly receive: (
+    event: PaymentJob,
+    context: { readonly signal?: AbortSignal | undefined },
+  ) => Promise<void>;
 }
 
 /**
- * Makes a worker's processor, for `new Worker(name, processor)`. Passes each job to
- * `payments.receive`. BullMQ stores the outcome as the job's return value. Every error fails the
- * job, and BullMQ retries.
+ * Makes a worker's processor, for `new Worker(name, createProcessor(payments))`. Gives each job to
+ * `payments.receive`. Every error fails the job, and BullMQ tries again.
  *
- * The worker verifies nothing and needs no webhook secret. Anybody with write access to this Redis
- * can make jobs, and payments asks the service before it credits one.
+ * The worker needs no webhook secret. Anybody who can write to this Redis can make jobs, and
+ * payments asks the service before it credits an order.
  *
- * @throws ConfigurationError that names the option
+ * @throws ConfigurationError
  */
 export function createProcessor(
-  payments: Pick<Payments, 'receive'>,
-  options: ProcessorOptions = {},
-): (job: { data: unknown }, token?: string, signal?: AbortSignal) => Promise<Handled> {
-  check(typeof payments?.receive === 'function', 'payments', 'must be made by createPayments()');
-  const { timeout = 25_000 } = validateOptions(options, ['timeout']);
-  validateBound('timeout', timeout);
-  return async (job, _token, cancel) => {
-    const limit = AbortSignal.timeout(timeout);
-    const signal = cancel === undefined ? limit : AbortSignal.any([cancel, limit]);
-    return payments.receive(fromJob(job.data), { signal });
-  };
+  payments: Receiving,
+): (job: { readonly data: unknown }, token?: string, signal?: AbortSignal) => Promise<void> {
+  const { receive } = Object(payments) as Partial<Receiving>;
+  check(typeof receive === 'function', 'payments', 'must be made by createPayments()');
+  return (job, _token, signal) => receive(job.data as PaymentJob, { signal });
 }

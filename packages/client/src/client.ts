@@ -41,7 +41,7 @@ export interface PaylinkClient {
        * The merchant that payments asks for, or undefined with one merchant. A client has one API
        * key, so it rejects a second tenant with a ConfigurationError. Omit it in your own calls.
        */
-      readonly tenant?: string | undefined;
+      readonly tenant?: string | null | undefined;
       /**
        * If false, the call does not wait and retry after a 429 or a Retry-After. Default true.
        * `reconcile` passes false, because it pauses for all of its references at once.
@@ -60,7 +60,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
   refuseBrowser();
   const settings = validateSettings(options);
   const sentKeys = new SentKeys();
-  let merchant: { readonly tenant: string | undefined } | undefined;
+  let merchant: { readonly tenant: string | null | undefined } | undefined;
 
   const request = (
     call: Call,

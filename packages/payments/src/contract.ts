@@ -7,7 +7,7 @@ import type { Logger } from '@paylink/core';
 /** The trigger of a run: the notification, the return page or the schedule. */
 export type Source = 'webhook' | 'settle' | 'reconcile';
 
-/** In the smallest unit of the currency. A string holds digits, at most with a fraction of zeros. */
+/** In the currency's smallest unit. A string holds digits, at most with a fraction of zeros. */
 export type Amount = number | bigint | string;
 
 /** An order as the merchant's database has it. */

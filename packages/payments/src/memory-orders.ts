@@ -36,7 +36,10 @@ export function memoryOrders(): {
         const key = keyOf({ tenant, reference: payment.reference });
         const order = stored.get(key);
         if (order === undefined || order.paid || order.closed === true) return 0;
-        if (differenceOf(checkOrder(order), { ...payment, status: 'success' })) return 0;
+        if (
+          differenceOf(checkOrder({ closed: false, ...order }), { ...payment, status: 'success' })
+        )
+          return 0;
         stored.set(key, { ...order, paid: true });
         return 1;
       },
@@ -45,7 +48,7 @@ export function memoryOrders(): {
     },
     add(order) {
       const { tenant = null, ...rest } = validateOptions(order, NAMES, 'order');
-      const added = { ...rest, tenant, paid: false };
+      const added = { closed: false, ...rest, tenant, paid: false };
       checkOrder(added);
       const key = keyOf(added);
       if (stored.has(key)) throw new ConfigurationError('reference', 'has an order already');

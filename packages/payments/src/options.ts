@@ -90,7 +90,7 @@ const FUNCTIONS = ['find', 'credit', 'unpaid', 'paid'] as const;
 function validateOrders(orders: Orders): Orders {
   const isObject = typeof orders === 'object' && orders !== null;
   check(isObject, 'orders', 'must be an object with the functions find() and credit()');
-  const bound: Partial<Record<keyof Orders, unknown>> = {};
+  const bound = Object.create(null) as Partial<Record<keyof Orders, unknown>>;
   for (const name of FUNCTIONS) {
     const value = field(orders, name);
     const isOptional = name === 'unpaid' || name === 'paid';

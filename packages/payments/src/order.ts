@@ -1,6 +1,6 @@
 /** Reads and checks the row that `find` returns, and compares it with the service's answer. */
 import { WebhookError } from '@paylink/core';
-import type { Amount, Order, ServicePayment } from './contract.js';
+import type { ServicePayment } from './contract.js';
 
 /**
  * Reads a field of a merchant's object. ORM entities have getters on their class, so inherited
@@ -16,23 +16,31 @@ export function field(object: unknown, name: string): unknown {
   return (object as Record<string, unknown>)[name];
 }
 
+const FIELDS = ['amount', 'currency', 'paid', 'closed'];
+
+/** The fields of the row that `find` returned. */
+export interface Row {
+  readonly reference: string;
+  readonly amount: unknown;
+  readonly currency: unknown;
+  readonly paid: unknown;
+  readonly closed: unknown;
+}
+
 /**
  * Returns the fields of the row that `find` returned for a reference, not checked yet.
  *
  * @throws WebhookError `unknown_order` or `invalid_order`
  */
-export function readOrder(row: unknown, reference: string): Order {
+export function readOrder(row: unknown, reference: string): Row {
   if (row === undefined || row === null) throw unknown('find() returned no order');
   if (typeof row !== 'object') throw invalid('find()', 'must return an object, null or undefined');
-  const order = {
-    reference: field(row, 'reference'),
-    amount: field(row, 'amount'),
-    currency: field(row, 'currency'),
-    paid: field(row, 'paid'),
-    closed: field(row, 'closed'),
-  } as Order;
-  if (order.reference === reference) return order;
-  if (typeof order.reference === 'string') {
+  const stored = field(row, 'reference');
+  if (stored === reference) {
+    const [amount, currency, paid, closed] = FIELDS.map((name) => field(row, name));
+    return { reference, amount, currency, paid, closed };
+  }
+  if (typeof stored === 'string') {
     throw unknown('find() returned an order whose reference has another spelling');
   }
   throw unknown('find() returned a row without `reference` as a string: return it as stored');
@@ -47,7 +55,8 @@ export interface CheckedOrder {
 }
 
 /** @throws WebhookError `invalid_order` that names the field */
-export function checkOrder({ amount, currency, paid, closed = false }: Order): CheckedOrder {
+export function checkOrder(row: Omit<Row, 'reference'>): CheckedOrder {
+  const { amount, currency, paid, closed = false } = row;
   if (typeof paid !== 'boolean') throw invalid('paid', 'must be true or false');
   if (typeof closed !== 'boolean') throw invalid('closed', 'must be true, false or absent');
   if (typeof currency !== 'string' || currency === '') {
@@ -58,8 +67,8 @@ export function checkOrder({ amount, currency, paid, closed = false }: Order): C
     if (exact === undefined || exact === 0n) throw invalid('amount', `must be above 0${FORM}`);
     return { min: exact, max: exact, currency, closed };
   }
-  const min = parseAmount(field(amount, 'min') as Amount);
-  const max = parseAmount(field(amount, 'max') as Amount);
+  const min = parseAmount(field(amount, 'min'));
+  const max = parseAmount(field(amount, 'max'));
   if (min === undefined || max === undefined || min > max) {
     throw invalid('amount', `must be { min, max } with 0 ≤ min ≤ max${FORM}`);
   }
@@ -68,7 +77,7 @@ export function checkOrder({ amount, currency, paid, closed = false }: Order): C
 
 const FORM = ', as a safe integer, a bigint, or digits with at most a fraction of zeros';
 
-function parseAmount(amount: Amount): bigint | undefined {
+function parseAmount(amount: unknown): bigint | undefined {
   if (typeof amount === 'bigint') return amount < 0n ? undefined : amount;
   if (typeof amount === 'number') {
     return Number.isSafeInteger(amount) && amount >= 0 ? BigInt(amount) : undefined;

@@ -1,13 +1,12 @@
 /** The outcomes of a run, and what each means for the three ways, in one table. */
 import { isWebhookError, type WebhookError } from '@paylink/core';
-import type { Order, Outcome, ReconcileReport, ServicePayment, Settled } from './contract.js';
+import type { Outcome, ReconcileReport, ServicePayment, Settled } from './contract.js';
 
 /** The end of a run. */
 export interface Verdict {
   readonly outcome: Outcome;
   /** What the webhook throws. Absent if the webhook acknowledges. */
   readonly error?: WebhookError;
-  readonly order?: Order | undefined;
   /** The service's answer, if the run has asked. */
   readonly payment?: ServicePayment | undefined;
 }

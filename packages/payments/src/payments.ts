@@ -9,7 +9,7 @@ import {
   withinBounds,
 } from '@paylink/core/internal';
 import { keyOf, NotAsked, now } from './asker.js';
-import type { Explanation, Outcome, Payments, PaymentsOptions } from './contract.js';
+import type { Explanation, Order, Outcome, Payments, PaymentsOptions } from './contract.js';
 import { validateSettings, type Settings } from './options.js';
 import { field } from './order.js';
 import { acknowledge, refusal, toList, toStatus, type Verdict } from './outcome.js';
@@ -145,8 +145,10 @@ async function explain(settings: Settings, task: Task): Promise<Explanation> {
   const isAsked = ['no_payment', 'confirm_unavailable', 'handler_timeout'].includes(outcome);
   const answer =
     payment ?? (isAsked ? undefined : await ask(settings, task).catch(() => undefined));
-  const reason = error?.message ?? REASONS[outcome]!;
-  return { order, payment: answer ?? null, outcome, reason };
+  const { message, cause } = error ?? {};
+  const because = cause instanceof Error ? `: ${cause.message}` : '';
+  const reason = message === undefined ? REASONS[outcome]! : message + because;
+  return { order: order as Order | null, payment: answer ?? null, outcome, reason };
 }
 
 async function ask({ askerOf }: Settings, task: Task) {

@@ -40,7 +40,7 @@ export function verify(
     try {
       const order = await findOrder(settings, task);
       const expected = checkOrder(order);
-      if (!order.paid) return { list: 'unpaid' };
+      if (order.paid !== true) return { list: 'unpaid' };
       const payment = await settings.askerOf(task.tenant).ask(task);
       if (payment.status !== 'success') return { list: 'notPaid', payment };
       const isSame = differenceOf(expected, payment) === undefined;
@@ -91,10 +91,16 @@ async function sweep<List extends string>(
   const isOver = (): boolean => keyRefused || now() + pauseOf(settings, tenant) >= end;
   const take = async (item: Item): Promise<void> => {
     tally.begin(item);
-    if (isOver()) return tally.end(item, 'notAsked');
+    if (isOver()) {
+      tally.end(item, 'notAsked');
+      return;
+    }
     const task = createTask({ reference: item.reference, tenant, source: 'reconcile', end });
     const result = await withinBounds(work(task), { signals: [signal] });
-    if (result.error instanceof NotAsked) return tally.end(item, 'notAsked');
+    if (result.error instanceof NotAsked) {
+      tally.end(item, 'notAsked');
+      return;
+    }
     keyRefused ||= isKeyRefused(result.error);
     if (result.payment !== undefined || result.outcome === 'no_payment') answers++;
     tally.end(item, result.list, result);
@@ -227,7 +233,7 @@ class Tally<List extends string> {
     const { errors, ...lists } = this.#lists;
     return {
       total: this.#total,
-      ...(lists as Record<Exclude<List, 'errors'>, Listed>),
+      ...(lists as unknown as Record<Exclude<List, 'errors'>, Listed>),
       errors: { ...errors!, outcomes: this.#outcomes, details: this.#details },
       cursor: this.#cursor(),
     };

@@ -24,9 +24,9 @@ export class Runs {
   }
 
   /**
-   * Settles the order, or waits for the run that does. After another's run, the order's row decides:
-   * that run may have been rolled back. A webhook then runs anew, because the customer may have paid
-   * at a second try.
+   * Settles the order, or waits for the run that does. After another's run, the order's row
+   * decides, because that run may have been rolled back. A webhook then runs anew, because the
+   * customer may have paid at a second try.
    */
   async settle(task: Task): Promise<Verdict> {
     const key = keyOf(task);

@@ -2,9 +2,9 @@
 import { WebhookError } from '@paylink/core';
 import { faultOfReference, logLine, withinBounds } from '@paylink/core/internal';
 import { now, type Asked } from './asker.js';
-import type { FindContext, Order, ServicePayment } from './contract.js';
+import type { FindContext, ServicePayment } from './contract.js';
 import type { Settings } from './options.js';
-import { checkOrder, differenceOf, readOrder } from './order.js';
+import { checkOrder, differenceOf, readOrder, type Row } from './order.js';
 import { refusal, type Verdict } from './outcome.js';
 
 /** A run for one order, or one look at it. */
@@ -34,7 +34,7 @@ export async function settleOrder(settings: Settings, task: Task): Promise<Ended
 
 /** What is known of an order before anything is written. */
 export interface Inspection {
-  readonly order: Order | undefined;
+  readonly order: Row | undefined;
   readonly payment: ServicePayment | undefined;
   /** Undefined if the order is to be credited. */
   readonly decided: Verdict | undefined;
@@ -42,7 +42,7 @@ export interface Inspection {
 
 /** Finds the order, asks the service and compares both. Never writes. */
 export async function inspectOrder(settings: Settings, task: Task): Promise<Inspection> {
-  let order: Order | undefined;
+  let order: Row | undefined;
   let payment: ServicePayment | undefined;
   const decide = (verdict: Verdict | undefined): Inspection => ({
     order,
@@ -75,7 +75,7 @@ export async function inspectOrder(settings: Settings, task: Task): Promise<Insp
  *
  * @throws WebhookError `unknown_order`, `invalid_order`, `orders_unavailable`, `handler_timeout`
  */
-export async function findOrder({ orders, timeout }: Settings, task: Task): Promise<Order> {
+export async function findOrder({ orders, timeout }: Settings, task: Task): Promise<Row> {
   const { reference } = task;
   const fault = faultOfReference(reference);
   if (fault !== undefined) {

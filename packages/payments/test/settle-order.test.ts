@@ -1,0 +1,464 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createPayments, memoryOrders, WebhookError, type Order } from '../src/index.js';
+import {
+  deferred,
+  failure,
+  log,
+  openShop,
+  REFERENCE,
+  service,
+  succeeded,
+  type ShopOptions,
+} from './shop.js';
+
+describe('a delivery', () => {
+  it('costs two reads beside the one write, and one question', async () => {
+    const { payments, find, credit, client, isPaid } = openShop();
+    await payments.receive(succeeded());
+    expect([find, credit, client.getPayment].map((each) => each.mock.calls.length)).toEqual([
+      2, 1, 1,
+    ]);
+    expect(await isPaid()).toBe(true);
+  });
+
+  it('H01, H11: costs one read and no question after the order is paid', async () => {
+    const { payments, find, credit, client } = openShop();
+    await payments.receive(succeeded());
+    for (const each of [find, credit, client.getPayment]) each.mockClear();
+    await payments.receive(succeeded());
+    expect([find, credit, client.getPayment].map((each) => each.mock.calls.length)).toEqual([
+      1, 0, 0,
+    ]);
+  });
+
+  it('gives credit the payment, the tenant, a signal and the source', async () => {
+    const { payments, credit } = openShop();
+    await payments.receive(succeeded());
+    expect(credit).toHaveBeenCalledWith(
+      { reference: REFERENCE, amount: 1_000, currency: 'XOF' },
+      { tenant: null, signal: expect.any(AbortSignal) as unknown, source: 'webhook' },
+    );
+  });
+
+  it('calls the functions of an object of a class as its methods', async () => {
+    class Shop {
+      #isPaid = false;
+      readonly pool = 'a field beside the functions';
+      find(reference: string): Order {
+        return { reference, amount: 1_000n, currency: 'XOF', paid: this.#isPaid };
+      }
+      credit(): number {
+        this.#isPaid = true;
+        return 1;
+      }
+    }
+    const payments = createPayments({ client: service(), orders: new Shop() });
+    expect(await payments.settle(REFERENCE)).toMatchObject({ status: 'paid' });
+  });
+});
+
+describe('P01: a row that says unpaid after credit', () => {
+  it.each([[1], [true], [undefined], [{ rowCount: 1 }], [null], [20n], ['1'], [0]])(
+    'is 503 not_credited although credit returned %s',
+    async (returned) => {
+      const { payments } = openShop({ orders: { credit: () => returned as unknown as number } });
+      const error = await failure(payments.receive(succeeded()));
+      expect(error).toMatchObject({ code: 'not_credited', status: 503 });
+      expect(error.message).toMatch(
+        returned === 0 ? /changed no row.*condition/ : /`await` or COMMIT.*trigger.*replica/,
+      );
+    },
+  );
+});
+
+describe('what credit returns', () => {
+  it.each([0, 0n])('labels the outcome paid if it is %s', async (returned) => {
+    const { memory, ...shop } = openShop();
+    shop.credit.mockImplementation(async (...call) => {
+      await memory.orders.credit(...call);
+      return returned;
+    });
+    expect((await shop.payments.reconcile([REFERENCE])).paid.count).toBe(1);
+  });
+
+  it('P28: is logged as several orders of one reference if it is above 1', async () => {
+    const { memory, ...shop } = openShop();
+    shop.credit.mockImplementation(async (...call) => {
+      await memory.orders.credit(...call);
+      return 2;
+    });
+    await shop.payments.receive(succeeded());
+    expect(shop.logger.error).toHaveBeenCalledOnce();
+    expect(shop.logger.error.mock.calls[0]![0]).toMatch(/changed 2 rows.*several orders/);
+  });
+
+  it.each([[undefined], [true], [{ count: 1 }], ['1']])(
+    'is warned of once if it is %s',
+    async (returned) => {
+      const { memory, ...shop } = openShop();
+      memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
+      shop.credit.mockImplementation(async (...call) => {
+        await memory.orders.credit(...call);
+        return returned as unknown as number;
+      });
+      await shop.payments.receive(succeeded());
+      await shop.payments.receive(succeeded('order-2'));
+      expect(shop.logger.warn).toHaveBeenCalledOnce();
+      expect(shop.logger.error).not.toHaveBeenCalled();
+    },
+  );
+});
+
+describe('P04, P24: an error of credit', () => {
+  it('is logged if the row says paid, and the delivery is acknowledged', async () => {
+    const { memory, ...shop } = openShop();
+    shop.credit.mockImplementation(async (...call) => {
+      await memory.orders.credit(...call);
+      throw new Error('the wallet is locked');
+    });
+    await shop.payments.receive(succeeded());
+    expect(shop.logger.error.mock.calls[0]![0]).toMatch(/credit\(\) threw.*the wallet is locked/);
+  });
+
+  it('is the cause of 503 orders_unavailable if the row says unpaid', async () => {
+    const cause = new WebhookError('amount_differs');
+    const { payments } = openShop({ orders: { credit: () => Promise.reject(cause) } });
+    const error = await failure(payments.receive(succeeded()));
+    expect(error).toMatchObject({ code: 'orders_unavailable', cause });
+  });
+});
+
+const ROW = { reference: REFERENCE, amount: 1_000, currency: 'XOF', paid: false };
+
+describe('P07: a row that cannot be judged is invalid_order', () => {
+  it.each([
+    ['paid', { paid: 'f' }],
+    ['paid', { paid: 0 }],
+    ['paid', { paid: 1 }],
+    ['paid', { paid: undefined }],
+    ['paid', { paid: null }],
+    ['amount', { amount: undefined }],
+    ['amount', { amount: NaN }],
+    ['amount', { amount: 0 }],
+    ['amount', { amount: -1_000 }],
+    ['amount', { amount: 1_000.5 }],
+    ['amount', { amount: 2 ** 53 }],
+    ['amount', { amount: '500.5' }],
+    ['amount', { amount: '0x1f4' }],
+    ['amount', { amount: ' 1000' }],
+    ['amount', { amount: '' }],
+    ['amount', { amount: '1e3' }],
+    ['amount', { amount: -1n }],
+    ['amount', { amount: null }],
+    ['amount', { amount: { min: 2, max: 1 } }],
+    ['amount', { amount: { min: -1, max: 1 } }],
+    ['amount', { amount: { min: 1 } }],
+    ['currency', { currency: undefined }],
+    ['currency', { currency: '' }],
+    ['currency', { currency: 952 }],
+    ['closed', { closed: null }],
+    ['closed', { closed: 'no' }],
+  ])('if `%s` is in %o', async (name, fields) => {
+    const { payments, client } = openShop({
+      orders: { find: () => ({ ...ROW, ...fields }) as never },
+    });
+    const error = await failure(payments.receive(succeeded()));
+    expect(error).toMatchObject({ code: 'invalid_order', status: 500 });
+    expect(error.message).toContain(`\`${name}\``);
+    expect(client.getPayment).not.toHaveBeenCalled();
+  });
+
+  it('unless it says paid, which wins over every field but the reference', async () => {
+    const row = { reference: REFERENCE, paid: true };
+    const { payments } = openShop({ orders: { find: () => row as Order } });
+    await expect(payments.receive(succeeded())).resolves.toBeUndefined();
+  });
+
+  it('if find gives no object', async () => {
+    const { payments } = openShop({ orders: { find: () => true as never } });
+    expect(await failure(payments.receive(succeeded()))).toMatchObject({ code: 'invalid_order' });
+  });
+
+  it('and never takes a field from Object.prototype', async () => {
+    Object.defineProperty(Object.prototype, 'paid', {
+      value: true,
+      configurable: true,
+      writable: true,
+    });
+    try {
+      const { payments } = openShop({
+        orders: { find: () => ({ reference: REFERENCE, amount: 1, currency: 'XOF' }) as never },
+      });
+      expect(await failure(payments.receive(succeeded()))).toMatchObject({ code: 'invalid_order' });
+    } finally {
+      delete (Object.prototype as { paid?: unknown }).paid;
+    }
+  });
+
+  it('and reads the getters of an entity', async () => {
+    class Entity {
+      readonly #paid = true;
+      get reference(): string {
+        return REFERENCE;
+      }
+      get paid(): boolean {
+        return this.#paid;
+      }
+    }
+    const { payments } = openShop({ orders: { find: () => new Entity() as never } });
+    await expect(payments.receive(succeeded())).resolves.toBeUndefined();
+  });
+});
+
+describe('amounts', () => {
+  it.each([1_000, 1_000n, '1000', '1000.00', '01000'])('match exactly as %s', async (amount) => {
+    const { payments } = openShop({ amount });
+    expect(await payments.settle(REFERENCE)).toMatchObject({ status: 'paid' });
+  });
+
+  it.each([1_001, 9_007_199_254_740_993n, '1001.0', 1])(
+    'are 409 with a line that names the amount if the order has %s',
+    async (amount) => {
+      const { payments } = openShop({ amount });
+      const error = await failure(payments.receive(succeeded()));
+      expect(error).toMatchObject({ code: 'amount_differs', status: 409 });
+      expect(error.message).toMatch(/took the amount 1000, and the order has \d+/);
+    },
+  );
+
+  it.each([
+    ['inside', 1_000, undefined],
+    ['at the lower end of', 500, undefined],
+    ['at the upper end of', 2_000, undefined],
+    ['below', 499, 'amount_differs'],
+    ['above', 2_001, 'amount_differs'],
+  ])('P09: of a free link may lie %s the bounds', async (_, paid, code) => {
+    const { payments, credit } = openShop({
+      answer: { amount: paid },
+      amount: { min: 500n, max: '2000.00' },
+    });
+    if (code === undefined) await payments.receive(succeeded());
+    else expect(await failure(payments.receive(succeeded()))).toMatchObject({ code });
+    if (code === undefined) expect(credit.mock.calls[0]![0].amount).toBe(paid);
+    else expect(credit).not.toHaveBeenCalled();
+  });
+
+  it.each(['EUR', 'xof', 'XOF '])(
+    'O19, P32: are 409 with a line that names the currency %s',
+    async (currency) => {
+      const error = await failure(openShop({ answer: { currency } }).payments.receive(succeeded()));
+      expect(error).toMatchObject({ code: 'amount_differs', status: 409 });
+      expect(error.message).toContain(`currency "${currency}"`);
+    },
+  );
+});
+
+describe('P32: the service says nonsense, which is confirm_unavailable', () => {
+  it.each([
+    { amount: undefined },
+    { amount: NaN },
+    { amount: 'abc' },
+    { amount: '1000' },
+    { amount: 0 },
+    { amount: -5 },
+    { amount: 1.5 },
+    { amount: 2 ** 53 },
+    { currency: undefined },
+    { currency: '' },
+    { reference: 'order-2' },
+    { status: 'succeeded' },
+    { status: 'unknown' },
+    { status: undefined },
+    { type: 'refund' },
+  ])('if the payment has %o', async (answer) => {
+    const { payments, credit } = openShop({ answer });
+    const error = await failure(payments.receive(succeeded()));
+    expect(error).toMatchObject({ code: 'confirm_unavailable', status: 503 });
+    expect(credit).not.toHaveBeenCalled();
+  });
+
+  it.each([[undefined], [null], ['success']])('if the answer is %s', async (answer) => {
+    const shop: ShopOptions = { answer: () => answer };
+    const client = { getPayment: async () => answer as never };
+    const { memory, logger } = openShop(shop);
+    const payments = createPayments({ client, logger, orders: memory.orders });
+    expect(await failure(payments.receive(succeeded()))).toMatchObject({
+      code: 'confirm_unavailable',
+    });
+  });
+});
+
+describe('P27: a row of another reference is unknown_order', () => {
+  it.each([
+    ['order-1', 'ORDER-1'],
+    ['A1 ', 'A1'],
+    ['caf\u00e9', 'cafe\u0301'],
+    ['042', '42'],
+    ['42abc', 42],
+    ['42.0', 42],
+    ['order-1', undefined],
+  ])('%j against %j', async (asked, stored) => {
+    const row = { ...ROW, reference: stored, paid: true };
+    const { payments, client } = openShop({ orders: { find: () => row as never } });
+    expect(await failure(payments.receive(succeeded(asked)))).toMatchObject({
+      code: 'unknown_order',
+    });
+    expect(client.getPayment).not.toHaveBeenCalled();
+  });
+
+  it.each(['', ' ', 'a\0b', '\ud800'])(
+    'and find is not asked for %j, which cannot be a reference',
+    async (reference) => {
+      const { payments, find } = openShop();
+      expect(await payments.settle(reference)).toEqual({ status: 'unknown' });
+      expect(find).not.toHaveBeenCalled();
+    },
+  );
+});
+
+describe('receive', () => {
+  it('throws misconfigured for every other kind', async () => {
+    const { payments, find } = openShop();
+    for (const type of ['payment.refunded', 'unrecognized', undefined]) {
+      const error = await failure(payments.receive({ ...succeeded(), type: type! }));
+      expect(error).toMatchObject({ code: 'misconfigured', status: 500 });
+    }
+    expect(find).not.toHaveBeenCalled();
+  });
+
+  it('is bound, as are the others', async () => {
+    const { receive, settle, reconcile, verify, explain } = openShop().payments;
+    await receive(succeeded());
+    expect((await settle(REFERENCE)).status).toBe('paid');
+    expect((await reconcile([REFERENCE])).paid.count).toBe(1);
+    expect((await verify([REFERENCE])).confirmed.count).toBe(1);
+    expect((await explain(REFERENCE)).outcome).toBe('paid');
+  });
+
+  it('leaves the log to the receiver', async () => {
+    const { payments, logger } = openShop({ amount: 1 });
+    await failure(payments.receive(succeeded()));
+    expect(logger.error).not.toHaveBeenCalled();
+  });
+
+  it('ends its wait on abort, and the run goes on', async () => {
+    const crediting = deferred();
+    const { memory, ...shop } = openShop();
+    shop.credit.mockImplementation(async (...call) => {
+      await crediting.promise;
+      return memory.orders.credit(...call);
+    });
+    const controller = new AbortController();
+    const receiving = shop.payments.receive(succeeded(), controller);
+    await vi.waitFor(() => expect(shop.credit).toHaveBeenCalled());
+    controller.abort();
+    expect(await failure(receiving)).toMatchObject({ code: 'handler_timeout', status: 503 });
+    crediting.resolve();
+    await vi.waitFor(async () => expect(await shop.isPaid()).toBe(true));
+  });
+});
+
+describe('settle', () => {
+  it('gives the payment of the service', async () => {
+    const { payments } = openShop({ answer: { status: 'pending', url: 'https://pay' } });
+    expect(await payments.settle(REFERENCE)).toMatchObject({
+      status: 'pending',
+      payment: { reference: REFERENCE, url: 'https://pay' },
+    });
+  });
+
+  it('is unavailable after `wait`, and the run goes on', async () => {
+    const answer = deferred<object>();
+    const { payments, isPaid } = openShop({ answer: () => answer.promise });
+    expect(await payments.settle(REFERENCE, { wait: 1 })).toEqual({ status: 'unavailable' });
+    answer.resolve({});
+    await vi.waitFor(async () => expect(await isPaid()).toBe(true));
+  });
+
+  it('is unavailable on abort, and never rejects for it', async () => {
+    const { payments, find } = openShop();
+    const signal = AbortSignal.abort();
+    expect(await payments.settle(REFERENCE, { signal })).toEqual({ status: 'unavailable' });
+    expect(find).not.toHaveBeenCalled();
+  });
+
+  it('logs a failure once a minute for a page that polls, with its code', async () => {
+    const { payments, logger } = openShop({ amount: 1 });
+    for (let polls = 0; polls < 5; polls++) await payments.settle(REFERENCE);
+    expect(logger.error).toHaveBeenCalledOnce();
+    expect(logger.error).toHaveBeenCalledWith(
+      expect.stringContaining('409 amount_differs: settle of "order-1"'),
+      { code: 'amount_differs', status: 409, reference: REFERENCE },
+    );
+  });
+
+  it('does not log an unknown order, which a stranger can ask for', async () => {
+    const { payments, logger } = openShop();
+    expect(await payments.settle('nobody')).toEqual({ status: 'unknown' });
+    expect(logger.error).not.toHaveBeenCalled();
+  });
+});
+
+describe('tenants', () => {
+  const twoTenants = () => {
+    const memory = memoryOrders();
+    for (const tenant of ['a', 'b']) {
+      memory.add({ reference: REFERENCE, amount: 1_000, currency: 'XOF', tenant });
+    }
+    return memory.orders;
+  };
+
+  it('N03, P08: have each their own order of one number', async () => {
+    const payments = createPayments({ client: service(), orders: twoTenants() });
+    await payments.receive(succeeded(REFERENCE, 'a'));
+    expect(await payments.explain(REFERENCE, { tenant: 'a' })).toMatchObject({ outcome: 'paid' });
+    expect(await payments.explain(REFERENCE, { tenant: 'b' })).toMatchObject({
+      outcome: 'credited',
+    });
+    await payments.receive(succeeded(REFERENCE, 'b'));
+    expect(await payments.explain(REFERENCE, { tenant: 'b' })).toMatchObject({ outcome: 'paid' });
+  });
+
+  it('N04: are each asked by their own client, made at its first use', async () => {
+    const clients = { a: service(), b: service() };
+    const client = vi.fn((tenant: string | null) => clients[tenant as 'a' | 'b']);
+    const payments = createPayments({ client, orders: twoTenants() });
+    expect(client).not.toHaveBeenCalled();
+    for (const tenant of ['a', 'b', 'a']) await payments.settle(REFERENCE, { tenant });
+    expect(client.mock.calls).toEqual([['a'], ['b']]);
+    expect(clients.a.getPayment.mock.calls[0]![1]).toMatchObject({ tenant: 'a' });
+    expect(clients.b.getPayment).toHaveBeenCalledOnce();
+  });
+
+  it('P29: are null without a tenant, never undefined', async () => {
+    const { payments, find } = openShop();
+    await payments.settle(REFERENCE, { tenant: undefined });
+    await payments.receive({ type: 'payment.succeeded', reference: REFERENCE });
+    for (const [, context] of find.mock.calls) expect(context.tenant).toBeNull();
+  });
+
+  it('P29: are required if the client is a function', async () => {
+    const payments = createPayments({ client: () => service(), orders: twoTenants() });
+    await expect(payments.settle(REFERENCE)).rejects.toThrow(/^tenant must be .* function/);
+    await expect(payments.explain(REFERENCE)).rejects.toThrow(/^tenant/);
+    await expect(payments.reconcile([REFERENCE])).rejects.toThrow(/^tenant/);
+    await expect(payments.verify([REFERENCE])).rejects.toThrow(/^tenant/);
+    const event = { type: 'payment.succeeded', reference: REFERENCE };
+    expect(await failure(payments.receive(event))).toMatchObject({ code: 'misconfigured' });
+    expect(await payments.settle(REFERENCE, { tenant: null })).toEqual({ status: 'unknown' });
+  });
+
+  it('with a client that cannot be made are 503, and the next use tries again', async () => {
+    const client = vi.fn(() => service());
+    client.mockImplementationOnce(() => {
+      throw new Error('PAYLINK_API_KEY is not set');
+    });
+    const logger = log();
+    const payments = createPayments({ client, orders: twoTenants(), logger });
+    expect(await failure(payments.receive(succeeded(REFERENCE, 'a')))).toMatchObject({
+      code: 'confirm_unavailable',
+      cause: { message: 'PAYLINK_API_KEY is not set' },
+    });
+    await payments.receive(succeeded(REFERENCE, 'a'));
+  });
+});

@@ -1,3 +1,0 @@
-export type { PoolOptions, StoreOptions, TransactionalDatabase } from './databases.js';
-export { migrationSql } from './sql.js';
-export { postgresStore, type PostgresStore } from './store.js';

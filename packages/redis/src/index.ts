@@ -1,1 +1,0 @@
-export { redisStore, type RedisScope, type RedisStoreOptions } from './redis-store.js';
