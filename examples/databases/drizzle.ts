@@ -4,11 +4,13 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { bigint, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
 
 export const db = drizzle(process.env['DATABASE_URL'] ?? '');
+// Without a listener, a lost connection would end the process.
+db.$client.on('error', ({ message }) => console.error(message));
 const table = pgTable('orders', {
   reference: text().primaryKey(),
   amount: bigint({ mode: 'bigint' }).notNull(),
   currency: text().notNull(),
-  createdAt: timestamp('created_at', { withTimezone: true }).notNull().defaultNow(),
+  createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   paidAt: timestamp('paid_at', { withTimezone: true }),
 });
 const { reference: key } = table;
@@ -22,12 +24,8 @@ export const orders: Orders = {
   async credit({ reference, amount, currency }) {
     const isOrder = and(eq(key, reference), eq(table.currency, currency));
     const isDue = and(isOrder, eq(table.amount, BigInt(amount)), isNull(table.paidAt));
-    return (
-      await db
-        .update(table)
-        .set({ paidAt: sql`now()` })
-        .where(isDue)
-    ).rowCount;
+    const set = { paidAt: sql`now()` };
+    return (await db.update(table).set(set).where(isDue)).rowCount;
   },
   async unpaid() {
     const isUnpaid = and(isNull(table.paidAt), lastMonth);

@@ -10,28 +10,29 @@ interface OrderTable {
   paid_at: Date | null;
 }
 const pool = new Pool({ connectionString: process.env['DATABASE_URL'] });
+// Without a listener, a lost connection would end the process.
+pool.on('error', ({ message }) => console.error(message));
 export const db = new Kysely<{ orders: OrderTable }>({ dialect: new PostgresDialect({ pool }) });
 
 export const orders: Orders = {
   async find(reference) {
-    const query = db.selectFrom('orders').selectAll().where('reference', '=', reference);
-    const order = await query.executeTakeFirst();
+    const select = db.selectFrom('orders').selectAll().where('reference', '=', reference);
+    const order = await select.executeTakeFirst();
     return order && { ...order, paid: order.paid_at !== null };
   },
   async credit({ reference, amount, currency }) {
     const { numUpdatedRows } = await db
       .updateTable('orders')
       .set({ paid_at: sql`now()` })
-      .where('reference', '=', reference)
-      .where('amount', '=', String(amount))
-      .where('currency', '=', currency)
+      .where((column) => column.and({ reference, amount: String(amount), currency }))
       .where('paid_at', 'is', null)
       .executeTakeFirst();
     return numUpdatedRows;
   },
   async unpaid() {
     const unpaid = db.selectFrom('orders').select('reference').where('paid_at', 'is', null);
-    const rows = await unpaid.orderBy('created_at').execute();
+    const lastMonth = unpaid.where('created_at', '>', sql<Date>`now() - interval '30 days'`);
+    const rows = await lastMonth.orderBy('created_at').execute();
     return rows.map(({ reference }) => reference);
   },
 };

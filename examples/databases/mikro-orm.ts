@@ -1,21 +1,14 @@
-import { EntitySchema, MikroORM } from '@mikro-orm/postgresql';
+import { defineEntity, MikroORM, p } from '@mikro-orm/postgresql';
 import type { Orders } from '@paylink/payments';
 
-interface OrderRow {
-  reference: string;
-  amount: string;
-  currency: string;
-  createdAt: Date;
-  paidAt: Date | null;
-}
-const entity = new EntitySchema<OrderRow>({
+const entity = defineEntity({
   name: 'orders',
   properties: {
-    reference: { type: 'text', primary: true },
-    amount: { type: 'bigint' },
-    currency: { type: 'text' },
-    createdAt: { type: 'datetime' },
-    paidAt: { type: 'datetime', nullable: true },
+    reference: p.text().primary(),
+    amount: p.bigint('string'),
+    currency: p.text(),
+    createdAt: p.datetime(),
+    paidAt: p.datetime().nullable(),
   },
 });
 const clientUrl = process.env['DATABASE_URL'] ?? '';
@@ -32,9 +25,9 @@ export const orders: Orders = {
     return db.em.fork().nativeUpdate(entity, isDue, { paidAt: new Date() });
   },
   async unpaid() {
-    const rows = await db.em
-      .fork()
-      .find(entity, { paidAt: null }, { orderBy: { createdAt: 'asc' } });
+    const since = new Date(Date.now() - 30 * 86_400_000);
+    const isUnpaid = { paidAt: null, createdAt: { $gt: since } };
+    const rows = await db.em.fork().find(entity, isUnpaid, { orderBy: { createdAt: 'asc' } });
     return rows.map(({ reference }) => reference);
   },
 };

@@ -5,6 +5,8 @@ const connectionString = process.env['DATABASE_URL'];
 const pool = new Pool({ connectionString });
 // A pool of its own, so that find shows only rows that are committed.
 const reader = new Pool({ connectionString, max: 2 });
+// Without a listener, a lost connection would end the process.
+for (const each of [pool, reader]) each.on('error', ({ message }) => console.error(message));
 
 export const orders: Orders = {
   async find(reference) {

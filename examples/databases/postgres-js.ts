@@ -33,4 +33,4 @@ export const orders: Orders = {
   },
 };
 
-export const close = () => Promise.all([sql.end(), reader.end()]);
+export const close = () => Promise.all([sql.end({ timeout: 5 }), reader.end({ timeout: 5 })]);

@@ -1,12 +1,12 @@
 import type { Orders } from '@paylink/payments';
-import { Column, CreateDateColumn, DataSource, Entity, IsNull, PrimaryColumn } from 'typeorm';
+import { Column, DataSource, Entity, IsNull, MoreThan, PrimaryColumn } from 'typeorm';
 
 @Entity('orders')
 class OrderRow {
   @PrimaryColumn('text') reference!: string;
   @Column('bigint') amount!: string; // pg reads a bigint as text
   @Column('text') currency!: string;
-  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' }) createdAt!: Date;
   @Column('timestamptz', { name: 'paid_at', nullable: true }) paidAt!: Date | null;
 }
 const url = process.env['DATABASE_URL'] ?? '';
@@ -25,7 +25,9 @@ export const orders: Orders = {
     return affected ?? null;
   },
   async unpaid() {
-    const rows = await table.find({ where: { paidAt: IsNull() }, order: { createdAt: 'ASC' } });
+    const since = new Date(Date.now() - 30 * 86_400_000);
+    const where = { paidAt: IsNull(), createdAt: MoreThan(since) };
+    const rows = await table.find({ where, order: { createdAt: 'ASC' } });
     return rows.map(({ reference }) => reference);
   },
 };

@@ -12,10 +12,8 @@ export type RecipeOptions = Omit<TestOrdersOptions, 'orders' | 'test'>;
 
 /** Runs `testOrders` on a recipe, and closes the recipe. */
 export function testRecipe(name: string, { orders, close }: Recipe, options: RecipeOptions): void {
-  describe(name, () => {
-    testOrders({ orders, test, ...options });
-    afterAll(async () => {
-      await close();
-    });
+  afterAll(async () => {
+    await close();
   });
+  describe(name, () => testOrders({ orders, test, ...options }));
 }
