@@ -35,7 +35,7 @@ export interface Asked {
   readonly reference: string;
   readonly tenant: string | null;
   readonly source: Source;
-  /** The value of `now()` at which the caller gives up. */
+  /** The value of `now()` after which no question is sent. A page and a webhook then give up. */
   readonly end: number;
 }
 
@@ -117,8 +117,9 @@ export class Asker {
         this.#line[question.place]!.push(question);
         this.#send();
       }
+      const grace = asked.source === 'reconcile' ? this.#timeout : 0;
       const waiting = withinBounds(question.answer, {
-        milliseconds: Math.min(LONGEST_TIMER, Math.max(1, asked.end - now())),
+        milliseconds: Math.min(LONGEST_TIMER, Math.max(1, asked.end + grace - now())),
         reason: () => (question.isSent ? late() : new NotAsked(this.#waitOf(question))),
       });
       if (open === undefined || !isWebhook) return waiting;

@@ -226,7 +226,10 @@ export interface SweepProgress {
 }
 
 export interface SweepOptions {
-  /** `cursor` of the last report or progress. The run starts there, and wraps round. */
+  /**
+   * `cursor` of the last report or progress. The run starts there, and wraps round. Default
+   * without references: where the last run of these payments was cut.
+   */
   readonly cursor?: string | undefined;
   /** Called once per second, and at the end. */
   readonly onProgress?: ((progress: SweepProgress) => unknown) | undefined;

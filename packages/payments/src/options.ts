@@ -4,6 +4,7 @@ import { check, createLogger, validateBound, validateOptions } from '@paylink/co
 import { Asker, now } from './asker.js';
 import type { Orders, PaymentClient, PaymentOutcome, PaymentsOptions } from './contract.js';
 import { field } from './order.js';
+import type { Start } from './sweep.js';
 
 export interface Settings {
   /** The merchant's functions, bound. */
@@ -13,6 +14,8 @@ export interface Settings {
   readonly observe: ((outcome: PaymentOutcome) => unknown) | undefined;
   /** Returns true at the first call with a key, and again after the time. */
   readonly isNews: (key: string, milliseconds?: number) => boolean;
+  /** Where runs over the merchant's own lists were cut, by list and tenant. */
+  readonly cuts: Map<string, Start | undefined>;
   /** Returns the line of questions of the tenant's client. @throws WebhookError if `client` does */
   readonly askerOf: (tenant: string | null) => Asker;
   /** Returns the tenant of a call. @throws ConfigurationError */
@@ -36,6 +39,7 @@ export function validateSettings(options: PaymentsOptions): Settings {
     orders: validateOrders(orders),
     timeout,
     logger: createLogger(logger),
+    cuts: new Map(),
     observe,
     isNews(key, milliseconds = Infinity) {
       if ((known.get(key) ?? 0) > now()) return false;

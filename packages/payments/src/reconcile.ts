@@ -74,6 +74,9 @@ async function sweep<List extends string>(
     tenant,
     signal: AbortSignal.any(signal ? [ended.signal, signal] : [ended.signal]),
   };
+  // Without a cursor, a run over the merchant's own list goes on where the last one was cut.
+  const place = `${source} ${tenant}`;
+  const from = start ?? (references === undefined ? settings.cuts.get(place) : undefined);
   const list = readerOf(settings, source, references, () => settings.orders[source]!(context));
   const tally = new Tally([...names, 'errors' as const, 'notAsked' as const]);
   let total: number | undefined;
@@ -107,7 +110,7 @@ async function sweep<List extends string>(
   };
   const timer = setInterval(tell, PROGRESS_INTERVAL);
   try {
-    const items = inOrder(read, list.isRepeatable, start);
+    const items = inOrder(read, list.isRepeatable, from);
     // The rest of an array is counted. A stream is left after the first reference not asked.
     const isEnough = (): boolean => total === undefined && tally.count('notAsked') > 0;
     const isRead = await inParallel(items, { concurrency, signal, end, isEnough }, take);
@@ -116,6 +119,7 @@ async function sweep<List extends string>(
     clearInterval(timer);
     ended.abort();
   }
+  if (references === undefined) settings.cuts.set(place, tally.left);
   tell();
   if (answers >= ENOUGH_404 && tally.count('noPayment' as List) === answers) {
     settings.logger.warn(
@@ -225,7 +229,7 @@ class Tally<List extends string> {
       ended,
       credited: credited?.count ?? 0,
       errors: errors!.count,
-      cursor: this.#cursor(),
+      cursor: this.left && toCursor(this.left),
     };
   }
 
@@ -235,13 +239,13 @@ class Tally<List extends string> {
       total: this.#total,
       ...(lists as unknown as Record<Exclude<List, 'errors'>, Listed>),
       errors: { ...errors!, outcomes: this.#outcomes, details: this.#details },
-      cursor: this.#cursor(),
+      cursor: this.left && toCursor(this.left),
     };
   }
 
-  #cursor(): string | undefined {
-    const first = [...this.#underWay].reduce(earlier, this.#left);
-    return first && toCursor(first);
+  /** The first item, in the order of the run, that has not ended. */
+  get left(): Item | undefined {
+    return [...this.#underWay].reduce(earlier, this.#left);
   }
 }
 

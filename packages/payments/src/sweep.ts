@@ -32,7 +32,7 @@ export interface Item {
   readonly order: number;
 }
 
-type Start = Omit<Item, 'order'>;
+export type Start = Omit<Item, 'order'>;
 
 /** Contains the reference too, because the orders in front of it may be paid by the next run. */
 export function toCursor({ index, reference }: Start): string {

@@ -1,0 +1,217 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createPayments, memoryOrders } from '../src/index.js';
+import { deferred, failure, log, openShop, REFERENCE, refusalOf, succeeded, tick } from './shop.js';
+
+interface Limit {
+  readonly questions: number;
+  readonly milliseconds: number;
+  readonly status?: string;
+}
+
+/** A shop with many orders, and a service that allows some questions in each window of time. */
+function openLimitedShop(orders: number, { questions, milliseconds, status = 'success' }: Limit) {
+  const memory = memoryOrders();
+  const references = Array.from({ length: orders }, (_, index) => `order-${index}`);
+  for (const reference of references) memory.add({ reference, amount: 1_000, currency: 'XOF' });
+  const counts = { asked: 0, refused: 0, whilePaused: 0, inFlight: 0, most: 0 };
+  let windowEnd = 0;
+  let left = 0;
+  const getPayment = async (reference: string) => {
+    const now = performance.now();
+    if (now >= windowEnd) [windowEnd, left] = [now + milliseconds, questions];
+    counts.asked++;
+    counts.most = Math.max(counts.most, ++counts.inFlight);
+    const isRefused = left === 0;
+    if (!isRefused) left--;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    counts.inFlight--;
+    if (!isRefused) return { reference, status, amount: 1_000, currency: 'XOF' };
+    counts.refused++;
+    throw refusalOf(429, windowEnd - now);
+  };
+  const client = { getPayment: vi.fn(getPayment) };
+  const payments = createPayments({ client, orders: memory.orders, logger: log() });
+  const signal = new AbortController().signal;
+  const unpaid = () => [...(memory.orders.unpaid({ tenant: null, signal }) as string[])];
+  return { payments, references, counts, client, unpaid };
+}
+
+describe('the rate limit of the service', () => {
+  it('P11: is held by 600 notifications at once, with at most 1.3 questions for each', async () => {
+    const shop = openLimitedShop(600, { questions: 50, milliseconds: 250 });
+    await Promise.all(shop.references.map((each) => shop.payments.receive(succeeded(each))));
+    expect(shop.unpaid()).toEqual([]);
+    expect(shop.counts.asked).toBeLessThanOrEqual(780);
+    expect(shop.counts.most).toBe(8);
+  });
+
+  it('N10: is held by reconcile, which asks nothing during a pause', async () => {
+    const shop = openLimitedShop(500, { questions: 50, milliseconds: 250 });
+    const started = performance.now();
+    const report = await shop.payments.reconcile(shop.references, { concurrency: 8 });
+    expect(report.credited.count).toBe(500);
+    // Each pause begins with the refusal of the questions that were in flight.
+    expect(shop.counts.refused).toBeLessThanOrEqual(3 * 8);
+    expect(performance.now() - started).toBeLessThan(10 * 250 * 2 + 1_000);
+  });
+
+  it('pauses the page, the webhook and the schedule together', async () => {
+    const answers = [refusalOf(429, 60_000)];
+    const { payments, memory, client } = openShop({ answer: () => answers.shift(), timeout: 100 });
+    memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
+    const first = await failure(payments.receive(succeeded()));
+    expect(first).toMatchObject({ code: 'confirm_unavailable', status: 503 });
+    expect(first.retryAfter).toBeGreaterThan(59_000);
+    expect(await payments.settle('order-2')).toEqual({ status: 'unavailable' });
+    const report = await payments.reconcile(['order-2'], { timeLimit: 1_000 });
+    expect(report).toMatchObject({ notAsked: { count: 1 }, cursor: '0:order-2' });
+    expect(client.getPayment).toHaveBeenCalledOnce();
+  });
+
+  it('tells a caller who cannot wait at once, with the true time', async () => {
+    const { payments, memory } = openShop({ answer: refusalOf(429, 30_000) });
+    for (let index = 2; index < 9; index++) {
+      memory.add({ reference: `order-${index}`, amount: 1_000, currency: 'XOF' });
+    }
+    const started = performance.now();
+    const all = Array.from({ length: 8 }, (_, index) => `order-${index + 1}`);
+    const errors = await Promise.all(
+      all.map((reference) => failure(payments.receive(succeeded(reference)))),
+    );
+    expect(performance.now() - started).toBeLessThan(2_000);
+    for (const { retryAfter } of errors) {
+      expect(retryAfter).toBeGreaterThan(29_000);
+      expect(retryAfter).toBeLessThan(31_000);
+    }
+  });
+
+  it('without a Retry-After doubles the pause with each refusal', async () => {
+    const times: number[] = [];
+    const answer = (): Error | undefined => {
+      times.push(performance.now());
+      return times.length < 3 ? refusalOf(429) : undefined;
+    };
+    const { payments, client } = openShop({ answer });
+    client.getPayment.mockImplementation(async (reference) => {
+      const error = answer();
+      if (error !== undefined) throw error;
+      return { reference, status: 'success', amount: 1_000, currency: 'XOF' };
+    });
+    await payments.receive(succeeded());
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(999);
+    expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(1_999);
+  });
+
+  it('P35: is kept although the clock goes back an hour', async () => {
+    const answers = [refusalOf(429, 50), {}];
+    const { payments } = openShop({ answer: () => answers.shift() });
+    const receiving = payments.receive(succeeded());
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    await receiving;
+    clock.mockRestore();
+  });
+
+  it('lets a return page pass the waiting schedule', async () => {
+    const shop = openLimitedShop(40, { questions: 5, milliseconds: 60 });
+    const reconciling = shop.payments.reconcile(shop.references.slice(0, 39), { concurrency: 39 });
+    await vi.waitFor(() => expect(shop.counts.refused).toBeGreaterThan(0));
+    expect((await shop.payments.settle('order-39')).status).toBe('paid');
+    expect(shop.unpaid().length).toBeGreaterThan(20);
+    expect((await reconciling).credited.count).toBe(39);
+  });
+});
+
+describe('questions', () => {
+  it('O17: are asked once in 2 s for a page that polls, with bounded memory', async () => {
+    const { payments, client, memory } = openShop({ answer: { status: 'pending' } });
+    for (let index = 0; index < 100; index++) {
+      memory.add({ reference: `pending-${index}`, amount: 1_000, currency: 'XOF' });
+    }
+    for (let polls = 0; polls < 10_000; polls++) {
+      const { status } = await payments.settle(`pending-${polls % 100}`);
+      expect(status).toBe('pending');
+    }
+    expect(client.getPayment).toHaveBeenCalledTimes(100);
+  });
+
+  it('are asked again after 2 s', async () => {
+    const { payments, client } = openShop({ answer: { status: 'pending' } });
+    await payments.settle(REFERENCE);
+    await new Promise((resolve) => setTimeout(resolve, 2_050));
+    await payments.settle(REFERENCE);
+    expect(client.getPayment).toHaveBeenCalledTimes(2);
+  });
+
+  it('share the answer of one that is under way, also with explain and verify', async () => {
+    const asked = deferred<object>();
+    const { payments, client } = openShop({ answer: () => asked.promise });
+    const settling = payments.settle(REFERENCE);
+    await tick();
+    const looking = payments.explain(REFERENCE);
+    await tick();
+    asked.resolve({ status: 'pending' });
+    expect(await settling).toMatchObject({ status: 'pending' });
+    expect(await looking).toMatchObject({ outcome: 'pending' });
+    expect(client.getPayment).toHaveBeenCalledOnce();
+  });
+
+  it('are at most eight at a time, of different orders', async () => {
+    const asked = deferred<object>();
+    const { payments, client, memory } = openShop({ answer: () => asked.promise });
+    const all = Array.from({ length: 20 }, (_, index) => `many-${index}`);
+    for (const reference of all) memory.add({ reference, amount: 1_000, currency: 'XOF' });
+    const receiving = all.map((reference) => payments.receive(succeeded(reference)));
+    await vi.waitFor(() => expect(client.getPayment).toHaveBeenCalledTimes(8));
+    await tick();
+    expect(client.getPayment).toHaveBeenCalledTimes(8);
+    asked.resolve({});
+    await Promise.all(receiving);
+  });
+
+  it('switch off the client\u2019s own retries of a 429, and carry signal and tenant', async () => {
+    const { payments, client } = openShop();
+    await payments.settle(REFERENCE);
+    expect(client.getPayment).toHaveBeenCalledWith(REFERENCE, {
+      signal: expect.any(AbortSignal) as unknown,
+      tenant: null,
+      retryLimited: false,
+    });
+  });
+
+  it('that hang end with the run, and abort their signal', async () => {
+    const { payments, client } = openShop({
+      answer: () => new Promise(() => undefined),
+      timeout: 20,
+    });
+    expect(await failure(payments.receive(succeeded()))).toMatchObject({
+      code: 'handler_timeout',
+      message: 'the service did not answer in time',
+    });
+    await tick();
+    expect(client.getPayment.mock.calls[0]![1].signal.aborted).toBe(true);
+  });
+});
+
+describe('an error of the client', () => {
+  it('says so if the service refused the key, and ends reconcile', async () => {
+    const { payments, memory, client } = openShop({ answer: refusalOf(401) });
+    memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
+    const report = await payments.reconcile([REFERENCE, 'order-2'], { concurrency: 1 });
+    expect(report).toMatchObject({
+      keyRefused: true,
+      errors: { count: 1, outcomes: { confirm_unavailable: 1 } },
+      notAsked: { count: 1 },
+      cursor: '1:order-2',
+    });
+    expect(report.errors.details[0]!.message).toMatch(/refused the API key \(401\)/);
+    expect(client.getPayment).toHaveBeenCalledOnce();
+  });
+
+  it('gives the reply its own Retry-After', async () => {
+    const { payments } = openShop({ answer: refusalOf(503, 7_000) });
+    expect(await failure(payments.receive(succeeded()))).toMatchObject({
+      code: 'confirm_unavailable',
+      retryAfter: 7_000,
+    });
+  });
+});

@@ -1,0 +1,292 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, vi } from 'vitest';
+import { createPayments, memoryOrders, type Orders, type SweepProgress } from '../src/index.js';
+import { deferred, log, openShop, REFERENCE, refusalOf, service } from './shop.js';
+
+/** A shop with orders `order-0` …, whose payments have these statuses. */
+function openLargeShop(orders: number, answer: Parameters<typeof service>[0] = {}) {
+  const memory = memoryOrders();
+  const references = Array.from({ length: orders }, (_, index) => `order-${index}`);
+  for (const reference of references) memory.add({ reference, amount: 1_000, currency: 'XOF' });
+  const client = service(answer);
+  const logger = log();
+  return {
+    payments: createPayments({ client, orders: memory.orders, logger }),
+    memory,
+    references,
+    client,
+    logger,
+  };
+}
+
+describe('reconcile', () => {
+  it('H08: credits every paid order of orders.unpaid(), and nothing at the next run', async () => {
+    const { payments } = openLargeShop(30);
+    expect(await payments.reconcile()).toMatchObject({ total: 30, credited: { count: 30 } });
+    expect(await payments.reconcile()).toMatchObject({ total: 0, credited: { count: 0 } });
+  });
+
+  it('takes a Set, a generator and an async generator', async () => {
+    const { payments, references } = openLargeShop(9);
+    expect((await payments.reconcile(new Set(references.slice(0, 3)))).credited.count).toBe(3);
+    function* some() {
+      yield* references.slice(3, 6);
+    }
+    expect((await payments.reconcile(some())).credited.count).toBe(3);
+    async function* rest() {
+      yield* references.slice(6);
+    }
+    expect((await payments.reconcile(rest())).credited.count).toBe(3);
+  });
+
+  it('asks a repeated reference once', async () => {
+    const { payments, client, references } = openLargeShop(3, { status: 'pending' });
+    const report = await payments.reconcile([...references, ...references, 'order-1']);
+    expect(report.total).toBe(3);
+    expect(client.getPayment).toHaveBeenCalledTimes(3);
+  });
+
+  it('lists the first 1,000 references of each outcome, and counts all', async () => {
+    const { payments, references } = openLargeShop(1_500, { status: 'pending' });
+    const { pending } = await payments.reconcile(references, { concurrency: 50 });
+    expect(pending.count).toBe(1_500);
+    expect(pending.references).toEqual(references.slice(0, 1_000));
+  });
+
+  it('logs each error with its code, and goes on', async () => {
+    const { payments, logger, memory } = openLargeShop(2);
+    memory.add({ reference: 'cheap', amount: 1, currency: 'XOF' });
+    const all = ['cheap', 'nobody', ' ', 'order-0', 'order-1'];
+    const report = await payments.reconcile(all, { concurrency: 1 });
+    expect(report.credited.count).toBe(2);
+    expect(report.errors).toMatchObject({
+      count: 3,
+      outcomes: { amount_differs: 1, unknown_order: 2 },
+      references: ['cheap', 'nobody', ' '],
+    });
+    expect(logger.error).toHaveBeenCalledTimes(3);
+  });
+
+  it('P10: lists orders without a link apart, and without an error, at every run', async () => {
+    const answer = (reference: string) => (reference === 'order-7' ? {} : refusalOf(404));
+    const { payments, logger, references } = openLargeShop(8, answer);
+    for (let runs = 0; runs < 3; runs++) {
+      const report = await payments.reconcile(references);
+      expect(report.errors.count).toBe(0);
+      expect(report.noPayment.count).toBe(7);
+    }
+    expect(logger.error).not.toHaveBeenCalled();
+    expect(logger.warn).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    [10, 1],
+    [9, 0],
+  ])('P36: names baseUrl if %s are asked and all are 404', async (orders, warnings) => {
+    const { payments, logger } = openLargeShop(orders, refusalOf(404));
+    await payments.reconcile();
+    expect(logger.warn).toHaveBeenCalledTimes(warnings);
+    if (warnings === 1) expect(logger.warn.mock.calls[0]![0]).toContain('baseUrl');
+  });
+
+  it('P12: credits again what a restored backup has forgotten', async () => {
+    const { orders, add } = memoryOrders();
+    add({ reference: REFERENCE, amount: 1_000, currency: 'XOF' });
+    const payments = createPayments({ client: service(), orders });
+    expect((await payments.reconcile()).credited.count).toBe(1);
+    const restored = memoryOrders();
+    restored.add({ reference: REFERENCE, amount: 1_000, currency: 'XOF' });
+    const afterwards = createPayments({ client: service(), orders: restored.orders });
+    expect((await afterwards.reconcile()).credited.count).toBe(1);
+  });
+});
+
+describe('the time limit of reconcile', () => {
+  const slow = () => new Promise<object>((resolve) => setTimeout(() => resolve({}), 10));
+
+  it('leaves the rest of an array as notAsked, and the next run wraps round', async () => {
+    const { payments, references } = openLargeShop(40, slow);
+    const first = await payments.reconcile(references, { timeLimit: 60, concurrency: 2 });
+    expect(first.credited.count).toBeGreaterThan(0);
+    expect(first.credited.count + first.notAsked.count).toBe(40);
+    const next = first.notAsked.references[0]!;
+    expect(first.cursor).toBe(`${next.slice(6)}:${next}`);
+    const asked: string[] = [];
+    const second = await payments.reconcile(references, {
+      cursor: first.cursor,
+      concurrency: 1,
+      onProgress: () => undefined,
+    });
+    asked.push(...second.credited.references);
+    expect(asked[0]).toBe(next);
+    expect(second).toMatchObject({ total: 40, cursor: undefined, notAsked: { count: 0 } });
+    expect(second.credited.count + first.credited.count).toBe(40);
+  });
+
+  it.each([
+    ['an array', (all: string[]) => all],
+    [
+      'a generator',
+      function* (all: string[]) {
+        yield* all;
+      },
+    ],
+    [
+      'an async generator',
+      async function* (all: string[]) {
+        yield* all;
+      },
+    ],
+  ])('resumes in %s, also if the orders before it are paid by now', async (_, listOf) => {
+    const { payments, references, client } = openLargeShop(5, { status: 'pending' });
+    const run = await payments.reconcile(listOf(references.slice(2)), {
+      cursor: '4:order-4',
+      concurrency: 1,
+    });
+    expect(client.getPayment.mock.calls.map(([reference]) => reference)).toEqual([
+      'order-4',
+      'order-2',
+      'order-3',
+    ]);
+    expect(run.total).toBe(3);
+  });
+
+  it('lets the next run without a cursor begin where the last one was cut', async () => {
+    const { payments, client } = openLargeShop(20, () =>
+      slow().then(() => ({ status: 'pending' })),
+    );
+    const first = await payments.reconcile(undefined, { timeLimit: 50, concurrency: 1 });
+    client.getPayment.mockClear();
+    await payments.reconcile(undefined, { timeLimit: 30, concurrency: 1 });
+    expect(`${first.cursor}`).toContain(`:${client.getPayment.mock.calls[0]![0]}`);
+  });
+
+  it('ends a run whose references hang', async () => {
+    const { payments } = openLargeShop(1);
+    async function* hanging() {
+      yield 'order-0';
+      await new Promise(() => undefined);
+    }
+    const report = await payments.reconcile(hanging(), { timeLimit: 50 });
+    expect(report.credited.count).toBe(1);
+    expect(report.cursor).toBe('0:order-0');
+  });
+
+  it('rejects on abort, at once', async () => {
+    const { payments, references } = openLargeShop(3, () => deferred<object>().promise);
+    const controller = new AbortController();
+    const running = payments.reconcile(references, { signal: controller.signal });
+    controller.abort(new Error('the process ends'));
+    await expect(running).rejects.toThrow('the process ends');
+  });
+});
+
+it('reconcile tells its progress each second and at the end', async () => {
+  const told: SweepProgress[] = [];
+  const { payments, references } = openLargeShop(2, () => wait(1_100).then(() => ({})));
+  await payments.reconcile(references, { onProgress: (each) => told.push(each), concurrency: 1 });
+  expect(told.length).toBeGreaterThanOrEqual(3);
+  expect(told[0]).toMatchObject({ ended: 0, total: 2, credited: 0, errors: 0, pause: 0 });
+  expect(told.at(-1)).toMatchObject({ ended: 2, credited: 2, cursor: undefined });
+});
+
+const wait = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+it(
+  'reconcile grows the heap by at most 50 MB for a million references',
+  { timeout: 120_000 },
+  async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const row = { amount: 1, currency: 'XOF', paid: true };
+    const orders: Orders = { find: (reference) => ({ ...row, reference }), credit: () => 0 };
+    const payments = createPayments({ client: service(), orders, logger: log() });
+    let most = 0;
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    function* million() {
+      for (let index = 0; index < 1_000_000; index++) {
+        if (index % 100_000 === 99_999) {
+          collect();
+          most = Math.max(most, process.memoryUsage().heapUsed - before);
+        }
+        yield `3f2504e0-4f89-41d3-9a0c-${String(index).padStart(12, '0')}`;
+      }
+    }
+    // The first half is kept for the end, because a generator can be read once.
+    const cursor = '500000:none';
+    const report = await payments.reconcile(million(), { cursor, concurrency: 4 });
+    expect(report.total).toBe(1_000_000);
+    expect(report.paid.count).toBe(1_000_000);
+    expect(most / 1e6).toBeLessThan(50);
+  },
+);
+
+describe('verify', () => {
+  const paidShop = (answer: Parameters<typeof service>[0]) => {
+    const row = { reference: REFERENCE, amount: 1_000, currency: 'XOF', paid: true };
+    return openShop({ answer, orders: { find: () => row, paid: () => [REFERENCE] } });
+  };
+
+  it.each([
+    ['confirmed', {}],
+    ['notPaid', { status: 'pending' }],
+    ['notPaid', { status: 'failed' }],
+    ['notPaid', { status: 'cancelled' }],
+    ['differs', { amount: 999 }],
+    ['differs', { currency: 'EUR' }],
+    ['noPayment', refusalOf(404)],
+    ['errors', refusalOf(500)],
+  ])('lists a paid order under %s if the service answers %o', async (list, answer) => {
+    const { payments, credit, logger } = paidShop(answer as Error);
+    expect(await payments.verify()).toMatchObject({
+      total: 1,
+      [list]: { references: [REFERENCE] },
+    });
+    expect(credit).not.toHaveBeenCalled();
+    expect(logger.error).not.toHaveBeenCalled();
+  });
+
+  it('asks nothing about an order that is not paid', async () => {
+    const { payments, client, credit } = openShop();
+    expect((await payments.verify([REFERENCE])).unpaid.count).toBe(1);
+    expect(client.getPayment).not.toHaveBeenCalled();
+    expect(credit).not.toHaveBeenCalled();
+  });
+});
+
+describe('explain', () => {
+  it('gives the order, the payment, the outcome and the reason', async () => {
+    const { payments } = openShop({ amount: 500n });
+    expect(await payments.explain(REFERENCE)).toEqual({
+      order: {
+        reference: REFERENCE,
+        amount: 500n,
+        currency: 'XOF',
+        paid: false,
+        closed: undefined,
+      },
+      payment: { reference: REFERENCE, status: 'success', amount: 1_000, currency: 'XOF' },
+      outcome: 'amount_differs',
+      reason: 'the service took the amount 1000, and the order has 500',
+    });
+  });
+
+  it('asks the service also about an order that is paid or unknown', async () => {
+    const { payments } = openShop();
+    expect(await payments.explain('nobody')).toMatchObject({
+      order: null,
+      payment: { status: 'success' },
+      outcome: 'unknown_order',
+    });
+  });
+
+  it('names the cause of an error', async () => {
+    const { payments } = openShop({ answer: new Error('connect ECONNREFUSED') });
+    const { outcome, reason } = await payments.explain(REFERENCE);
+    expect(outcome).toBe('confirm_unavailable');
+    expect(reason).toContain('connect ECONNREFUSED');
+  });
+});
