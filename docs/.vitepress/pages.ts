@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 export const DOCS = fileURLToPath(new URL('..', import.meta.url));
 
-/** The folder that reference.ts writes: the packages' READMEs, and the API from the docstrings. */
+/** A folder that reference.ts writes: the packages' READMEs, and the API from the docstrings. */
 export const REFERENCE = 'reference';
 
 export type Locale = 'en' | 'fr';
@@ -43,6 +43,7 @@ export const GROUPS: readonly Group[] = [
   {
     text: { en: 'Guides', fr: 'Guides' },
     pages: [
+      'databases',
       'going-live',
       'schedule',
       'testing',
@@ -51,7 +52,6 @@ export const GROUPS: readonly Group[] = [
       'queues',
       'observability',
       'migration',
-      'migration-from',
       'runbook',
       'faq',
     ],
@@ -63,10 +63,7 @@ export const GROUPS: readonly Group[] = [
       'diagnose',
       'hosts',
       'service',
-      'gaps',
-      'contract-suite',
       'writing-an-adapter',
-      'writing-a-store',
     ],
   },
   {
@@ -77,8 +74,6 @@ export const GROUPS: readonly Group[] = [
       'durability',
       'performance',
       'comparison',
-      'audit-of-peers',
-      'attacks',
       'architecture',
     ],
   },

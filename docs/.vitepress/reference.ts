@@ -1,6 +1,6 @@
 /**
- * Writes docs/reference, which is in no commit: the packages' READMEs as pages, and the API of each
- * door from its docstrings. `pnpm docs:build` runs it first.
+ * Writes the pages that are in no commit: the quick starts, the packages' READMEs, and the API of
+ * each door from its docstrings. `pnpm docs:build` runs it first.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { Application, Converter } from 'typedoc';
 import { doors } from '../../scripts/public-api.mjs';
 import { pageOfReadme, withSiteLinks } from './links.js';
 import { DOCS, REFERENCE } from './pages.js';
+import { writeStartPages } from './start-pages.js';
 
 const ROOT = join(DOCS, '..');
 const FOLDER = join(DOCS, REFERENCE);
@@ -113,5 +114,6 @@ function correctApi(): void {
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 writeReadmes();
+await writeStartPages();
 await writeApi();
 correctApi();

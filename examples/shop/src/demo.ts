@@ -1,10 +1,9 @@
 /** Starts the shop and the emulated payment service, and drives purchases, frauds and faults. */
 import { parseArgs } from 'node:util';
+import { driveBrokenRelease } from './demo/broken-release.js';
 import { driveFrauds } from './demo/frauds.js';
-import { driveInbox } from './demo/inbox.js';
 import { driveOtherWays } from './demo/other-ways.js';
 import { drivePurchase } from './demo/purchase.js';
-import { driveRelabelled } from './demo/relabelled.js';
 import { startDemo, type RunningDemo } from './demo/running-demo.js';
 import { ShopClient } from './demo/shop-client.js';
 import { createStory } from './demo/story.js';
@@ -75,10 +74,9 @@ async function drive(demo: RunningDemo, staysUp: boolean): Promise<'done'> {
 
   const shop = new ShopClient(shopUrl);
   const paid = await drivePurchase(story, shop, demo);
-  await driveInbox(story, shop, demo);
   await driveOtherWays(story, shop, demo);
   const unpaid = await driveFrauds(story, shop, paid);
-  await driveRelabelled(story, shop, demo, unpaid.reference);
+  await driveBrokenRelease(story, shop, demo);
 
   story.say('\nEverything came out as it should.');
   if (!staysUp) {
@@ -91,7 +89,6 @@ async function drive(demo: RunningDemo, staysUp: boolean): Promise<'done'> {
   story.say(`  The thief's order:        ${shopUrl}/orders/${unpaid.reference}`);
   story.say(`  Pay it after all:         ${unpaid.payUrl}`);
   story.say(`  What the service sent:    ${emulator.dashboardUrl}`);
-  story.say('                            (and everything that can go wrong on the way, to try it)');
   story.say('\nThe API of the service, and the secrets of this run:');
   story.say(`  API:                      ${emulator.baseUrl}`);
   story.say(`  API key:                  ${emulator.apiKey}`);

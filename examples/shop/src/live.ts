@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Orders } from './orders.js';
+import type { ShopOrders } from './orders.js';
 
 /** Milliseconds between two looks into the database. */
 const INTERVAL = 500;
@@ -10,15 +10,15 @@ const MOST_STREAMS = 100;
 let streams = 0;
 
 /** Server-sent events: `change` as soon as the order is credited. The page then loads again. */
-export function orderEvents(orders: Orders): RequestHandler<{ reference: string }> {
-  return async (req, res) => {
-    const order = await orders.find(req.params.reference);
+export function orderEvents(orders: ShopOrders): RequestHandler<{ reference: string }> {
+  return (req, res) => {
+    const order = orders.find(req.params.reference);
     // 204 tells an EventSource not to connect again.
     if (order === undefined || order.isPaid || streams >= MOST_STREAMS)
       return void res.status(204).end();
     streams++;
     let looks = 0;
-    const timer = setInterval(() => void look(), INTERVAL);
+    const timer = setInterval(look, INTERVAL);
     res.once('close', () => {
       streams--;
       clearInterval(timer);
@@ -26,9 +26,8 @@ export function orderEvents(orders: Orders): RequestHandler<{ reference: string 
     res.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
     res.write('retry: 1000\n\n');
 
-    async function look(): Promise<void> {
-      const found = await orders.find(order!.reference).catch(() => undefined);
-      if (found?.isPaid === true) res.end('event: change\ndata: \n\n');
+    function look(): void {
+      if (orders.find(order!.reference)?.isPaid === true) res.end('event: change\ndata: \n\n');
       else if (++looks >= LOOKS) res.end();
     }
   };

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { html, Html } from './html.js';
 import { LIVE_SCRIPT } from './live.js';
 import type { OrderState } from './order-state.js';
-import type { Order } from './orders.js';
-import type { Product } from './product.js';
+import type { ShopOrder } from './orders.js';
+import { nameOf, type Product } from './product.js';
 import { TEXTS, type Language } from './texts.js';
 
 const STYLE = `
@@ -71,13 +71,16 @@ export function productPage({ name, about, price }: Product, language: Language)
   ]);
 }
 
+/** A page in one of these states does not ask again. */
+const FINAL: readonly OrderState[] = ['paid', 'failed', 'unprepared'];
+
 /** Returns an order's page. Its changeable part stays live while the order is unpaid. */
-export function orderPage(order: Order, state: OrderState, language: Language): Html {
+export function orderPage(order: ShopOrder, state: OrderState, language: Language): Html {
   const texts = TEXTS[language];
-  const { reference, product, amount, credits } = order;
-  const canChange = state !== 'paid' && state !== 'unprepared';
+  const { reference, product, amount } = order;
+  const canChange = !FINAL.includes(state);
   return page(language, texts.state[state], [
-    html`<h1>${product}</h1>
+    html`<h1>${nameOf(product, language)}</h1>
       <p class="price">${formatAmount(amount, language)}</p>
       <div
         id="live"
@@ -90,20 +93,18 @@ export function orderPage(order: Order, state: OrderState, language: Language): 
         <dl>
           <dt>${texts.order}</dt>
           <dd>${reference}</dd>
-          <dt>${texts.credited}</dt>
-          <dd>${texts.timesCredited(formatAmount(credits.total, language), credits.count)}</dd>
         </dl>
       </div>`,
     canChange ? SCRIPT_ELEMENT : html``,
   ]);
 }
 
-function action({ reference, payUrl }: Order, state: OrderState, language: Language): Html {
+function action({ reference, payUrl }: ShopOrder, state: OrderState, language: Language): Html {
   const texts = TEXTS[language];
   if (state === 'unpaid' && payUrl !== null)
     return html`<a class="button" href="${payUrl}">${texts.payNow}</a>`;
-  // Not back to the pay page: a cancelled link does not accept payments, and would return here.
-  if (state === 'cancelled' || state === 'unprepared')
+  // Not back to the pay page: a link that failed or was cancelled does not accept payments.
+  if (state === 'failed' || state === 'cancelled' || state === 'unprepared')
     return html`<a class="button" href="/">${texts.orderAgain}</a>`;
   if (state === 'paid') return html``;
   return html`<a

@@ -10,14 +10,14 @@ import express, {
 import type { Html } from './html.js';
 import { orderEvents } from './live.js';
 import { settleOrder, type CameFrom } from './order-state.js';
-import type { Orders } from './orders.js';
+import type { ShopOrders } from './orders.js';
 import { contentSecurityPolicy, messagePage, orderPage, productPage } from './pages.js';
 import { BASKET } from './product.js';
 import { sameOrigin } from './same-origin.js';
 import { LANGUAGES, TEXTS, type Language } from './texts.js';
 
 export interface ShopOptions {
-  readonly orders: Orders;
+  readonly orders: ShopOrders;
   readonly payments: Payments;
   /** The payment service's API, which creates the links. */
   readonly paylink: PaylinkClient;
@@ -28,6 +28,9 @@ export interface ShopOptions {
   readonly webhookSecret: string | undefined;
 }
 
+/** Milliseconds that a customer waits for the payment page. */
+const CHECKOUT_TIMEOUT = 5_000;
+
 /** The whole shop: one product, its orders, and the webhook that marks them as paid. */
 export function createShop(options: ShopOptions): Express {
   const { orders, payments, paylink, shopUrl, payUrl, webhookSecret } = options;
@@ -35,7 +38,7 @@ export function createShop(options: ShopOptions): Express {
   app.disable('x-powered-by');
 
   // Above every parser: the signature covers the raw bytes, and a parser would consume them.
-  app.post('/webhooks/payments', paymentWebhook({ secret: webhookSecret }, payments));
+  app.post('/webhooks/payments', paymentWebhook({ secret: webhookSecret }, payments.receive));
 
   const policy = contentSecurityPolicy(new URL(payUrl).origin);
   app.use((_req, res, next) => {
@@ -55,42 +58,47 @@ export function createShop(options: ShopOptions): Express {
   });
 
   app.post('/orders', sameOrigin(shopUrl), async (req, res) => {
-    const name = BASKET.name[languageOf(req)];
-    const reference = await orders.create(name, BASKET.price);
+    const reference = orders.create(BASKET.id, BASKET.price);
     const orderUrl = new URL(`/orders/${reference}`, shopUrl).href;
-    // One key per order: a retry after a network failure creates no second link.
-    const { url } = await paylink.createPaymentLink(
-      {
-        amount: BASKET.price.amount,
-        reference,
-        description: name,
-        return_url: `${orderUrl}?from=payment`,
-        cancel_url: `${orderUrl}?from=cancel`,
-        // The notification names the order and not the payment, so customers must pay only once.
-        single_use: true,
-      },
-      { idempotencyKey: `link-for-${reference}` },
-    );
-    await orders.setPayUrl(reference, url);
-    res.redirect(303, url);
+    try {
+      const { url } = await paylink.createPaymentLink(
+        {
+          amount: BASKET.price.amount,
+          reference,
+          description: BASKET.name[languageOf(req)],
+          return_url: `${orderUrl}?from=payment`,
+          cancel_url: `${orderUrl}?from=cancel`,
+          // The notification names the order and not the payment, so customers pay only once.
+          single_use: true,
+        },
+        // One key per order: a retry after a network failure creates no second link.
+        { idempotencyKey: reference, signal: AbortSignal.timeout(CHECKOUT_TIMEOUT) },
+      );
+      orders.setPayUrl(reference, url);
+      res.redirect(303, url);
+    } catch (error) {
+      console.error(`[shop] no payment link for ${reference}:`, error);
+      // The page says that the payment could not be prepared, and offers a new order.
+      res.redirect(303, orderUrl);
+    }
   });
 
   // The customer comes back here, often before the notification: settle credits the order now.
   app.get('/orders/:reference', async (req, res) => {
     const language = languageOf(req);
-    const found = await orders.find(req.params.reference);
-    if (found === undefined) {
+    const order = orders.find(req.params.reference);
+    if (order === undefined) {
       send(res.status(404), messagePage(TEXTS[language].noOrder, language));
       return;
     }
-    const { order, state } = await settleOrder(found, { from: cameFrom(req), orders, payments });
+    const state = await settleOrder(order, payments, cameFrom(req));
     send(res, orderPage(order, state, language));
   });
 
   app.get('/orders/:reference/events', orderEvents(orders));
 
-  app.get('/api/orders/:reference', async (req, res) => {
-    const order = await orders.find(req.params.reference);
+  app.get('/api/orders/:reference', (req, res) => {
+    const order = orders.find(req.params.reference);
     if (order === undefined) res.status(404).json({ error: 'not_found' });
     else res.json(order);
   });
@@ -107,7 +115,7 @@ const reportError: ErrorRequestHandler = (error: unknown, req, res, next) => {
   const language = languageOf(req);
   const { status } = error as { readonly status?: unknown };
   const isVisitors = typeof status === 'number' && status >= 400 && status < 500;
-  if (!isVisitors) console.error('[shop]', error instanceof Error ? error.stack : error);
+  if (!isVisitors) console.error('[shop]', error);
   if (res.headersSent) next(error);
   else if (isVisitors) send(res.status(status), messagePage(TEXTS[language].unreadable, language));
   else send(res.status(500), messagePage(TEXTS[language].failed, language));

@@ -8,8 +8,6 @@ interface Texts {
   readonly buy: string;
   readonly picture: string;
   readonly order: string;
-  readonly credited: string;
-  readonly timesCredited: (amount: string, count: number) => string;
   readonly payNow: string;
   readonly lookAgain: string;
   readonly orderAgain: string;
@@ -27,8 +25,6 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     buy: 'Buy',
     picture: 'A woven basket',
     order: 'Order',
-    credited: 'Credited',
-    timesCredited: (amount, count) => `${amount}, ${count === 1 ? 'once' : `${count} times`}`,
     payNow: 'Pay now',
     lookAgain: 'Look again',
     orderAgain: 'Order again',
@@ -36,31 +32,34 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     state: {
       paid: 'Paid',
       confirming: 'Confirming your payment…',
+      checking: 'We are checking your payment',
       unpaid: 'Not paid yet',
+      failed: 'The payment failed',
       cancelled: 'Cancelled',
       unprepared: 'Not prepared',
-      unknown: 'Checking your payment…',
     },
     stateHint: {
       paid: 'Thank you. We are packing it.',
       confirming:
         'Thank you. The payment service is telling us about your payment. You need not pay again.',
+      checking: 'This can take a while. If you have paid, you need not pay again.',
       unpaid: 'Nothing was charged so far.',
+      failed: 'Nothing was charged. You can place a new order.',
       cancelled: 'You cancelled this payment. Nothing was charged.',
       unprepared: 'The payment could not be prepared. Nothing was charged: please order again.',
-      unknown: 'We cannot check your payment right now. If you have paid, you need not pay again.',
     },
     noOrder: ['No such order', 'Perhaps its address was cut off.'],
     notFound: ['Not found', 'There is no such page.'],
     unreadable: ['That did not work', 'The shop could not read this request.'],
-    failed: ['Something went wrong', 'Nothing was charged. Please try again.'],
+    failed: [
+      'Something went wrong',
+      'Please open this page again. If you have paid, you need not pay again.',
+    ],
   },
   fr: {
     buy: 'Acheter',
     picture: 'Un panier tressé',
     order: 'Commande',
-    credited: 'Crédité',
-    timesCredited: (amount, count) => `${amount}, ${count === 1 ? 'une fois' : `${count} fois`}`,
     payNow: 'Payer maintenant',
     lookAgain: 'Vérifier de nouveau',
     orderAgain: 'Commander de nouveau',
@@ -68,27 +67,31 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     state: {
       paid: 'Payé',
       confirming: 'Confirmation de votre paiement…',
+      checking: 'Nous vérifions votre paiement',
       unpaid: 'Pas encore payé',
+      failed: 'Le paiement a échoué',
       cancelled: 'Annulé',
       unprepared: 'Non préparé',
-      unknown: 'Vérification de votre paiement…',
     },
     stateHint: {
       paid: 'Merci. Nous préparons votre colis.',
       confirming:
         'Merci. Le service de paiement nous informe de votre paiement. Inutile de payer ' +
         'une seconde fois.',
+      checking:
+        'Cela peut prendre un moment. Si vous avez payé, inutile de payer une seconde fois.',
       unpaid: 'Rien n’a été débité pour l’instant.',
+      failed: 'Rien n’a été débité. Vous pouvez passer une nouvelle commande.',
       cancelled: 'Vous avez annulé ce paiement. Rien n’a été débité.',
       unprepared:
         'Le paiement n’a pas pu être préparé. Rien n’a été débité : veuillez commander de nouveau.',
-      unknown:
-        'Nous ne pouvons pas vérifier votre paiement pour le moment. Si vous avez payé, ' +
-        'inutile de payer à nouveau.',
     },
     noOrder: ['Commande introuvable', 'Son adresse a peut-être été coupée.'],
     notFound: ['Introuvable', 'Cette page n’existe pas.'],
     unreadable: ['Cela n’a pas fonctionné', 'La boutique n’a pas pu lire cette demande.'],
-    failed: ['Une erreur est survenue', 'Rien n’a été débité. Veuillez réessayer.'],
+    failed: [
+      'Une erreur est survenue',
+      'Rouvrez cette page. Si vous avez payé, inutile de payer une seconde fois.',
+    ],
   },
 };

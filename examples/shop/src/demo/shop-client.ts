@@ -1,4 +1,4 @@
-import type { Order } from '../orders.js';
+import type { ShopOrder } from '../orders.js';
 import { mustHold } from './story.js';
 
 /** A notification on the wire. */
@@ -35,11 +35,11 @@ export class ShopClient {
     return { payUrl, reference };
   }
 
-  async order(reference: string): Promise<Order> {
+  async order(reference: string): Promise<ShopOrder> {
     const url = `${this.url}/api/orders/${reference}`;
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
     mustHold(response.status === 200, `the shop answered ${response.status} for ${reference}`);
-    return (await response.json()) as Order;
+    return (await response.json()) as ShopOrder;
   }
 
   /** Opens a page of the shop in English. */
@@ -51,7 +51,7 @@ export class ShopClient {
   }
 
   /** Polls until the order is paid. @throws StepFailed after 15 seconds */
-  async waitUntilPaid(reference: string): Promise<Order> {
+  async waitUntilPaid(reference: string): Promise<ShopOrder> {
     const deadline = Date.now() + 15_000;
     for (;;) {
       const order = await this.order(reference);
