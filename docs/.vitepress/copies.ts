@@ -3,22 +3,21 @@
  * `llms-full.txt`.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { withSiteLinks } from './links.js';
 import { DOCS, groupsOf, REFERENCE, titleOf } from './pages.js';
 
 const INTRODUCTION = `# Paylink
 
 > Webhook middleware for the Payment Link Service on Node (Express, Fastify, Koa, Hono, Next.js, NestJS, AWS Lambda, node:http and every
-> Fetch API host), and what is needed to build and test a whole integration: stores that credit an order once, a client of the
-> service's API, signed deliveries and an attack kit for tests, an emulator, a command line.
+> Fetch API host), and the rest of a whole integration: one credit for each order on any database, a client of the service's
+> API, signed deliveries and an attack kit for tests, an emulator, a command line.
 `;
 
 /** Packages whose options a receiver needs. */
 const IN_FULL = [
   'core',
   'payments',
-  'postgres',
   'client',
   'express',
   'fastify',
@@ -28,16 +27,9 @@ const IN_FULL = [
   'nest',
   'testing',
 ];
-/** Long tables, and pages that repeat docstrings. llms.txt only links them. */
+/** Pages for the people who change Paylink, and pages that repeat docstrings. Only linked. */
 const NOT_IN_FULL = [
-  ...[
-    /^attacks$/,
-    /^audit-of-peers$/,
-    /^contract-suite$/,
-    /^architecture$/,
-    /^durability$/,
-    /^performance$/,
-  ],
+  /^(architecture|performance)$/,
   new RegExp(`^${REFERENCE}/(?!(?:${IN_FULL.join('|')})$)`),
 ];
 
@@ -52,10 +44,22 @@ function rules(): string {
   return section;
 }
 
-const contentOf = (page: string): string =>
-  withSiteLinks(readFileSync(join(DOCS, `${page}.md`), 'utf8'), `docs/${page}.md`).replace(
-    /^---\n.*?\n---\n+/s,
-    '',
+/** A file that VitePress includes in a page. */
+const INCLUDE = /<!--@include: (\S+)-->/g;
+
+function contentOf(page: string): string {
+  const file = join(DOCS, `${page}.md`);
+  const markdown = readFileSync(file, 'utf8').replace(INCLUDE, (_whole, path: string) =>
+    readFileSync(join(dirname(file), path), 'utf8'),
+  );
+  return withSiteLinks(markdown, `docs/${page}.md`).replace(/^---\n.*?\n---\n+/s, '');
+}
+
+/** Links of a page, as they must read in a file at the site's root. */
+const fromRoot = (markdown: string, page: string): string =>
+  markdown.replace(
+    /(?<!`)\]\((?!https?:|#|\/)([^)\s#]+)/g,
+    (_whole, target: string) => `](${posix.join(posix.dirname(page), target)}`,
   );
 
 export function writeMarkdownCopies(pages: readonly string[], outDir: string): void {
@@ -73,8 +77,8 @@ export function writeMarkdownCopies(pages: readonly string[], outDir: string): v
     join(outDir, 'llms-full.txt'),
     [
       INTRODUCTION,
-      rules(),
-      ...full.map((page) => `<!-- ${page}.md -->\n\n${contentOf(page)}`),
+      fromRoot(rules(), 'reference/overview'),
+      ...full.map((page) => `<!-- ${page}.md -->\n\n${fromRoot(contentOf(page), page)}`),
     ].join('\n'),
   );
 }

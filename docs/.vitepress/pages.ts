@@ -58,24 +58,11 @@ export const GROUPS: readonly Group[] = [
   },
   {
     text: { en: 'Reference', fr: 'Référence' },
-    pages: [
-      'errors',
-      'diagnose',
-      'hosts',
-      'service',
-      'writing-an-adapter',
-    ],
+    pages: ['errors', 'diagnose', 'hosts', 'service', 'writing-an-adapter'],
   },
   {
     text: { en: 'Why', fr: 'Pourquoi' },
-    pages: [
-      'guarantees',
-      'security',
-      'durability',
-      'performance',
-      'comparison',
-      'architecture',
-    ],
+    pages: ['guarantees', 'no-table', 'security', 'performance', 'comparison', 'architecture'],
   },
   {
     text: { en: 'Packages', fr: 'Paquets' },

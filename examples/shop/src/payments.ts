@@ -16,18 +16,24 @@ export function openPayments(client: PaylinkClient, orders: Orders): Payments {
 
 /** The two functions that Paylink needs, and `unpaid` for the schedule. */
 export function ordersIn(db: Db): Orders {
-  const find = db.prepare('SELECT reference, amount, currency, paid_at FROM orders WHERE reference = ?');
+  const find = db.prepare(
+    'SELECT reference, amount, currency, paid_at FROM orders WHERE reference = ?',
+  );
   const pay = db.prepare(`UPDATE orders SET paid_at = CURRENT_TIMESTAMP
     WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL`);
   const book = db.prepare('INSERT INTO credits VALUES (?, ?, ?)');
-  const unpaid = db.prepare('SELECT reference FROM orders WHERE paid_at IS NULL ORDER BY created_at');
+  const unpaid = db.prepare(
+    'SELECT reference FROM orders WHERE paid_at IS NULL ORDER BY created_at',
+  );
 
   // The conditional write decides. The book of credits follows it, in the same transaction.
-  const credit = db.transaction((reference: string, amount: number, currency: string, by: string) => {
-    const { changes } = pay.run(reference, amount, currency);
-    if (changes > 0) book.run(reference, amount, by);
-    return changes;
-  });
+  const credit = db.transaction(
+    (reference: string, amount: number, currency: string, by: string) => {
+      const { changes } = pay.run(reference, amount, currency);
+      if (changes > 0) book.run(reference, amount, by);
+      return changes;
+    },
+  );
 
   return {
     find(reference) {
