@@ -19,12 +19,6 @@ export async function blockOf(page: string, containing: string): Promise<string>
   return found[0]!;
 }
 
-/** Returns the orders table of a quick start. */
-export async function ordersTable(): Promise<string> {
-  const block = await blockOf('docs/start/express.md', 'CREATE TABLE');
-  return /await pool\.query\(`(CREATE TABLE IF NOT EXISTS orders[^`]*)`\)/.exec(block)![1]!;
-}
-
 /** The environment of a TypeScript block. */
 export interface Surroundings {
   /** Functions that the block only declares, because the reader writes them. */

@@ -2,52 +2,46 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { FOLDERS, HOSTS, startPage } from '../../docs/.vitepress/start-pages.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const RECIPE = join(root, 'examples/shop/src/credit-order.ts');
+/** A block that other pages import. */
+const RECONCILE = join(root, 'docs/.schedule.md/reconcile.ts');
 
-function documents(): string[] {
+/** Every document by its path, with the quick starts as the site makes them. */
+const documents = new Map<string, string>();
+
+beforeAll(async () => {
   const readmes = ['packages', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => join(root, folder, name, 'README.md')),
   );
   const docs = ts.sys.readDirectory(
     join(root, 'docs'),
     ['.md'],
-    ['**/node_modules', '**/.vitepress', '**/reference'],
+    ['**/node_modules', '**/.vitepress', '**/reference', '**/start'],
   );
-  return [join(root, 'README.md'), join(root, 'AGENTS.md'), ...readmes, ...docs].filter((path) =>
-    ts.sys.fileExists(path),
-  );
-}
-
-/** Returns a document without its code blocks. */
-function proseOf(path: string): string {
-  return readFileSync(path, 'utf8').replace(/^```.*?^```/gms, '');
-}
-
-/**
- * Returns the files of `examples` in a document's blocks, whose first line is a comment with the
- * path.
- */
-function shownFiles(path: string): [string, string][] {
-  const blocks = readFileSync(path, 'utf8').matchAll(/^```ts\n\/\/ (examples\/\S+)\n(.*?)^```/gms);
-  return Array.from(blocks, ([, file, code]) => [file!, code!]);
-}
+  for (const path of [join(root, 'README.md'), join(root, 'AGENTS.md'), ...readmes, ...docs])
+    if (ts.sys.fileExists(path)) documents.set(path, readFileSync(path, 'utf8'));
+  for (const locale of ['en', 'fr'] as const)
+    for (const host of HOSTS)
+      documents.set(
+        join(root, 'docs', FOLDERS[locale], `${host}.md`),
+        await startPage(locale, host),
+      );
+});
 
 /** Returns true if the page's blocks form one project, named by their first lines. */
-const isProject = (path: string): boolean => /\/docs\/(?:start\/|testing\.md$)/.test(path);
+const isProject = (path: string): boolean =>
+  /\/docs\/(?:start\/|(?:testing|schedule)\.md$)/.test(path);
 
-/** Returns a document's other TypeScript examples, by path. */
-function examples(path: string): [string, string][] {
-  const blocks = readFileSync(path, 'utf8').matchAll(/^```(tsx?)\n(?!\/\/ examples\/)(.*?)^```/gms);
-  const project = join(dirname(path), `.${basename(path)}`);
+/** Returns a document's TypeScript examples by path, except the files of examples/. */
+function examples([path, markdown]: [string, string]): [string, string][] {
+  const blocks = markdown.matchAll(/^```(tsx?)\n(?!\/\/ examples\/)(.*?)^```/gms);
+  const project = isProject(path) ? join(dirname(path), `.${basename(path)}`) : dirname(path);
   return Array.from(blocks, ([, language, code], index) => {
     const title = isProject(path) ? /^\/\/ (\S+)\n/.exec(code!)?.[1] : undefined;
-    const file =
-      title === undefined
-        ? join(dirname(path), `.${index}.example.${language}`)
-        : join(project, title);
+    const file = join(project, title ?? `.${index}.example.${language}`);
     // `export {}` makes each a module with its own names and top-level await.
     return [file, `${code}\nexport {};\n`];
   });
@@ -70,30 +64,23 @@ function compile(files: ReadonlyMap<string, string>): string[] {
   options.noEmit = true;
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
-  // Imports resolve from the tests' folder, which has every framework. The credit recipe is the
-  // shop's.
+  // Imports resolve from the tests' folder, which has every framework.
   const elsewhere = join(root, 'test', 'docs', 'examples.test.ts');
-  const shop = join(dirname(RECIPE), 'shop.ts');
   host.fileExists = (path) => files.has(path) || fileExists.call(host, path);
   host.readFile = (path) => files.get(path) ?? readFile.call(host, path);
   host.resolveModuleNameLiterals = (literals, containing, redirected, compilerOptions) =>
     literals.map(({ text }) => {
-      const onThePage = ['.ts', '.tsx'].find(
-        (extension) => text.startsWith('.') && files.has(besides(containing, text) + extension),
-      );
+      const candidates = ['.ts', '.tsx'].map((extension) => besides(containing, text) + extension);
+      const onThePage = text.startsWith('.')
+        ? [...candidates, ...(/reconcile\.[jt]s$/.test(text) ? [RECONCILE] : [])].find((path) =>
+            files.has(path),
+          )
+        : undefined;
       if (onThePage !== undefined) {
-        return {
-          resolvedModule: {
-            resolvedFileName: besides(containing, text) + onThePage,
-            extension: onThePage,
-          },
-        };
+        const extension = onThePage.endsWith('x') ? '.tsx' : '.ts';
+        return { resolvedModule: { resolvedFileName: onThePage, extension } };
       }
-      const from = !files.has(containing)
-        ? containing
-        : text === './credit-order.js'
-          ? shop
-          : elsewhere;
+      const from = files.has(containing) ? elsewhere : containing;
       // A Next.js route imports the reader's module from its project's root.
       const name = text === '../../../payments.ts' ? './payments.ts' : text;
       return ts.resolveModuleName(name, from, compilerOptions, host, undefined, redirected);
@@ -117,12 +104,9 @@ function compile(files: ReadonlyMap<string, string>): string[] {
 describe('the documents', () => {
   it('have examples that compile and import only exported names', () => {
     // translations.test.ts checks that the French ones are equal.
-    const files = new Map(
-      documents()
-        .filter((path) => !path.includes('/docs/fr/'))
-        .flatMap(examples),
-    );
-    expect(files.size).toBeGreaterThan(8);
+    const english = [...documents].filter(([path]) => !path.includes('/docs/fr/'));
+    const files = new Map(english.flatMap(examples));
+    expect(files.size).toBeGreaterThan(50);
     expect(compile(files)).toEqual([]);
   }, 180_000);
 
@@ -133,37 +117,19 @@ describe('the documents', () => {
     ).toMatch(/no exported member 'nothing'/);
   }, 60_000);
 
-  it('show the tested files of the examples', () => {
-    const shown = documents().flatMap((path) =>
-      shownFiles(path).map(([file, code]) => [relative(root, path), file, code] as const),
+  it('show no credit that is not one conditional write', () => {
+    const credits = [...documents].flatMap(([path, markdown]) =>
+      Array.from(markdown.matchAll(/UPDATE orders SET paid_at[^`;"]*/g), ([sql]) => [path, sql!]),
     );
-    expect(shown.length).toBeGreaterThan(3);
-    for (const [path, file, code] of shown)
-      expect(code, `${file} in ${path}`).toBe(readFileSync(join(root, file), 'utf8'));
-  });
-
-  it('show the tested credit recipe and no other way to credit', () => {
-    const recipe = readFileSync(RECIPE, 'utf8').replace('// credit-order.ts\n', '');
-    const showing = documents().filter((path) =>
-      readFileSync(path, 'utf8').includes('```ts\n// credit-order.ts\n'),
-    );
-    expect(showing.length).toBeGreaterThan(10);
-    for (const path of showing) {
-      const [before, ...after] = readFileSync(path, 'utf8').split(
-        `\`\`\`ts\n// credit-order.ts\n${recipe}\`\`\``,
-      );
-      expect(after, `copies of the recipe in ${relative(root, path)}`).toHaveLength(1);
-      expect(`${before}${after.join('')}`).not.toMatch(
-        /UPDATE orders SET paid_at(?![^`]*paid_at IS NULL)/,
-      );
-    }
+    expect(credits.length).toBeGreaterThan(20);
+    expect(credits.filter(([, sql]) => !sql!.includes('paid_at IS NULL'))).toEqual([]);
   });
 
   it('have a heading for exactly the error codes of replies', () => {
     const source = readFileSync(join(root, 'packages/core/src/reply.ts'), 'utf8');
     const codes = Array.from(source.matchAll(/^ {2}([a-z_]+): \d{3},$/gm), ([, code]) => code);
     const [replies = ''] = readFileSync(join(root, 'docs/errors.md'), 'utf8').split(
-      '\n## Codes of the recipe\n',
+      '\n## Errors of the client\n',
     );
     const headings = Array.from(replies.matchAll(/^### ([a-z_]+)$/gm), ([, code]) => code);
     expect(codes.length).toBeGreaterThan(15);
@@ -181,11 +147,17 @@ describe('the documents', () => {
     expect(headings).toEqual(expect.arrayContaining(codes));
   });
 
-  it('link to files that exist', () => {
-    const broken = documents().flatMap((path) =>
-      Array.from(proseOf(path).matchAll(/\]\((?!https?:)([^)#]+)/g), ([, target]) =>
-        join(dirname(path), target!),
-      ).filter((target) => !ts.sys.fileExists(target) && !ts.sys.directoryExists(target)),
+  it('link to files that exist, or to a quick start of the site', () => {
+    const broken = [...documents].flatMap(([path, markdown]) =>
+      Array.from(
+        markdown.replace(/^```.*?^```/gms, '').matchAll(/\]\((?!https?:)([^)#]+)/g),
+        ([, target]) => join(dirname(path), target!),
+      )
+        .filter(
+          (target) =>
+            !documents.has(target) && !ts.sys.fileExists(target) && !ts.sys.directoryExists(target),
+        )
+        .map((target) => `${relative(root, path)}: ${relative(root, target)}`),
     );
     expect(broken).toEqual([]);
   });

@@ -1,7 +1,4 @@
-/** Replaces the reader's own payments.ts, which READMEs import. */
+/** Replaces the reader's own payments.ts, which pages import. */
 import type { Payments } from '@paylink/payments';
-import type { Pool } from 'pg';
 
 export declare const payments: Payments;
-export declare const pool: Pool;
-export declare function unpaidReferences(): Promise<string[]>;

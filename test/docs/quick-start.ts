@@ -47,11 +47,9 @@ export interface Reader {
 
 /**
  * @param source the packages: tarballs by name, or npm settings for a registry that has them
- * @param databaseUrl set in the environment, which wins over the page's .env
  */
 export async function startReader(
   source: { readonly tarballs: Readonly<Record<string, string>> } | { readonly npmrc: string },
-  databaseUrl: string,
 ): Promise<Reader> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'paylink-quick-start-')));
   // Another server may use the page's ports.
@@ -72,7 +70,7 @@ export async function startReader(
   const run = async (command: string, ownTerminal: boolean): Promise<void> => {
     const said = withPorts(command, ports);
     const settings = {
-      ...environment(databaseUrl),
+      ...environment(),
       ...('npmrc' in source && { npm_config_userconfig: source.npmrc }),
     };
     last =
@@ -134,13 +132,12 @@ function fromTarballs(command: string, tarballs: Readonly<Record<string, string>
 }
 
 /** Returns a reader's environment, without the tests' own variables. */
-function environment(databaseUrl: string): Record<string, string> {
+function environment(): Record<string, string> {
   const kept = ['PATH', 'HOME', 'TMPDIR']
     .map((name) => [name, process.env[name]])
     .filter(([, value]) => value !== undefined);
   return {
     ...(Object.fromEntries(kept) as Record<string, string>),
-    DATABASE_URL: databaseUrl,
     NEXT_TELEMETRY_DISABLED: '1',
     npm_config_audit: 'false',
     npm_config_fund: 'false',

@@ -1,22 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { HOSTS, startPage } from '../../docs/.vitepress/start-pages.js';
 
 const docs = new URL('../../docs/', import.meta.url);
-const french = readdirSync(new URL('fr/', docs), { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.md') && path !== 'index.md')
+const french = readdirSync(new URL('fr/', docs))
+  .filter((name) => name.endsWith('.md') && name !== 'index.md')
   .sort();
 
 const read = (path: string): string => readFileSync(new URL(path, docs), 'utf8');
-const blocksOf = (path: string): string[] =>
-  Array.from(read(path).matchAll(/^```.*?^```$/gms), ([block]) => block);
-const headingsOf = (path: string): number => read(path).match(/^#{2,3} /gm)?.length ?? 0;
+const blocksOf = (markdown: string): string[] =>
+  Array.from(markdown.matchAll(/^```.*?^```$/gms), ([block]) => block);
+const headingsOf = (markdown: string): number => markdown.match(/^#{2,3} /gm)?.length ?? 0;
 
 describe('a page in French', () => {
-  it('exists for each quick start, going live, the runbook and the errors', () => {
-    const quickStarts = readdirSync(new URL('start/', docs)).map((name) => `start/${name}`);
-    expect(french).toEqual(
-      expect.arrayContaining([...quickStarts, 'going-live.md', 'runbook.md', 'errors.md']),
-    );
+  it('exists for going live, the runbook, the errors and the diagnosis', () => {
+    expect(french).toEqual(['diagnose.md', 'errors.md', 'going-live.md', 'runbook.md']);
   });
 
   it('has the same anchor for each error code', () => {
@@ -26,7 +24,14 @@ describe('a page in French', () => {
   });
 
   it.each(french)('has the code and the sections of the English page: %s', (path) => {
-    expect(blocksOf(`fr/${path}`)).toEqual(blocksOf(path));
-    expect(headingsOf(`fr/${path}`)).toBe(headingsOf(path));
+    const [en, fr] = [read(path), read(`fr/${path}`)];
+    expect(blocksOf(fr)).toEqual(blocksOf(en));
+    expect(headingsOf(fr)).toBe(headingsOf(en));
+  });
+
+  it.each(HOSTS)('has the code of the English quick start: %s', async (host) => {
+    const [en, fr] = [await startPage('en', host), await startPage('fr', host)];
+    expect(blocksOf(fr)).toEqual(blocksOf(en));
+    expect(headingsOf(fr)).toBe(headingsOf(en));
   });
 });

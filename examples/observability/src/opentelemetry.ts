@@ -28,8 +28,8 @@ export const observeWithReference: ObserveHook = (outcome) => {
  * For `observe` of createPayments: attributes on the span of the request or job, and a counter by
  * source. It shows the payments that only the return page or the schedule has credited.
  */
-export const observePayments = ({ source, outcome, code, kind }: PaymentOutcome): void => {
-  const labels = { ...labelsOf({ outcome, code, kind }), 'paylink.source': source };
+export const observePayments = ({ source, outcome }: PaymentOutcome): void => {
+  const labels = { 'paylink.outcome': outcome, 'paylink.source': source };
   trace.getActiveSpan()?.setAttributes(labels);
   payments.add(1, labels);
 };

@@ -34,11 +34,11 @@ export function observeIn(register: Registry): ObserveHook {
 export function observePaymentsIn(register: Registry): (outcome: PaymentOutcome) => void {
   const payments = new Counter({
     name: 'paylink_payments_total',
-    help: 'Payments, by source and by how they ended',
-    labelNames: ['source', 'outcome', 'code'] as const,
+    help: 'Runs of an order, by source and outcome',
+    labelNames: ['source', 'outcome'] as const,
     registers: [register],
   });
-  return ({ source, outcome, code = '' }) => payments.inc({ source, outcome, code });
+  return ({ source, outcome }) => payments.inc({ source, outcome });
 }
 
 /** @param since creation of the oldest order that is unpaid and not given up, or `undefined` */

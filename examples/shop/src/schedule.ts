@@ -14,7 +14,7 @@ export function startSchedule(payments: Payments, interval: number): () => Promi
     while (!signal.aborted) {
       try {
         const { errors } = await payments.reconcile(undefined, { signal });
-        if (errors.length > 0) console.error(`[shop] ${errors.length} orders need a person`);
+        if (errors.count > 0) console.error(`[shop] ${errors.count} orders need a person`);
       } catch (error) {
         // A run that fails must not be the last: the service may be away for a moment.
         if (!signal.aborted) console.error('[shop] the schedule failed', error);
