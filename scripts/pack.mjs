@@ -1,12 +1,12 @@
 /**
  * Packs packages as publishing would, for every script and test that needs a tarball.
  *
- * `pnpm pack:all [express postgres …]` installs, builds and packs the named packages and their
+ * `pnpm pack:all [express payments …]` installs, builds and packs the named packages and their
  * dependencies into tarballs/, and prints the lines that install them into an app. Without a name,
- * it packs all packages, and prints the lines for each host.
+ * it packs all packages, and prints the lines of a whole integration for each host.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, install, PNPM, ROOT } from './bootstrap.mjs';
@@ -108,6 +108,7 @@ export function installLines(names, tarballs) {
 }
 
 const HOSTS = ['express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda', 'node', 'fetch'];
+const WITH_HOST = ['client', 'payments', 'cli', 'emulator', 'testing'];
 const FOLDER = join(ROOT, 'tarballs');
 
 const ours = (name) => (name.startsWith('@paylink/') ? name : `@paylink/${name}`);
@@ -124,13 +125,14 @@ async function packForApp(named) {
   const names = named.length > 0 ? withItsOwn(named) : undefined;
   await install(names);
   await build(names);
-  rmSync(FOLDER, { recursive: true, force: true });
-  mkdirSync(FOLDER);
+  // Tarballs of other packages stay, because a package.json may name them.
+  mkdirSync(FOLDER, { recursive: true });
   process.stdout.write('Packing… ');
   const tarballs = packAll(FOLDER, names);
   console.log(`${Object.keys(tarballs).length} packages in ${FOLDER}`);
 
-  for (const group of named.length > 0 ? [named] : HOSTS.map((host) => [ours(host)])) {
+  const groups = HOSTS.map((host) => [ours(host), ...WITH_HOST.map(ours)]);
+  for (const group of named.length > 0 ? [named] : groups) {
     console.log(`\n${group.join(' ')}`);
     for (const line of installLines(group, tarballs)) console.log(line);
   }

@@ -5,18 +5,15 @@
  *     pnpm lab release
  */
 import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ROOT } from '../../scripts/bootstrap.mjs';
+import { startPage } from '../../docs/.vitepress/start-pages.js';
 import { startReader, stepsOf } from '../../test/docs/quick-start.js';
 import { packAll } from '../../test/packaging/pack.js';
-import { startPostgres } from '../../test/servers/postgres.js';
 import { startRegistry } from './registry.js';
 
 const usual = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
 const registry = await startRegistry(usual);
-const database = await startPostgres({ fsync: 'off' });
-const reader = await startReader({ npmrc: registry.npmrc }, database.url);
+const reader = await startReader({ npmrc: registry.npmrc });
 try {
   const tarballs = Object.values(packAll(join(registry.folder, 'tarballs')));
   // Provenance needs the workflow's identity. Without `--registry`, pnpm's environment would name
@@ -25,11 +22,9 @@ try {
   for (const tarball of tarballs)
     execFileSync('npm', ['publish', tarball, ...flags], { stdio: ['ignore', 'ignore', 'inherit'] });
   console.log(`${tarballs.length} packages published`);
-  const page = await readFile(`${ROOT}/docs/start/express.md`, 'utf8');
-  for (const step of stepsOf(page)) await reader.do(step);
+  for (const step of stepsOf(await startPage('en', 'express'))) await reader.do(step);
   console.log('the quick start of Express passed');
 } finally {
   await reader.close();
-  await database.close();
   await registry.close();
 }
