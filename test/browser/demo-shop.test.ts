@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { PGlite } from '@electric-sql/pglite';
 import { createClient } from '@paylink/client';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import type { AxeResults } from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { close, listen } from '../../examples/shop/src/listen.js';
-import { Orders } from '../../examples/shop/src/orders.js';
-import { openPayments } from '../../examples/shop/src/payments.js';
+import { openDatabase } from '../../examples/shop/src/database.js';
+import { ShopOrders } from '../../examples/shop/src/orders.js';
+import { openPayments, ordersIn } from '../../examples/shop/src/payments.js';
 import { createShop } from '../../examples/shop/src/shop.js';
 import { describeInChromium, openChromium } from './chromium.js';
 import { DESKTOP, newCustomer, PHONE, type Customer } from './customer.js';
@@ -20,7 +20,7 @@ const PICTURES = process.env['PAYLINK_SHOP_PICTURES'];
 describeInChromium('the demo shop in Chromium', () => {
   let browser: Browser;
   let emulator: Emulator;
-  let orders: Orders;
+  let orders: ShopOrders;
   let shopUrl: string;
   let customer: Customer;
   const closing: (() => Promise<unknown>)[] = [];
@@ -28,22 +28,22 @@ describeInChromium('the demo shop in Chromium', () => {
     browser = await openChromium();
     const { server, url } = await listen(0);
     shopUrl = url;
-    const db = new PGlite();
+    const db = openDatabase(':memory:');
     emulator = await startEmulator({
       webhook: { url: `${url}/webhooks/payments` },
       assumed: { firstRetryDelay: 20 },
     });
     const { baseUrl, apiKey, payUrl, webhookSecret } = emulator;
     const paylink = createClient({ baseUrl, apiKey });
-    orders = await Orders.open(db);
-    const { payments } = await openPayments(db, paylink);
+    orders = new ShopOrders(db);
+    const payments = openPayments(paylink, ordersIn(db));
     const options = { orders, payments, paylink, shopUrl, payUrl, webhookSecret };
     server.on('request', createShop(options));
     closing.push(
       () => close(server),
       () => emulator.close(),
-      () => db.close(),
       () => browser.close(),
+      async () => void db.close(),
     );
   }, 60_000);
   afterAll(async () => {
@@ -101,27 +101,24 @@ describeInChromium('the demo shop in Chromium', () => {
     async (locale, colorScheme, texts) => {
       customer = await newCustomer(browser, { locale, colorScheme });
       const { page } = customer;
-      const end = emulator.disturb({ kind: 'delay', delay: 3_600_000, count: 1 });
       await page.goto(shopUrl);
       await look(`product-${locale}`);
       await page.getByRole('button', { name: texts.buy }).click();
-      // From here, the customer waits for the shop.
-      let returned = Infinity;
-      page.on('request', (request) => {
-        if (request.url().includes('from=payment')) returned = performance.now();
-      });
-      await page.getByRole('button', { name: texts.pay }).click();
+      await page.getByRole('button', { name: texts.pay }).waitFor();
+      const reference = await page.getByText(/^[0-9a-f-]{36}$/).innerText();
+      await emulator.pay(reference, { delivery: { delay: 3_600_000 } });
+      const returned = performance.now();
+      await page.goto(`${shopUrl}/orders/${reference}?from=payment`);
       await page.getByText(texts.paid, { exact: true }).waitFor();
       const milliseconds = performance.now() - returned;
-      const { id, reference, attemptCount, state } = emulator.deliveries().at(-1)!;
+      const { id, attemptCount, state } = emulator.deliveries().at(-1)!;
       expect({ attemptCount, state }).toEqual({ attemptCount: 0, state: 'pending' });
-      expect((await orders.find(reference))?.credits).toMatchObject({ count: 1, by: 'settle' });
+      expect(orders.find(reference)?.credits).toMatchObject({ count: 1, by: 'settle' });
       expect(milliseconds).toBeLessThan(1_000);
       expect(await page.title()).toContain(texts.paid);
       await look(`paid-${locale}`);
-      end();
       expect((await emulator.redeliver(id)).response?.status).toBe(200);
-      expect((await orders.find(reference))?.credits.count).toBe(1);
+      expect(orders.find(reference)?.credits.count).toBe(1);
     },
     60_000,
   );
@@ -147,6 +144,21 @@ describeInChromium('the demo shop in Chromium', () => {
     },
     60_000,
   );
+
+  it('tells a customer whose payment failed so, and offers a new order', async () => {
+    customer = await newCustomer(browser);
+    const { page } = customer;
+    await page.goto(shopUrl);
+    await page.getByRole('button', { name: 'Buy' }).click();
+    await page.getByRole('button', { name: /^Pay/ }).waitFor();
+    const reference = await page.getByText(/^[0-9a-f-]{36}$/).innerText();
+    await emulator.fail(reference);
+    await page.goto(`${shopUrl}/orders/${reference}?from=payment`);
+    await page.getByText('The payment failed', { exact: true }).waitFor();
+    await look('failed');
+    await page.getByRole('link', { name: 'Order again' }).click();
+    await page.getByRole('button', { name: 'Buy' }).waitFor();
+  }, 60_000);
 
   it('leads a customer who cancels back to the shop, not to the payment page', async () => {
     customer = await newCustomer(browser);

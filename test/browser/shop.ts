@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/express';
-import { createPayments, memoryStore } from '@paylink/payments';
+import { createPayments, memoryOrders } from '@paylink/payments';
 import express from 'express';
 import { vi } from 'vitest';
 
@@ -35,6 +35,7 @@ interface ApiPayment {
   readonly reference: string;
   readonly status: 'pending' | 'success' | 'failed' | 'cancelled';
   readonly amount: number;
+  readonly currency: string;
 }
 
 const SECRET = 'the secret of a shop that only a test has';
@@ -52,14 +53,21 @@ export async function openShop({ assumed, isCareful = false }: ShopOptions = {})
   // Shorter than the default, so that a slow sender times out soon.
   const options = { secret: SECRET, bodyTimeout: 2_000 };
   const handlers = ({ reference }: { reference: string }) => void credited.push(reference);
+  const { orders, add } = memoryOrders();
   const payments = createPayments({
     client: { getPayment: (reference: string) => readPayment(reference) },
-    store: memoryStore(),
-    credit: ({ reference }) => credited.push(reference),
+    orders: {
+      ...orders,
+      async credit(payment, context) {
+        const rows = await orders.credit(payment, context);
+        if (rows === 1) credited.push(payment.reference);
+        return rows;
+      },
+    },
   });
   const server = await listen(
     express()
-      .post('/webhooks/payments', paymentWebhook(options, isCareful ? payments : handlers))
+      .post('/webhooks/payments', paymentWebhook(options, isCareful ? payments.receive : handlers))
       .get('/thanks', (_, res) => void res.send(pageOf('Thank you')))
       .get('/basket', (_, res) => void res.send(pageOf('Your basket'))),
   );
@@ -94,11 +102,14 @@ export async function openShop({ assumed, isCareful = false }: ShopOptions = {})
   }
 
   async function createLink(fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
-    const response = await post({
-      reference: randomUUID(),
+    const link = {
+      reference: randomUUID() as string,
       ...('amount_min' in fields ? {} : { amount: 15_000 }),
       ...fields,
-    });
+    } as { reference: string; amount?: number; amount_min: number; amount_max: number };
+    const amount = link.amount ?? { min: link.amount_min, max: link.amount_max };
+    if (isCareful) add({ reference: link.reference, amount, currency: 'XOF' });
+    const response = await post(link);
     if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
     return ((await response.json()) as { url: string }).url;
   }
