@@ -32,7 +32,7 @@ function explain(error: unknown): string {
 
 async function main(): Promise<void> {
   // As for customers: outside production, Paylink also diagnoses signatures, some time later.
-  process.env['NODE_ENV'] ??= 'production';
+  Object.assign(process.env, { NODE_ENV: process.env['NODE_ENV'] ?? 'production' });
   const { values } = parseArgs({ options: { exit: { type: 'boolean', default: false } } });
   const stop = listenForStop();
   const demo = await startDemo(readPort(process.env['PORT']));
