@@ -103,7 +103,7 @@ export async function openShop({ assumed, isCareful = false }: ShopOptions = {})
 
   async function createLink(fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const link = {
-      reference: randomUUID() as string,
+      reference: randomUUID(),
       ...('amount_min' in fields ? {} : { amount: 15_000 }),
       ...fields,
     } as { reference: string; amount?: number; amount_min: number; amount_max: number };

@@ -119,7 +119,7 @@ describe('the documents', () => {
 
   it('show no credit that is not one conditional write', () => {
     const credits = [...documents].flatMap(([path, markdown]) =>
-      Array.from(markdown.matchAll(/UPDATE orders SET paid_at[^`;"]*/g), ([sql]) => [path, sql!]),
+      Array.from(markdown.matchAll(/UPDATE orders SET paid_at[^`;"]*/g), ([sql]) => [path, sql]),
     );
     expect(credits.length).toBeGreaterThan(20);
     expect(credits.filter(([, sql]) => !sql!.includes('paid_at IS NULL'))).toEqual([]);

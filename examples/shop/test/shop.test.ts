@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { close, listen } from '../src/listen.js';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { createClient, type PaylinkClient } from '@paylink/client';

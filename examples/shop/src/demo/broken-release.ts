@@ -3,7 +3,7 @@ import type { RunningDemo } from './running-demo.js';
 import type { ShopClient } from './shop-client.js';
 import { mustHold, type Story } from './story.js';
 
-/** Breaks the credit, finds the cause with `explain`, repairs the credit, and credits the orders. */
+/** Breaks the credit, finds the cause with `explain`, and repairs the credit. */
 export async function driveBrokenRelease(
   story: Story,
   shop: ShopClient,
@@ -29,8 +29,8 @@ export async function driveBrokenRelease(
     const [reference = ''] = references;
     const { order, payment, outcome, reason } = await payments.explain(reference);
     mustHold(outcome === 'credited', `explain says ${outcome}: ${reason}`);
-    tell(`The order:    ${String(order?.amount)} ${String(order?.currency)}, unpaid.`);
-    tell(`The service:  ${String(payment?.amount)} ${String(payment?.currency)}, paid.`);
+    tell(`The order:    ${JSON.stringify(order?.amount)} ${order?.currency ?? ''}, unpaid.`);
+    tell(`The service:  ${payment?.amount ?? ''} ${payment?.currency ?? ''}, paid.`);
     tell('Both agree, so only `credit` is left: its UPDATE does not match the order.');
   });
 
