@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigurationError, sign } from '@paylink/core';
-import { check, validateOptions } from '@paylink/core/internal';
+import { check, validateBound, validateOptions } from '@paylink/core/internal';
 import { generateApiKey, isApiKey } from './api/authentication.js';
 import type { ApiRequest } from './api/observed-request.js';
 import { guarded } from './base/report.js';
@@ -94,8 +94,7 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   const webhook = validateOptions(own.webhook ?? {}, ['url', 'secret'], 'webhook');
   const { port = 0, host = '127.0.0.1', allowRemote = false, payUrl, merchant, state } = own;
   const { apiKey = generateApiKey(), onRequest = ignore, onAttempt = ignore } = own;
-  const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
-  check(isPort, 'port', 'must be a whole number from 0 to 65535');
+  validateBound('port', port, 0, 65_535);
   check(typeof allowRemote === 'boolean', 'allowRemote', 'must be true or false');
   const isHost = typeof host === 'string' && host !== '' && (allowRemote || isLoopbackHost(host));
   check(

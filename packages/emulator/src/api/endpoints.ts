@@ -9,12 +9,7 @@ import type { Ledger } from '../payments/ledger.js';
 import { readLinkRequest } from '../payments/link-request.js';
 import type { Store } from '../state/state-file.js';
 import { createKeyCheck } from './authentication.js';
-import {
-  observe,
-  referenceIn,
-  type ApiRequest,
-  type ObservedVariables,
-} from './observed-request.js';
+import { observe, type ApiRequest, type ObservedVariables } from './observed-request.js';
 import type { RateLimiter } from './rate-limit.js';
 import { answerStatus } from './status-answer.js';
 
@@ -76,8 +71,8 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
         );
       }
       const bytes = new Uint8Array(await c.req.arrayBuffer());
-      c.set('reference', referenceIn(bytes));
       const request = readLinkRequest(bytes, assumed);
+      c.set('reference', request.reference);
       const { status, body } = ledger.create(request, key);
       return c.body(body, status, { 'Content-Type': 'application/json' });
     },

@@ -45,13 +45,3 @@ export function observe(
     });
   };
 }
-
-/** Finds the reference in a body, even if the API refuses the body for another fault. */
-export function referenceIn(body: Uint8Array): string | undefined {
-  try {
-    const { reference } = JSON.parse(Buffer.from(body).toString('utf8')) as { reference?: unknown };
-    return typeof reference === 'string' ? reference : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -49,7 +49,7 @@ export interface Assumed {
   readonly errorStatus: Readonly<Record<ServiceErrorCode, number>>;
   /** The answer to a repeated Idempotency-Key with the same body. Default `same_link`. */
   readonly replayedKey: ReplayAnswer;
-  /** The answer to a repeated Idempotency-Key with another body. Default `refuse`. */
+  /** The same with another body. Default `refuse`. */
   readonly replayedKeyOtherBody: ReplayAnswer;
   /**
    * The answer to a second link with the same reference. Default `refuse`: 409 `reference_taken`.
@@ -61,13 +61,10 @@ export interface Assumed {
   /** The bounds of an amount. Default 1 and the largest safe integer. */
   readonly lowestAmount: number;
   readonly highestAmount: number;
-  /** The most characters of a reference. Default 255. */
+  /** The most characters of a text. Default 255, 1,000, 2,048 and 255. */
   readonly referenceLength: number;
-  /** The most characters of a description. Default 1,000. */
   readonly descriptionLength: number;
-  /** The most characters of a return_url or cancel_url. Default 2,048. */
   readonly urlLength: number;
-  /** The most characters of an Idempotency-Key. Default 255. */
   readonly idempotencyKeyLength: number;
   /** The most bytes of a request body. Default 65,536. */
   readonly requestBytes: number;
@@ -110,21 +107,11 @@ export interface Assumed {
   readonly acknowledged: (status: number) => boolean;
   /** Milliseconds for one attempt. Default 10,000. */
   readonly deliveryTimeout: number;
-  /**
-   * The longest wait before the first retry, in milliseconds. Each retry doubles the wait. Default
-   * 500.
-   */
+  /** The longest wait before the first retry, in milliseconds. Retries double it. Default 500. */
   readonly firstRetryDelay: number;
   /** The longest wait between two attempts, in milliseconds. Default 30,000. */
   readonly longestRetryDelay: number;
-  /** The most concurrent notifications. Others wait. Default 64. */
-  readonly deliveriesAtOnce: number;
-  /** The newest attempts per delivery in `deliveries()`. Default 50. */
-  readonly attemptsKept: number;
-  /**
-   * The most ended deliveries in `deliveries()`. The emulator never forgets pending deliveries.
-   * Default 1,000.
-   */
+  /** The most ended deliveries in `deliveries()`. Default 1,000. Pending ones always stay. */
   readonly deliveriesKept: number;
 }
 
@@ -163,7 +150,5 @@ export const DEFAULTS: Assumed = {
   deliveryTimeout: 10_000,
   firstRetryDelay: 500,
   longestRetryDelay: 30_000,
-  deliveriesAtOnce: 64,
-  attemptsKept: 50,
   deliveriesKept: 1_000,
 };

@@ -1,12 +1,6 @@
 import { check, validateBound, validateOptions } from '@paylink/core/internal';
 import { ERROR_STATUSES } from '../base/service-error.js';
-import {
-  DEFAULTS,
-  type Assumed,
-  type AssumedOptions,
-  type DeliverySwitches,
-  type ReplayAnswer,
-} from './assumed.js';
+import { DEFAULTS, type Assumed, type AssumedOptions, type DeliverySwitches } from './assumed.js';
 
 /** The longest delay of a timer, in milliseconds. A longer timer would fire at once. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
@@ -33,21 +27,17 @@ const oneOf =
 const aFunction: Check = (value) =>
   typeof value === 'function' ? undefined : 'must be a function';
 
-const REPLAYS: readonly ReplayAnswer[] = [
-  'same_link',
-  'same_link_200',
-  'refuse',
-  'in_flight',
-  'unprocessable',
-  'fail',
-  'ignore',
-];
+const aReplay = oneOf(
+  ...['same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore'],
+);
+
+const aDelay = whole(1, LONGEST_TIMER);
 
 const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
   errorBody: aFunction,
   errorStatus: faultOfStatuses,
-  replayedKey: oneOf(...REPLAYS),
-  replayedKeyOtherBody: oneOf(...REPLAYS),
+  replayedKey: aReplay,
+  replayedKeyOtherBody: aReplay,
   duplicateReference: oneOf('refuse', 'allow'),
   unknownFields: oneOf('ignore', 'refuse'),
   lowestAmount: whole(),
@@ -69,11 +59,9 @@ const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
       : 'must be a string that headers allow',
   delivery: aFunction,
   acknowledged: aFunction,
-  deliveryTimeout: whole(1, LONGEST_TIMER),
-  firstRetryDelay: whole(1, LONGEST_TIMER),
-  longestRetryDelay: whole(1, LONGEST_TIMER),
-  deliveriesAtOnce: whole(),
-  attemptsKept: whole(),
+  deliveryTimeout: aDelay,
+  firstRetryDelay: aDelay,
+  longestRetryDelay: aDelay,
   deliveriesKept: whole(),
 };
 

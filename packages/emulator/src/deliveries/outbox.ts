@@ -8,7 +8,6 @@ import type { Target } from '../server/target.js';
 import type { Store } from '../state/state-file.js';
 import { attempt } from './attempt.js';
 import type { DeliveryAttempt, EmulatorDelivery } from './delivery.js';
-import { Lanes } from './lanes.js';
 import { DeliveryRecords, type Entry } from './records.js';
 import { retryDelay } from './retry-delay.js';
 
@@ -29,7 +28,6 @@ export interface OutboxOptions {
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #records: DeliveryRecords;
-  readonly #lanes: Lanes;
   readonly #running = new Set<Promise<unknown>>();
   #life = newLife();
   #isClosed = false;
@@ -40,8 +38,8 @@ export class Outbox {
   constructor(options: OutboxOptions) {
     this.#options = options;
     const { target, store, assumed } = options;
-    this.#records = new DeliveryRecords({ ...assumed, store, url: target.url.href });
-    this.#lanes = new Lanes(assumed.deliveriesAtOnce);
+    const { deliveriesKept } = assumed;
+    this.#records = new DeliveryRecords({ store, url: target.url.href, deliveriesKept });
     this.#records.restore((entry, at) => {
       this.#startAt(entry, Math.max(0, (at?.getTime() ?? 0) - Date.now()));
     });
@@ -115,16 +113,8 @@ export class Outbox {
     });
   }
 
-  /** Sends when a lane is free. */
   #start(entry: Entry, times: number, done?: () => void): void {
-    const { signal } = this.#life;
-    this.#lanes
-      .run(async () => {
-        // A resend may have been acknowledged while this attempt waited.
-        if (entry.state === 'pending' && !signal.aborted) await this.#attempt(entry, times);
-      })
-      .then(done)
-      .catch(report);
+    this.#attempt(entry, times).then(done).catch(report);
   }
 
   #startAt(entry: Entry, delay: number, times = 1): void {

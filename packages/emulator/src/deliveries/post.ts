@@ -16,11 +16,9 @@ export interface Message {
 const BODY_KEPT = 4_096;
 
 // Each notification uses a new connection: a kept-alive connection that the receiver has just
-// closed would look like a failure. The caller bounds the number of connections.
-const agents = {
-  http: new HttpAgent({ keepAlive: false }),
-  https: new HttpsAgent({ keepAlive: false }),
-};
+// closed would look like a failure. Beyond 64 connections to a receiver, notifications wait.
+const AGENT = { keepAlive: false, maxSockets: 64 };
+const agents = { http: new HttpAgent(AGENT), https: new HttpsAgent(AGENT) };
 
 /**
  * Posts a message and returns the answer. Does not follow redirects.
@@ -39,10 +37,14 @@ export function post({ target, headers, body, timeout, signal }: Message): Promi
       signal,
     });
     let hasAnswer = false;
-    const timer = setTimeout(() => {
-      const error = Object.assign(new Error(`no answer in ${timeout} ms`), { code: 'timeout' });
-      req.destroy(error);
-    }, timeout);
+    let timer: NodeJS.Timeout | undefined;
+    // A request that waits for a connection has not begun.
+    req.once('socket', () => {
+      timer = setTimeout(() => {
+        const error = new Error(`no answer in ${timeout} ms`);
+        req.destroy(Object.assign(error, { code: 'timeout' }));
+      }, timeout);
+    });
     req.on('error', reject);
     req.once('response', (res) => {
       hasAnswer = true;

@@ -23,20 +23,18 @@ export interface Entry {
 export interface RecordsOptions {
   readonly store: Store;
   readonly url: string;
-  /** The most ended deliveries and the most attempts of each delivery. */
+  /** The most ended deliveries. */
   readonly deliveriesKept: number;
-  readonly attemptsKept: number;
 }
 
 const KIND = 'delivery';
+const ATTEMPTS_KEPT = 50;
 const STATES = ['pending', 'delivered', 'unsent'] as const;
 
 /** Keeps the deliveries, in the memory and in the state file. Forgets the oldest ended ones. */
 export class DeliveryRecords {
   readonly #options: RecordsOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Ids of ended deliveries, in the order of their ends. */
-  readonly #ended = new Set<string>();
 
   constructor(options: RecordsOptions) {
     this.#options = options;
@@ -55,7 +53,6 @@ export class DeliveryRecords {
       const at = record.has('nextAttemptAt') ? record.date('nextAttemptAt') : undefined;
       this.#entries.set(id, entry);
       if (entry.state === 'pending') pending.push([entry, at]);
-      else this.#end(entry);
     });
     for (const [entry, at] of pending) resume(entry, at);
   }
@@ -86,7 +83,7 @@ export class DeliveryRecords {
 
   addAttempt({ attempts }: Entry, attempt: DeliveryAttempt): void {
     attempts.push(attempt);
-    if (attempts.length > this.#options.attemptsKept) attempts.shift();
+    if (attempts.length > ATTEMPTS_KEPT) attempts.shift();
   }
 
   /** Writes an entry to the state file, unless the entry was forgotten. */
@@ -103,12 +100,11 @@ export class DeliveryRecords {
       nextAttemptAt: next?.at,
     };
     this.#options.store.put(KIND, id, record);
-    if (state !== 'pending') this.#end(entry);
+    if (state !== 'pending') this.#forgetOldest();
   }
 
   clear(): void {
     this.#entries.clear();
-    this.#ended.clear();
   }
 
   snapshot({ id, reference, createdAt, state, started, attempts, next }: Entry): EmulatorDelivery {
@@ -125,13 +121,12 @@ export class DeliveryRecords {
     };
   }
 
-  #end({ id }: Entry): void {
-    this.#ended.add(id);
-    if (this.#ended.size <= this.#options.deliveriesKept) return;
-    const [oldest] = this.#ended;
-    this.#ended.delete(oldest!);
-    this.#entries.delete(oldest!);
-    this.#options.store.remove(KIND, oldest!);
+  #forgetOldest(): void {
+    const ended = this.all().filter(({ state }) => state !== 'pending');
+    if (ended.length <= this.#options.deliveriesKept) return;
+    const { id } = ended[0]!;
+    this.#entries.delete(id);
+    this.#options.store.remove(KIND, id);
   }
 }
 

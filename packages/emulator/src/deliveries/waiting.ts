@@ -15,7 +15,7 @@ export interface AwaitedDelivery {
 
 interface Waiter {
   readonly look: () => void;
-  readonly fail: (error: EmulatorError) => void;
+  readonly fail: (code: EmulatorErrorCode, message: string) => void;
 }
 
 /** The calls that wait for a delivery. */
@@ -31,33 +31,32 @@ export class Waiting {
    * Resolves with the newest matching delivery, at once if it exists. `why` explains a timeout
    * without a delivery.
    *
-   * @throws ConfigurationError for a wrong option, EmulatorError `wait_timeout`, or the error of
+   * @throws ConfigurationError for a wrong option, EmulatorError `wait_timeout`, or the code of
    *   `endAll`
    */
   async wait(awaited: AwaitedDelivery, why: () => string): Promise<EmulatorDelivery> {
-    const own = validateAwaited(awaited);
-    const { reference, timeout = 5_000 } = own;
+    const { reference, status, timeout } = validateAwaited(awaited);
+    const ofIt = (): EmulatorDelivery[] =>
+      this.#deliveries().filter((delivery) => delivery.reference === reference);
     return new Promise((resolve, reject) => {
-      const end = (): void => {
+      const end = (settle: () => void): void => {
         clearTimeout(timer);
         this.#waiters.delete(waiter);
+        settle();
       };
       const waiter: Waiter = {
         look: () => {
-          const found = this.#deliveries().findLast((delivery) => isMatch(delivery, own));
-          if (found === undefined) return;
-          end();
-          resolve(found);
+          const found = ofIt().findLast((delivery) => isMatch(delivery, status));
+          if (found !== undefined) end(() => resolve(found));
         },
-        fail: (error) => {
-          end();
-          reject(error);
-        },
+        fail: (code, message) => end(() => reject(new EmulatorError(code, message))),
       };
       const timer = setTimeout(() => {
-        const seen = this.#deliveries().findLast((delivery) => delivery.reference === reference);
-        const message = `${goalOf(own)} within ${timeout} ms: ${explain(seen) ?? why()}`;
-        waiter.fail(new EmulatorError('wait_timeout', message));
+        const goal = status === undefined ? 'acknowledged' : `answered ${status}`;
+        const last = ofIt().at(-1);
+        const reason = last === undefined ? why() : explain(last);
+        const message = `no notification of ${quote(reference)} was ${goal} within ${timeout} ms`;
+        waiter.fail('wait_timeout', `${message}: ${reason}`);
       }, timeout);
       this.#waiters.add(waiter);
       waiter.look();
@@ -70,39 +69,29 @@ export class Waiting {
   };
 
   endAll(code: EmulatorErrorCode, message: string): void {
-    for (const { fail } of this.#waiters) fail(new EmulatorError(code, message));
+    for (const { fail } of this.#waiters) fail(code, message);
   }
 }
 
-function validateAwaited(awaited: AwaitedDelivery): AwaitedDelivery {
+function validateAwaited(awaited: AwaitedDelivery): AwaitedDelivery & { readonly timeout: number } {
   const own = validateOptions(awaited, ['reference', 'status', 'timeout']);
-  const { reference, status, timeout } = own;
+  const { reference, status, timeout = 5_000 } = own;
   check(typeof reference === 'string', 'reference', 'must be a string');
   if (status !== undefined) validateBound('status', status, 100, 599);
-  if (timeout !== undefined) validateBound('timeout', timeout);
-  return own;
+  return { reference, status, timeout: validateBound('timeout', timeout) };
 }
 
-function isMatch(delivery: EmulatorDelivery, { reference, status }: AwaitedDelivery): boolean {
-  if (delivery.reference !== reference) return false;
-  if (status === undefined) return delivery.state === 'delivered';
-  return delivery.attempts.some(({ response }) => response?.status === status);
+function isMatch({ state, attempts }: EmulatorDelivery, status: number | undefined): boolean {
+  if (status === undefined) return state === 'delivered';
+  return attempts.some(({ response }) => response?.status === status);
 }
 
-function goalOf({ reference, status }: AwaitedDelivery): string {
-  const goal = status === undefined ? 'acknowledged' : `answered ${status}`;
-  return `no notification of ${quote(reference)} was ${goal}`;
-}
-
-function explain(delivery: EmulatorDelivery | undefined): string | undefined {
-  if (delivery === undefined) return undefined;
-  const { state, attemptCount, attempts } = delivery;
+function explain({ state, attemptCount, attempts }: EmulatorDelivery): string {
   if (state === 'unsent') return 'it was not sent, because its delivery has times: 0';
   const last = attempts.at(-1);
   if (last === undefined) return 'the emulator has not sent it yet';
-  const { response, error } = last;
   const count = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
-  if (response === undefined) return `${count}, the last without an answer: ${error}`;
-  const answer = [response.status, response.code].filter((part) => part !== undefined).join(' ');
-  return `${count}, the last answered ${answer}`;
+  if (last.response === undefined) return `${count}, the last without an answer: ${last.error}`;
+  const { status, code } = last.response;
+  return `${count}, the last answered ${status}${code === undefined ? '' : ` ${code}`}`;
 }

@@ -54,9 +54,10 @@ const STATUSES: readonly PaymentStatus[] = ['pending', 'success', 'failed', 'can
 /** Keeps links, their payments, and the idempotency keys of their requests. */
 export class Ledger {
   readonly #options: LedgerOptions;
-  readonly #byToken = new Map<string, Entry>();
+  /** The entries by token, oldest first. */
+  readonly #entries = new Map<string, Entry>();
   readonly #byReference = new Map<string, Entry[]>();
-  readonly #byKey = new Map<string, Entry>();
+  readonly #byKey = new Map<string | undefined, Entry>();
 
   /** @throws ConfigurationError for a wrong record of the store */
   constructor(options: LedgerOptions) {
@@ -77,7 +78,8 @@ export class Ledger {
       const status = replay(earlier.fingerprint === fingerprint, assumed);
       if (status !== undefined) return toCreation(earlier, status);
     }
-    if (assumed.duplicateReference === 'refuse' && this.#byReference.has(request.reference)) {
+    const isTaken = this.findByReference(request.reference) !== undefined;
+    if (isTaken && assumed.duplicateReference === 'refuse') {
       const message = 'another payment link has this reference';
       throw new ServiceError('reference_taken', message, 'reference');
     }
@@ -85,18 +87,18 @@ export class Ledger {
   }
 
   find(token: string): Link | undefined {
-    return this.#byToken.get(token)?.link;
+    return this.#entries.get(token)?.link;
   }
 
   /** Returns every link, newest first. */
   list(): Link[] {
-    return Array.from(this.#byToken.values(), ({ link }) => link).reverse();
+    return Array.from(this.#entries.values(), ({ link }) => link).reverse();
   }
 
   /** Finds the paid link of a reference, otherwise the newest link. */
   findByReference(reference: string): Link | undefined {
-    const links = this.#byReference.get(reference)?.map(({ link }) => link);
-    return links?.find(({ status }) => status === 'success') ?? links?.at(-1);
+    const links = (this.#byReference.get(reference) ?? []).map(({ link }) => link);
+    return links.find(({ status }) => status === 'success') ?? links.at(-1);
   }
 
   /** Returns the payment of a link in the API's form. */
@@ -155,9 +157,7 @@ export class Ledger {
   }
 
   reset(): void {
-    this.#byToken.clear();
-    this.#byReference.clear();
-    this.#byKey.clear();
+    for (const index of [this.#entries, this.#byReference, this.#byKey]) index.clear();
   }
 
   #turn(entry: Entry, status: PaymentStatus): void {
@@ -166,7 +166,7 @@ export class Ledger {
   }
 
   #entry(token: string): Entry {
-    const entry = this.#byToken.get(token);
+    const entry = this.#entries.get(token);
     if (entry !== undefined) return entry;
     throw new ServiceError('not_found', 'this payment link does not exist');
   }
@@ -194,11 +194,10 @@ export class Ledger {
   }
 
   #index(entry: Entry): void {
-    const { link, key } = entry;
-    this.#byToken.set(link.token, entry);
-    const others = this.#byReference.get(link.reference) ?? [];
-    this.#byReference.set(link.reference, [...others, entry]);
-    if (key !== undefined) this.#byKey.set(key, entry);
+    const { token, reference } = entry.link;
+    this.#entries.set(token, entry);
+    this.#byReference.set(reference, [...(this.#byReference.get(reference) ?? []), entry]);
+    this.#byKey.set(entry.key, entry);
   }
 
   #keep({ link, key, pages }: Entry): void {
@@ -231,16 +230,15 @@ export class Ledger {
 
   #forgetOldest(): void {
     const { assumed, store } = this.#options;
-    if (this.#byToken.size <= assumed.linksKept) return;
-    const [token, oldest] = this.#byToken.entries().next().value!;
-    this.#byToken.delete(token);
-    store.remove(KIND, token);
-    const { reference } = oldest.link;
+    if (this.#entries.size <= assumed.linksKept) return;
+    const oldest = this.#entries.values().next().value!;
+    const { token, reference } = oldest.link;
     const others = this.#byReference.get(reference)!.filter((entry) => entry !== oldest);
+    this.#entries.delete(token);
+    this.#byReference.set(reference, others);
     if (others.length === 0) this.#byReference.delete(reference);
-    else this.#byReference.set(reference, others);
-    if (oldest.key !== undefined && this.#byKey.get(oldest.key) === oldest)
-      this.#byKey.delete(oldest.key);
+    if (this.#byKey.get(oldest.key) === oldest) this.#byKey.delete(oldest.key);
+    store.remove(KIND, token);
   }
 }
 

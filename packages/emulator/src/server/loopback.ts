@@ -27,23 +27,9 @@ function isLocalhostName(name: string): boolean {
 }
 
 /**
- * Resolves a name for a connection, and rejects any address that is not loopback, because a hosts
- * file can say anything.
+ * Resolves the names of this machine for a connection. Some systems do not resolve names below
+ * `localhost`, and a hosts file could lead them elsewhere.
  */
-export const lookupLoopback: LookupFunction = (hostname, options, callback) => {
-  // Some systems do not resolve names below `localhost`.
-  const name = isLocalhostName(hostname) ? 'localhost' : hostname;
-  lookup(name, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) {
-      callback(error, '', 0);
-      return;
-    }
-    const first = addresses[0];
-    if (first === undefined || !addresses.every(({ address }) => isLoopbackAddress(address))) {
-      callback(new Error(`${hostname} does not resolve to a loopback address`), '', 0);
-      return;
-    }
-    if (options.all === true) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
+export const lookupLoopback: LookupFunction = (_, options, callback) => {
+  lookup('localhost', options, callback);
 };

@@ -1,97 +1,49 @@
-import {
-  linkSync,
-  lstatSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  type Stats,
-} from 'node:fs';
+import { lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { ConfigurationError } from '@paylink/core';
 
 /**
- * Takes the lock of a file, because two emulators would overwrite each other's changes. A dead
- * process's lock does not count. The lock appears with its content. A dead lock is moved away and
- * checked again, because another emulator may start at the same time.
+ * Takes the lock of a file, because two emulators would overwrite each other's changes. Each
+ * emulator puts an empty file with its process id in the name beside the locked file, and then
+ * looks for others. So of two that start at once, each sees the other one, and at most one stays.
+ *
+ * @returns a function that ends the lock
+ * @throws ConfigurationError if another emulator has the lock
  */
-export function takeLock(lock: string): void {
-  const own = `${lock}.${process.pid}`;
+export function takeLock(path: string): () => void {
+  const own = `${path}.lock.${process.pid}`;
+  const end = (): void => rmSync(own, { force: true });
   try {
-    // Left by a killed process that had the same id here.
-    rmSync(own, { force: true });
-    refuseIfHeld(lock);
-    if (statsOf(lock) !== undefined) moveAway(lock, own);
-    rmSync(own, { force: true });
-    writeFileSync(own, String(process.pid), { flag: 'wx', mode: 0o600 });
-    place(own, lock);
+    // A killed predecessor in a container often had the same process id.
+    const lockedAt = lstatSync(own, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (lockedAt < Date.now() - process.uptime() * 1_000) end();
+    writeFileSync(own, '', { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
-    throw new ConfigurationError('state', `cannot be locked: ${(error as Error).message}`);
-  } finally {
-    rmSync(own, { force: true });
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw inUse(process.pid, own);
+    throw new ConfigurationError('state', `cannot be locked: ${message}`);
   }
-}
-
-function moveAway(lock: string, own: string): void {
-  try {
-    renameSync(lock, own);
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? justTaken() : error;
+  for (const name of readdirSync(dirname(path))) {
+    const [, pid = ''] = name.split(`${basename(path)}.lock.`);
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
+    const other = join(dirname(path), name);
+    if (isAlive(Number(pid))) {
+      end();
+      throw inUse(Number(pid), other);
+    }
+    rmSync(other, { force: true });
   }
-  try {
-    refuseIfHeld(own, lock);
-  } catch (error) {
-    place(own, lock);
-    throw error;
-  }
+  return end;
 }
 
-/** Links the file to its final name unless the name is taken. */
-function place(own: string, lock: string): void {
-  try {
-    linkSync(own, lock);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw justTaken();
-    // A file system without hard links. An empty lock there counts as the lock of a dead process.
-    writeFileSync(lock, readFileSync(own), { flag: 'wx', mode: 0o600 });
-  }
-}
-
-function justTaken(): ConfigurationError {
-  return new ConfigurationError('state', 'was just taken by another emulator');
-}
-
-/** @throws ConfigurationError if the file is the lock of a running process, or no plain file */
-function refuseIfHeld(file: string, lock = file): void {
-  const stats = statsOf(file);
-  if (stats === undefined) return;
-  // Reading a FIFO would wait for ever, and a link may lead to a file of somebody else.
-  if (!stats.isFile())
-    throw new ConfigurationError('state', `needs the name ${lock} for its lock: it is not a file`);
-  const owner = Number(readFileSync(file, 'utf8'));
-  if (owner === process.pid ? isOfThisProcess(stats.mtimeMs) : isAlive(owner)) {
-    throw new ConfigurationError(
-      'state',
-      `is in use by another emulator, process ${owner}. If that process has ended, delete ${lock}`,
-    );
-  }
-}
-
-function statsOf(file: string): Stats | undefined {
-  return lstatSync(file, { throwIfNoEntry: false });
-}
-
-/**
- * Recognises a killed predecessor in a container, which often had the same pid: its lock is older
- * than this process.
- */
-function isOfThisProcess(lockedAt: number): boolean {
-  return lockedAt >= Date.now() - process.uptime() * 1_000;
+function inUse(pid: number, lock: string): ConfigurationError {
+  return new ConfigurationError(
+    'state',
+    `is in use by another emulator, process ${pid}. If that process has ended, delete ${lock}`,
+  );
 }
 
 function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
     return true;

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { ConfigurationError } from '@paylink/core';
 import { EmulatorError } from '../base/emulator-error.js';
 import { takeLock } from './lock.js';
@@ -41,8 +41,7 @@ const FIRST_LINE = '{"paylink":"emulator state","version":2}';
  *   written, or is in use by another emulator
  */
 export function openStateFile(path: string): Store {
-  const lock = `${path}.lock`;
-  takeLock(lock);
+  const endLock = takeLock(path);
   /** The lines by kind and id. */
   const lines = new Map<string, string>();
   let isWritten = false;
@@ -78,7 +77,7 @@ export function openStateFile(path: string): Store {
     }
     write();
   } catch (error) {
-    rmSync(lock, { force: true });
+    endLock();
     if (error instanceof ConfigurationError) throw error;
     const { message } = ((error as Error).cause ?? error) as Error;
     throw new ConfigurationError('state', `cannot be written: ${message}`);
@@ -103,7 +102,7 @@ export function openStateFile(path: string): Store {
     close() {
       if (isClosed) return;
       isClosed = true;
-      rmSync(lock, { force: true });
+      endLock();
     },
   };
 }

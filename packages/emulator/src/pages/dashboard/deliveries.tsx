@@ -1,36 +1,19 @@
-import type { Answer, DeliveryAttempt, EmulatorDelivery } from '../../deliveries/delivery.js';
+import type { DeliveryAttempt, EmulatorDelivery } from '../../deliveries/delivery.js';
 import type { Language } from '../language.js';
 import { Visible } from '../visible.js';
 import { groupAttempts, type AttemptGroup } from './attempt-groups.js';
 import { Ago, StateBadge } from './parts.js';
 import { DASHBOARD_TEXTS } from './texts.js';
 
-interface DeliveriesProps {
+interface DeliveryProps {
   readonly language: Language;
-  /** Newest first. */
-  readonly deliveries: readonly EmulatorDelivery[];
+  readonly delivery: EmulatorDelivery;
   /** The token of the payment's link. */
   readonly token: string;
 }
 
-/** Lists the notifications of a payment with their attempts and a button to send each again. */
-export function Deliveries({ language, deliveries, token }: DeliveriesProps) {
-  const texts = DASHBOARD_TEXTS[language];
-  if (deliveries.length === 0) return <p class="empty">{texts.noDeliveries}</p>;
-  return (
-    <>
-      {deliveries.map((delivery) => (
-        <Delivery {...{ language, delivery, token }} />
-      ))}
-    </>
-  );
-}
-
-interface DeliveryProps extends Pick<DeliveriesProps, 'language' | 'token'> {
-  readonly delivery: EmulatorDelivery;
-}
-
-function Delivery({ language, delivery, token }: DeliveryProps) {
+/** Shows a notification with its attempts and a button to send it again. */
+export function Delivery({ language, delivery, token }: DeliveryProps) {
   const texts = DASHBOARD_TEXTS[language];
   const { id, event, url, createdAt, state, attempts, attemptCount, nextAttemptAt } = delivery;
   return (
@@ -48,100 +31,83 @@ function Delivery({ language, delivery, token }: DeliveryProps) {
       <p class="more">
         <code>{url}</code>
         <Ago at={createdAt} language={language} />
-        <span>{texts.attempts(attemptCount)}</span>
+        {attemptCount > 0 && <span>{texts.attempts(attemptCount)}</span>}
         {nextAttemptAt !== undefined && (
           <span>
             {texts.next} <Ago at={nextAttemptAt} language={language} />
           </span>
         )}
       </p>
-      {attempts.length === 0 && attemptCount === 0 && (
+      {attemptCount === 0 && (
         <p class="empty">{state === 'unsent' ? texts.unsentHint : texts.notSentYet}</p>
       )}
       {groupAttempts(attempts).map((group) => (
-        <Group {...{ language, group }} />
+        <Group {...{ language, group, id: `attempts-${id}-${group.first}` }} />
       ))}
     </article>
   );
 }
 
-function Group({
-  language,
-  group: { result, count, newest },
-}: {
+interface GroupProps {
   readonly language: Language;
   readonly group: AttemptGroup;
-}) {
+  readonly id: string;
+}
+
+function Group({ language, group: { result, count, newest, isGood }, id }: GroupProps) {
   const texts = DASHBOARD_TEXTS[language];
-  const { number, startedAt, durationMs, response } = newest;
-  const isGood = response !== undefined && response.status >= 200 && response.status <= 299;
   const duration = new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' });
-  // The first number of a group stays the same while attempts join it.
-  const id = `attempts-${number - count + 1}-${startedAt.getTime() > 0 ? result.length : 0}`;
   return (
-    <details class="attempts" id={id}>
+    <details id={id}>
       <summary id={`${id}-summary`}>
         <code class={isGood ? 'badge good' : 'badge bad'}>{result}</code>
         {count > 1 && <b>× {count}</b>}
         <span class="soft">
           {count > 1 && `${texts.last} `}
-          <Ago at={startedAt} language={language} /> · {duration.format(Math.round(durationMs))}
+          <Ago at={newest.startedAt} language={language} /> ·{' '}
+          {duration.format(Math.round(newest.durationMs))}
         </span>
       </summary>
-      <div class="exchange">
-        <Request {...{ language, attempt: newest }} />
-        <Reply {...{ language, attempt: newest }} />
-      </div>
+      <Exchange {...{ language, attempt: newest }} />
     </details>
   );
 }
 
-interface AttemptProps {
-  readonly language: Language;
-  readonly attempt: DeliveryAttempt;
-}
-
-function Request({ language, attempt: { request } }: AttemptProps) {
-  const { method, url, headers, body } = request;
-  const { pathname, search } = new URL(url);
-  return (
-    <div>
-      <h4>{DASHBOARD_TEXTS[language].request}</h4>
-      <Message {...{ start: `${method} ${pathname}${search}`, headers, body }} />
-    </div>
-  );
-}
-
-function Reply({ language, attempt: { response, errorCode = '' } }: AttemptProps) {
+function Exchange({ language, attempt }: { language: Language; attempt: DeliveryAttempt }) {
   const texts = DASHBOARD_TEXTS[language];
-  if (response === undefined) {
-    return (
-      <div>
-        <h4>{texts.noReply}</h4>
-        <p>
-          {texts.reasons[errorCode]} <code>{errorCode}</code>
-        </p>
-      </div>
-    );
-  }
-  const { status, headers, body, truncated } = response;
+  const { request, response, errorCode = '' } = attempt;
+  const { pathname, search } = new URL(request.url);
   return (
-    <div>
-      <h4>{texts.reply}</h4>
-      <Message {...{ start: `HTTP ${status}`, headers, body }} />
-      {truncated && <p class="hint">{texts.cutOff}</p>}
+    <div class="exchange">
+      <div>
+        <h4>{texts.request}</h4>
+        <Message start={`POST ${pathname}${search}`} message={request} />
+      </div>
+      <div>
+        <h4>{response === undefined ? texts.noReply : texts.reply}</h4>
+        {response === undefined ? (
+          <p>
+            {texts.reasons[errorCode]} <code>{errorCode}</code>
+          </p>
+        ) : (
+          <Message start={`HTTP ${response.status}`} message={response} />
+        )}
+        {response?.truncated === true && <p class="soft">{texts.cutOff}</p>}
+      </div>
     </div>
   );
 }
 
-interface MessageProps extends Pick<Answer, 'headers' | 'body'> {
+interface MessageProps {
   readonly start: string;
+  readonly message: {
+    readonly headers: Readonly<Record<string, string | readonly string[]>>;
+    readonly body: string;
+  };
 }
 
-function Message({ start, headers, body }: MessageProps) {
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().map((line) => `${name}: ${line}`),
-  );
+function Message({ start, message: { headers, body } }: MessageProps) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
   return (
     <pre>
       <Visible text={[start, ...lines, '', body].join('\n')} keep={'\n\t'} />

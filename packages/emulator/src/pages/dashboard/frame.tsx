@@ -72,7 +72,7 @@ export function DashboardMessage({
   about,
 }: {
   readonly language: Language;
-  readonly about: 'notFound' | 'refusedForm';
+  readonly about: 'notFound' | 'refused';
 }) {
   const texts = DASHBOARD_TEXTS[language];
   return (

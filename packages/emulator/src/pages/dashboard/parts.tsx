@@ -39,7 +39,7 @@ export function StateBadge({
     return <span class={`badge ${STATE_TONES[state]}`}>{texts.state[state]}</span>;
   return (
     <span class="badge bad">
-      {texts.refused} <code>{resultOf(last)}</code>
+      {texts.notAcknowledged} <code>{resultOf(last)}</code>
     </span>
   );
 }

@@ -3,7 +3,7 @@ import type { Link } from '../../contract/payment.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import type { Language } from '../language.js';
 import { clip, Visible } from '../visible.js';
-import { Deliveries } from './deliveries.js';
+import { Delivery } from './deliveries.js';
 import { BackLink, DashboardFrame } from './frame.js';
 import { Ago, amountOf, Facts, StatusBadge } from './parts.js';
 import { DASHBOARD_TEXTS } from './texts.js';
@@ -38,7 +38,10 @@ export function PaymentPage({ language, link, deliveries }: PaymentPageProps) {
         <section class="card" aria-labelledby="deliveries-heading">
           <h2 id="deliveries-heading">{texts.deliveries}</h2>
           <div id="deliveries" data-live>
-            <Deliveries {...{ language, deliveries, token: link.token }} />
+            {deliveries.length === 0 && <p class="empty">{texts.noDeliveries}</p>}
+            {deliveries.map((delivery) => (
+              <Delivery {...{ language, delivery, token: link.token }} />
+            ))}
           </div>
         </section>
         <div id="facts" data-live>

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Hono, type Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import type { Context, Hono } from 'hono';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { report } from '../../base/report.js';
@@ -8,7 +7,7 @@ import type { Link } from '../../contract/payment.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import type { Outbox } from '../../deliveries/outbox.js';
 import type { Ledger } from '../../payments/ledger.js';
-import { isFromOwnPage } from '../../server/request-guard.js';
+import { createPages } from '../create-pages.js';
 import { answerPage, languageOf, readForm, seeOther } from '../response.js';
 import { DASHBOARD_POLICY, DashboardMessage } from './frame.js';
 import { OverviewPage } from './overview-page.js';
@@ -22,7 +21,6 @@ export interface DashboardOptions {
   readonly webhookUrl: string | undefined;
 }
 
-const FORM_BYTES = 4_096;
 const ROWS = 50;
 const DELIVERIES = 25;
 /** Milliseconds that a form's answer waits for the form's action. */
@@ -34,46 +32,28 @@ const SHORTLY = 1_000;
  */
 export function createDashboard(options: DashboardOptions): Hono {
   const { ledger, outbox } = options;
-  const app = new Hono();
+  return createPages({ ledger, message }, (app, withLink) => {
+    app.get('/', (c) => overview(c, options));
 
-  /** Handles requests about a known link. */
-  const withLink =
-    (work: (c: Context, link: Link) => Response | Promise<Response>) =>
-    (c: Context): Response | Promise<Response> => {
-      const link = ledger.find(c.req.param('token') ?? '');
-      return link === undefined ? message(c, 'notFound', 404) : work(c, link);
-    };
+    app.get(
+      '/payments/:token',
+      withLink((c, link) => {
+        const deliveries = deliveriesOf(outbox, link).slice(0, DELIVERIES);
+        return answer(c, <PaymentPage {...{ language: languageOf(c), link, deliveries }} />);
+      }),
+    );
 
-  app.use(async (c, next) => {
-    if (c.req.method === 'POST' && !isFromOwnPage(c.req.raw)) return message(c, 'refusedForm', 403);
-    return next();
+    app.post(
+      '/payments/:token/resend',
+      withLink(async (c, link) => {
+        const id = (await readForm(c)).get('delivery') ?? '';
+        const delivery = deliveriesOf(outbox, link).find((one) => one.id === id);
+        if (outbox === undefined || delivery === undefined) return message(c, 'notFound', 404);
+        await shortly(outbox.resend(id).catch(report));
+        return seeOther(c, `/dashboard/payments/${link.token}#delivery-${id}`);
+      }),
+    );
   });
-  app.use(bodyLimit({ maxSize: FORM_BYTES, onError: (c) => message(c, 'refusedForm', 413) }));
-
-  app.get('/', (c) => overview(c, options));
-
-  app.get(
-    '/payments/:token',
-    withLink((c, link) => payment(c, options, link)),
-  );
-
-  app.post(
-    '/payments/:token/resend',
-    withLink(async (c, link) => {
-      const id = (await readForm(c)).get('delivery') ?? '';
-      const delivery = deliveriesOf(outbox, link).find((one) => one.id === id);
-      if (outbox === undefined || delivery === undefined) return message(c, 'notFound', 404);
-      await shortly(outbox.resend(id).catch(report));
-      return seeOther(c, `${pathOf(link)}#delivery-${id}`);
-    }),
-  );
-
-  app.all('*', (c) => message(c, 'notFound', 404));
-  app.onError((error, c) => {
-    report(error);
-    return message(c, 'refusedForm', 500);
-  });
-  return app;
 }
 
 /** Waits briefly for an action, so that the next page shows its result without JavaScript. */
@@ -96,33 +76,16 @@ function overview(c: Context, options: DashboardOptions): Promise<Response> {
   return answer(c, <OverviewPage {...props} />);
 }
 
-function payment(c: Context, { outbox }: DashboardOptions, link: Link): Promise<Response> {
-  const deliveries = deliveriesOf(outbox, link).slice(0, DELIVERIES);
-  return answer(c, <PaymentPage {...{ language: languageOf(c), link, deliveries }} />);
-}
-
 /** Returns the notifications of a payment, newest first. */
 function deliveriesOf(outbox: Outbox | undefined, { reference }: Link): EmulatorDelivery[] {
   const all = outbox?.list() ?? [];
   return all.filter((delivery) => delivery.reference === reference).reverse();
 }
 
-function pathOf({ token }: Link): string {
-  return `/dashboard/payments/${token}`;
+function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode) {
+  return answer(c, <DashboardMessage {...{ language: languageOf(c), about }} />, status);
 }
 
-function message(
-  c: Context,
-  about: 'notFound' | 'refusedForm',
-  status: ContentfulStatusCode,
-): Promise<Response> {
-  return answer(c, <DashboardMessage language={languageOf(c)} about={about} />, status);
-}
-
-function answer(
-  c: Context,
-  page: JSX.Element,
-  status: ContentfulStatusCode = 200,
-): Promise<Response> {
+function answer(c: Context, page: JSX.Element, status: ContentfulStatusCode = 200) {
   return answerPage(c, { page, status, policy: DASHBOARD_POLICY });
 }

@@ -40,7 +40,7 @@ const en = {
     delivered: 'Delivered',
     unsent: 'Not sent',
   } satisfies Record<EmulatorDelivery['state'], string>,
-  refused: 'Not acknowledged',
+  notAcknowledged: 'Not acknowledged',
   attempts: (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`),
   last: 'last',
   next: 'next attempt',
@@ -61,8 +61,8 @@ const en = {
   cutOff: 'The emulator does not keep the rest.',
   notFound: 'Not found',
   notFoundHint: 'This page does not exist, or the emulator forgot its content.',
-  refusedForm: 'Request refused',
-  refusedFormHint: 'Open the dashboard again, and retry from its page.',
+  refused: 'Request refused',
+  refusedHint: 'Open the dashboard again, and retry from its page.',
 };
 
 export type DashboardTexts = typeof en;
@@ -96,7 +96,7 @@ const fr: DashboardTexts = {
   deliveries: 'Notifications',
   noDeliveries: 'Aucune notification pour l’instant.',
   state: { pending: 'En route', delivered: 'Livrée', unsent: 'Non envoyée' },
-  refused: 'Non acceptée',
+  notAcknowledged: 'Non acceptée',
   attempts: (count) => (count === 1 ? '1 tentative' : `${count} tentatives`),
   last: 'dernière',
   next: 'prochaine tentative',
@@ -117,8 +117,8 @@ const fr: DashboardTexts = {
   cutOff: 'La suite n’est pas conservée.',
   notFound: 'Introuvable',
   notFoundHint: 'Cette page n’existe pas, ou l’émulateur a oublié son contenu.',
-  refusedForm: 'Demande refusée',
-  refusedFormHint: 'Ouvrez de nouveau le tableau de bord et réessayez depuis sa page.',
+  refused: 'Demande refusée',
+  refusedHint: 'Ouvrez de nouveau le tableau de bord et réessayez depuis sa page.',
 };
 
 export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = { en, fr };

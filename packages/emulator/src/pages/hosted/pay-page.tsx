@@ -45,8 +45,8 @@ interface PayPageProps extends Shown {
   readonly link: Link;
   /** The id of this rendering. A form that is sent twice pays once. */
   readonly page: string;
-  /** A text that the customer entered before, and whether the link refuses it. */
-  readonly entered?: { readonly text: string; readonly isWrong: boolean } | undefined;
+  /** The text that the customer entered before, and whether the link refuses it. */
+  readonly entered: { readonly text: string; readonly isWrong: boolean };
 }
 
 /** Lets the customer pay or cancel, or makes the payment fail. */
@@ -134,7 +134,6 @@ function AmountToPay({
       </>
     );
   }
-  const isWrong = entered?.isWrong === true;
   const [min, max] = [format(price.amountMin), format(price.amountMax)];
   return (
     <>
@@ -146,13 +145,19 @@ function AmountToPay({
         inputmode="numeric"
         autocomplete="off"
         required
-        value={entered?.text ?? ''}
+        value={entered.text}
         aria-describedby="bounds"
-        aria-invalid={isWrong ? 'true' : undefined}
+        aria-invalid={entered.isWrong ? 'true' : undefined}
       />
-      <p id="bounds" class={isWrong ? 'alert' : 'soft'} role={isWrong ? 'alert' : undefined}>
-        {isWrong ? texts.amountWrong(min, max) : texts.amountBounds(min, max)}
-      </p>
+      {entered.isWrong ? (
+        <p id="bounds" class="alert" role="alert">
+          {texts.amountWrong(min, max)}
+        </p>
+      ) : (
+        <p id="bounds" class="soft">
+          {texts.amountBounds(min, max)}
+        </p>
+      )}
       <button type="submit" class="strong">
         {texts.pay}
       </button>

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { Hono, type Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import type { Context, Hono } from 'hono';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { report } from '../../base/report.js';
 import type { Link } from '../../contract/payment.js';
 import { readAmount } from '../../payments/entered-amount.js';
 import type { Ledger } from '../../payments/ledger.js';
-import { isFromOwnPage } from '../../server/request-guard.js';
+import { createPages } from '../create-pages.js';
 import { answerPage, languageOf, readForm, seeOther } from '../response.js';
 import { HOSTED_STYLE, sourceOfText } from '../style.js';
+import { clip } from '../visible.js';
 import { ClosedPage, MessagePage, PayPage } from './pay-page.js';
 
 const STYLE_SOURCE = sourceOfText(HOSTED_STYLE);
-
-// Fits a page id and an amount, with room to spare.
-const FORM_BYTES = 4_096;
 /** The most characters of a refused amount that the page shows again. */
 const ENTERED_LENGTH = 40;
 
@@ -24,11 +20,8 @@ const ENTERED_LENGTH = 40;
  * JavaScript.
  */
 export function createHostedPage(ledger: Ledger, merchant: string | undefined): Hono {
-  const app = new Hono();
-
-  function answer(c: Context, page: JSX.Element, status: ContentfulStatusCode, link?: Link) {
-    return answerPage(c, { page, status, policy: policyFor(link) });
-  }
+  const answer = (c: Context, page: JSX.Element, status: ContentfulStatusCode, link?: Link) =>
+    answerPage(c, { page, status, policy: policyFor(link) });
 
   function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode) {
     return answer(c, <MessagePage {...{ about, merchant, language: languageOf(c) }} />, status);
@@ -41,78 +34,60 @@ export function createHostedPage(ledger: Ledger, merchant: string | undefined): 
   function payPage(c: Context, link: Link) {
     const text = c.req.query('amount');
     const isWrong = text !== undefined && readAmount(link.price, text) === undefined;
-    const entered = text === undefined ? undefined : { text, isWrong };
+    const entered = { text: text ?? '', isWrong };
     const props = { link, merchant, language: languageOf(c), page: randomUUID(), entered };
     return answer(c, <PayPage {...props} />, 200, link);
   }
 
-  /** Handles requests about a known link. */
-  const withLink =
-    (work: (c: Context, link: Link) => Response | Promise<Response>) =>
-    (c: Context): Response | Promise<Response> => {
-      const link = ledger.find(c.req.param('token') ?? '');
-      return link === undefined ? message(c, 'notFound', 404) : work(c, link);
-    };
+  return createPages({ ledger, message }, (app, withLink) => {
+    app.get(
+      '/:token',
+      withLink((c, link) => (ledger.isPayable(link) ? payPage(c, link) : closedPage(c, link))),
+    );
 
-  app.use(async (c, next) => {
-    if (c.req.method === 'POST' && !isFromOwnPage(c.req.raw)) return message(c, 'refused', 403);
-    return next();
+    app.get(
+      '/:token/receipt',
+      withLink((c, link) =>
+        link.status === 'success' ? closedPage(c, link) : seeOther(c, pathOf(link)),
+      ),
+    );
+
+    app.post(
+      '/:token/pay',
+      withLink(async (c, link) => {
+        const form = await readForm(c);
+        const page = form.get('page');
+        if (page === null || !/^[0-9a-f-]{36}$/.test(page)) return message(c, 'refused', 400);
+        const entered = form.get('amount') ?? '';
+        const amount = readAmount(link.price, entered);
+        if (amount === undefined) {
+          const shown = encodeURIComponent(clip(entered, ENTERED_LENGTH));
+          return seeOther(c, `${pathOf(link)}?amount=${shown}`);
+        }
+        if (ledger.pay(link.token, amount, { page }) === 'refused')
+          return seeOther(c, pathOf(link));
+        return seeOther(c, link.returnUrl ?? `${pathOf(link)}/receipt`);
+      }),
+    );
+
+    app.post(
+      '/:token/cancel',
+      withLink((c, link) => {
+        const isCancelled = ledger.settle(link.token, 'cancelled');
+        // After paying a reusable link, a customer cancels only the present visit.
+        const leaves = isCancelled || ledger.isPayable(link);
+        return seeOther(c, leaves && link.cancelUrl !== undefined ? link.cancelUrl : pathOf(link));
+      }),
+    );
+
+    app.post(
+      '/:token/fail',
+      withLink((c, link) => {
+        ledger.settle(link.token, 'failed');
+        return seeOther(c, pathOf(link));
+      }),
+    );
   });
-  app.use(bodyLimit({ maxSize: FORM_BYTES, onError: (c) => message(c, 'refused', 413) }));
-
-  app.get(
-    '/:token',
-    withLink((c, link) => (ledger.isPayable(link) ? payPage(c, link) : closedPage(c, link))),
-  );
-
-  app.get(
-    '/:token/receipt',
-    withLink((c, link) =>
-      link.status === 'success' ? closedPage(c, link) : seeOther(c, pathOf(link)),
-    ),
-  );
-
-  app.post(
-    '/:token/pay',
-    withLink(async (c, link) => {
-      const form = await readForm(c);
-      const page = form.get('page');
-      if (page === null || !/^[0-9a-f-]{36}$/.test(page)) return message(c, 'refused', 400);
-      const entered = form.get('amount') ?? '';
-      const amount = readAmount(link.price, entered);
-      if (amount === undefined) {
-        const shown = encodeURIComponent(Array.from(entered).slice(0, ENTERED_LENGTH).join(''));
-        return seeOther(c, `${pathOf(link)}?amount=${shown}`);
-      }
-      if (ledger.pay(link.token, amount, { page }) === 'refused') return seeOther(c, pathOf(link));
-      return seeOther(c, link.returnUrl ?? `${pathOf(link)}/receipt`);
-    }),
-  );
-
-  app.post(
-    '/:token/cancel',
-    withLink((c, link) => {
-      const isCancelled = ledger.settle(link.token, 'cancelled');
-      // After paying a reusable link, a customer cancels only the present visit.
-      const leaves = isCancelled || ledger.isPayable(link);
-      return seeOther(c, leaves && link.cancelUrl !== undefined ? link.cancelUrl : pathOf(link));
-    }),
-  );
-
-  app.post(
-    '/:token/fail',
-    withLink((c, link) => {
-      ledger.settle(link.token, 'failed');
-      return seeOther(c, pathOf(link));
-    }),
-  );
-
-  app.all('*', (c) => message(c, 'notFound', 404));
-  app.onError((error, c) => {
-    report(error);
-    return message(c, 'refused', 500);
-  });
-  return app;
 }
 
 function pathOf({ token }: Link): string {
@@ -122,13 +97,11 @@ function pathOf({ token }: Link): string {
 function policyFor(link: Link | undefined): string {
   // Browsers also check the redirect after a form against form-action, so the policy names the
   // merchant's pages.
-  const targets = [link?.returnUrl, link?.cancelUrl]
-    .filter((url) => url !== undefined)
-    .map(sourceOf);
-  const formAction = ["'self'", ...new Set(targets)].join(' ');
+  const targets = [link?.returnUrl, link?.cancelUrl].filter((url) => url !== undefined);
+  const formAction = ["'self'", ...new Set(targets.map(sourceOf))].join(' ');
   return (
-    `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; form-action ` +
-    `${formAction}; base-uri 'none'; frame-ancestors 'none'`
+    `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; ` +
+    `form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
   );
 }
 

@@ -1,0 +1,49 @@
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { report } from '../base/report.js';
+import type { Link } from '../contract/payment.js';
+import type { Ledger } from '../payments/ledger.js';
+import { isFromOwnPage } from '../server/request-guard.js';
+
+type Answer = Response | Promise<Response>;
+
+export interface PagesOptions {
+  readonly ledger: Ledger;
+  /** Answers with a page that has only a message. */
+  readonly message: (
+    c: Context,
+    about: 'notFound' | 'refused',
+    status: ContentfulStatusCode,
+  ) => Answer;
+}
+
+/** Makes a handler of `/:token` that knows the link. Without the link, it answers 404. */
+export type WithLink = (work: (c: Context, link: Link) => Answer) => (c: Context) => Answer;
+
+// Fits a page id and an amount, with room to spare.
+const FORM_BYTES = 4_096;
+
+/** Creates pages that take small forms, only from themselves, and answer failures with a page. */
+export function createPages(
+  { ledger, message }: PagesOptions,
+  addRoutes: (app: Hono, withLink: WithLink) => void,
+): Hono {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    if (c.req.method === 'POST' && !isFromOwnPage(c.req.raw)) return message(c, 'refused', 403);
+    return next();
+  });
+  app.use(bodyLimit({ maxSize: FORM_BYTES, onError: (c) => message(c, 'refused', 413) }));
+  addRoutes(app, (work) => (c) => {
+    const link = ledger.find(c.req.param('token') ?? '');
+    return link === undefined ? message(c, 'notFound', 404) : work(c, link);
+  });
+  // Hono ignores `notFound` of a mounted app.
+  app.all('*', (c) => message(c, 'notFound', 404));
+  app.onError((error, c) => {
+    report(error);
+    return message(c, 'refused', 500);
+  });
+  return app;
+}
