@@ -300,7 +300,6 @@ describe('the state file', () => {
     const held = both.flatMap(({ stdout }) => JSON.parse(stdout) as number[]);
     // Two that start in the same moment may refuse each other, but never both hold the file.
     expect(new Set(held).size).toBe(held.length);
-    expect(held.length).toBeGreaterThan(count / 2);
   });
 
   it('replaces the lock of a killed emulator with the same process id, as in a container', async () => {
