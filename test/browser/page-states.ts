@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { vi } from 'vitest';
-import { openDashboard, openDelivery, openPayment, unfoldForm } from './dashboard.js';
+import { attemptRows, openDashboard, openPayment } from './dashboard.js';
+import { openFailingShop, untilAttempts } from './failing-shop.js';
 import { amountField, failButton, payButton, skipTheBrowsersChecks } from './pay-page.js';
 import type { Shop } from './shop.js';
 
@@ -34,6 +34,14 @@ const PAY_PAGE: readonly PageState[] = [
     name: 'pay',
     show: async (page, shop) => {
       await openLink(page, shop);
+    },
+  },
+  {
+    name: 'pay-merchant',
+    async show(page) {
+      const emulator = await openFailingShop(page, { refusals: 0, merchant: 'Chez Awa, Dakar' });
+      const link = { amount: 4_500, reference: newReference(), description: BASKET };
+      await page.goto((await emulator.createLink(link)).url);
     },
   },
   {
@@ -86,66 +94,41 @@ const PAY_PAGE: readonly PageState[] = [
 
 const DASHBOARD: readonly PageState[] = [
   {
-    name: 'dashboard',
-    async show(page, shop) {
-      const references = Array.from({ length: 5 }, newReference);
-      for (const reference of references) await shop.createLink({ reference, description: BASKET });
-      const [paid = '', failed = '', cancelled = '', other = ''] = references;
-      await Promise.all([
-        shop.emulator.pay(paid),
-        shop.emulator.fail(failed),
-        shop.emulator.cancel(cancelled),
-        shop.emulator.pay(other),
-      ]);
-      await delivered(shop, other);
-      await openDashboard(page, shop);
-    },
+    name: 'dashboard-empty',
+    show: (page, shop) => openDashboard(page, shop),
   },
   {
-    name: 'dashboard-create',
-    async show(page, shop) {
-      await openDashboard(page, shop);
-      await unfoldForm(page);
+    name: 'dashboard',
+    async show(page) {
+      const emulator = await openFailingShop(page, { refusals: 6 });
+      const references = Array.from({ length: 6 }, newReference);
+      for (const [index, reference] of references.entries()) {
+        const amount = 1_500 * (index + 1);
+        await emulator.createLink({ amount, reference, description: `${BASKET}, ${index + 1}` });
+      }
+      await emulator.createLink({ ...FREE, reference: newReference() });
+      const [paid = '', failed = '', cancelled = '', lost = '', refused = ''] = references;
+      await emulator.fail(failed);
+      await emulator.cancel(cancelled);
+      await emulator.pay(lost, { delivery: { times: 0 } });
+      await emulator.pay(paid);
+      await emulator.waitForDelivery({ reference: paid });
+      await emulator.pay(refused, { delivery: { delay: 3_600_000 } });
+      await openDashboard(page, { emulator });
     },
   },
   {
     name: 'dashboard-payment',
-    async show(page, shop) {
-      await openPayment(
-        page,
-        shop,
-        await shop.createLink({ reference: newReference(), description: BASKET }),
-      );
-    },
-  },
-  {
-    name: 'dashboard-delivery',
-    async show(page, shop) {
-      const reference = newReference();
-      await shop.createLink({ reference });
-      await shop.emulator.pay(reference);
-      await openDelivery(page, shop, await delivered(shop, reference));
-    },
-  },
-  {
-    name: 'dashboard-timeline',
-    async show(page, shop) {
-      const reference = newReference();
-      await shop.createLink({ reference });
-      await shop.tryLink({ amount: 1, reference });
-      await shop.emulator.pay(reference);
-      await delivered(shop, reference);
-      await page.goto(`${shop.emulator.dashboardUrl}/timeline`);
+    async show(page) {
+      const emulator = await openFailingShop(page, { refusals: 14 });
+      const link = { amount: 4_500, reference: newReference(), description: BASKET };
+      const { url } = await emulator.createLink({ ...link, single_use: true });
+      await emulator.pay(link.reference);
+      await untilAttempts(emulator, 15);
+      await openPayment(page, { emulator }, url);
+      await attemptRows(page).last().locator('summary').click();
     },
   },
 ];
 
 export const PAGE_STATES: readonly PageState[] = [...PAY_PAGE, ...DASHBOARD];
-
-/** Waits until the merchant has a notification, and gives its id. */
-async function delivered(shop: Shop, reference: string): Promise<string> {
-  const isOfIt = (entry: { reference: string; state: string }) =>
-    entry.reference === reference && entry.state === 'delivered';
-  return (await vi.waitUntil(() => shop.emulator.deliveries().find(isOfIt), { timeout: 10_000 }))
-    .id;
-}

@@ -89,7 +89,7 @@ describeInChromium('a customer in Chromium', () => {
   );
 
   it.each(['499', '20001'])(
-    'reads the bounds in the reply if the browser does not check the amount "%s"',
+    'reads the bounds after the refused amount "%s", and can go back without a form',
     async (amount) => {
       const { page, reference } = await open(FREE);
       await skipTheBrowsersChecks(page);
@@ -101,12 +101,25 @@ describeInChromium('a customer in Chromium', () => {
       expect(await alert.innerText()).toContain(inFrancs(20_000, 'en'));
       expect(await amountField(page).inputValue()).toBe(amount);
       expect(await shop.readPayment(reference)).toMatchObject({ status: 'pending' });
+      await page.goBack();
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await page.goForward();
+      await alert.waitFor();
+      expect(customer.sent('/pay')).toBe(1);
       await amountField(page).fill('500');
       await payButton(page).click();
       await page.waitForURL(shop.thanks);
       expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 500 });
     },
   );
+
+  it.each(['1 500', '1\u202f500', '1\u00a0500 '])('can enter the amount "%s"', async (text) => {
+    const { page, reference } = await open(FREE);
+    await amountField(page).fill(text);
+    await payButton(page).click();
+    await page.waitForURL(shop.thanks);
+    expect(await shop.readPayment(reference)).toMatchObject({ status: 'success', amount: 1_500 });
+  });
 
   it.each([500, 20_000])('can pay a free amount at its bound of %d', async (amount) => {
     const { page, reference } = await open(FREE);

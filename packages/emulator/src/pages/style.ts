@@ -98,10 +98,11 @@ pre { margin: .375rem 0 0; padding: .75rem; background: var(--page); border-radi
 .search { display: grid; gap: .75rem; margin-top: .75rem; }
 .search label { margin-bottom: .25rem; font-size: .9375rem; }
 .rows { margin-top: .75rem; padding: 0; list-style: none; }
-.rows > li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: .125rem .75rem;
+.rows > li { display: grid; grid-template-columns: minmax(0, 3fr) minmax(auto, 2fr); gap: .125rem;
   padding: .75rem 0; border-top: 1px solid var(--rule); }
 .rows a { min-height: 1.5rem; font-weight: 600; }
-.money, .amount { font-variant-numeric: tabular-nums; white-space: nowrap; }
+.money, .amount { font-variant-numeric: tabular-nums; }
+.money { text-align: right; }
 .rows .more { grid-column: 1 / -1; }
 .more { display: flex; flex-wrap: wrap; align-items: center; gap: .125rem .625rem;
   color: var(--soft); font-size: .875rem; }
@@ -113,7 +114,7 @@ pre { margin: .375rem 0 0; padding: .75rem; background: var(--page); border-radi
 .title { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .75rem; }
 .title form { margin-left: auto; }
 .title button { min-height: 2.5rem; padding: .25rem 1rem; }
-.amount { font-size: 1.75rem; font-weight: 700; white-space: normal; }
+.amount { font-size: 1.75rem; font-weight: 700; }
 .empty { padding: .75rem 0; color: var(--soft); }
 .delivery { padding: 1rem 0; border-top: 1px solid var(--rule); }
 summary { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; min-height: 2.25rem;

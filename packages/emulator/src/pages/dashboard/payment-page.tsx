@@ -32,7 +32,7 @@ export function PaymentPage({ language, link, deliveries }: PaymentPageProps) {
             <StatusBadge status={link.status} language={language} />
           </p>
         </div>
-        <a id="open-page" class="button strong" href={`/link/${link.token}`}>
+        <a id="open-page" class="button" href={`/link/${link.token}`}>
           {texts.openPage}
         </a>
         <section class="card" aria-labelledby="deliveries-heading">
