@@ -53,7 +53,9 @@ describeInChromium('the dashboard in Chromium', () => {
     await resendButton(page).waitFor();
     for (let count = 0; count < 14; count += 1)
       await emulator.redeliver(emulator.deliveries()[0]!.id);
-    await attemptRows(page).filter({ hasText: /503 unknown_order\s*× 14/ }).waitFor();
+    await attemptRows(page)
+      .filter({ hasText: /503 unknown_order\s*× 14/ })
+      .waitFor();
     expect(await attemptRows(page).count()).toBe(1);
     await attemptRows(page).locator('summary').click();
     await page.getByText('X-Service-Signature').waitFor();
@@ -77,17 +79,13 @@ describeInChromium('the dashboard in Chromium', () => {
     expect(delivery?.attemptCount).toBe(2);
   });
 
-  it('finds payments by their description, and leads with it', async () => {
-    const [one, other] = [randomUUID(), randomUUID()];
-    await shop.createLink({ reference: one, description: 'Three mangoes' });
-    await shop.createLink({ reference: other });
+  it('leads with the description, and shows the reference beside it', async () => {
+    const reference = randomUUID();
+    await shop.createLink({ reference, description: 'Three mangoes' });
     await openDashboard(page, shop);
-    await page.getByLabel('Search by reference or description').fill('mango');
-    await page.getByRole('button', { name: 'Search' }).click();
-    await paymentRow(page, one).getByRole('link', { name: 'Three mangoes' }).click();
+    await paymentRow(page, reference).getByRole('link', { name: 'Three mangoes' }).click();
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Three mangoes');
-    expect(await page.locator('main').innerText()).toContain(one);
-    expect(await paymentRow(page, other).count()).toBe(0);
+    expect(await page.locator('main').innerText()).toContain(reference);
   });
 
   it('is in French alone for a French browser', async () => {

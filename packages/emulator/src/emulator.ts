@@ -33,10 +33,7 @@ export interface Emulator {
   pay(reference: string, choice?: PayChoice): Promise<Payment>;
   /** Makes the payment fail. @throws EmulatorError `payment_not_found`, `transition_not_allowed` */
   fail(reference: string): Promise<Payment>;
-  /**
-   * Cancels as the customer would. @throws EmulatorError `payment_not_found`,
-   * `transition_not_allowed`
-   */
+  /** Cancels as the customer would. @throws EmulatorError as `fail` */
   cancel(reference: string): Promise<Payment>;
   /** Returns a copy of every notification with its attempts, oldest first. */
   deliveries(): EmulatorDelivery[];

@@ -6,7 +6,6 @@ import type { ApiRequest } from './api/observed-request.js';
 import { guarded } from './base/report.js';
 import type { Assumed, AssumedOptions } from './contract/assumed.js';
 import { readAssumed } from './contract/validate-assumed.js';
-import type { DeliveryAttempt, EmulatorDelivery } from './deliveries/delivery.js';
 import { isLoopbackHost } from './server/loopback.js';
 import { readAllowedHosts, readTarget, type Target } from './server/target.js';
 
@@ -49,8 +48,6 @@ export interface EmulatorOptions {
   readonly state?: string | undefined;
   /** Called after each API request, also after a refused one. The emulator prints its errors. */
   readonly onRequest?: ((request: ApiRequest) => void) | undefined;
-  /** Called after each attempt of a delivery. The emulator prints its errors. */
-  readonly onAttempt?: ((delivery: EmulatorDelivery, attempt: DeliveryAttempt) => void) | undefined;
   /** The emulator's choices in open points of the contract. */
   readonly assumed?: AssumedOptions | undefined;
 }
@@ -66,7 +63,6 @@ export interface Settings {
   readonly webhookSecret: string;
   readonly state: string | undefined;
   readonly onRequest: NonNullable<EmulatorOptions['onRequest']>;
-  readonly onAttempt: NonNullable<EmulatorOptions['onAttempt']>;
   readonly assumed: Assumed;
 }
 
@@ -81,7 +77,6 @@ const OPTIONS = [
   'allowHosts',
   'state',
   'onRequest',
-  'onAttempt',
   'assumed',
 ];
 const MERCHANT_LENGTH = 100;
@@ -93,7 +88,7 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   const own = validateOptions(options, OPTIONS);
   const webhook = validateOptions(own.webhook ?? {}, ['url', 'secret'], 'webhook');
   const { port = 0, host = '127.0.0.1', allowRemote = false, payUrl, merchant, state } = own;
-  const { apiKey = generateApiKey(), onRequest = ignore, onAttempt = ignore } = own;
+  const { apiKey = generateApiKey(), onRequest = () => undefined } = own;
   validateBound('port', port, 0, 65_535);
   check(typeof allowRemote === 'boolean', 'allowRemote', 'must be true or false');
   const isHost = typeof host === 'string' && host !== '' && (allowRemote || isLoopbackHost(host));
@@ -110,7 +105,6 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   const isPath = typeof state === 'string' && state !== '';
   check(state === undefined || isPath, 'state', 'must be the path of a file');
   check(typeof onRequest === 'function', 'onRequest', 'must be a function');
-  check(typeof onAttempt === 'function', 'onAttempt', 'must be a function');
   const allowed = readAllowedHosts(own.allowHosts);
   return {
     port,
@@ -123,13 +117,8 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
     webhookSecret: await readSecret(webhook.secret ?? randomBytes(32).toString('hex')),
     state,
     onRequest: guarded(onRequest),
-    onAttempt: guarded(onAttempt),
     assumed: readAssumed(own.assumed),
   };
-}
-
-function ignore(): void {
-  // Nobody listens.
 }
 
 function readOrigin(payUrl: unknown): string {

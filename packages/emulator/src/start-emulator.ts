@@ -113,7 +113,7 @@ interface Parts {
 
 /** @throws ConfigurationError if the state file cannot be used */
 function createParts(settings: Settings, payUrl: string): Parts {
-  const { assumed, target, state, webhookSecret: secret, onAttempt } = settings;
+  const { assumed, target, state, webhookSecret: secret } = settings;
   const store = state === undefined ? noStore : openStateFile(state);
   try {
     const waiting = new Waiting(() => outbox?.list() ?? []);
@@ -132,7 +132,7 @@ function createParts(settings: Settings, payUrl: string): Parts {
     };
     const ledger = new Ledger({ assumed, store, payUrl, onSuccess });
     const outbox: Outbox | undefined =
-      target && new Outbox({ target, secret, assumed, store, onAttempt, onChange });
+      target && new Outbox({ target, secret, assumed, store, onChange });
     const limiter = new RateLimiter(assumed.rateLimit);
     const actions = createActions(ledger, assumed);
     const life = new AbortController();

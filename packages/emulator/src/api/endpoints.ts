@@ -40,10 +40,8 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
     const secondsLeft = limiter.take();
     if (secondsLeft !== undefined) {
       c.header('Retry-After', String(secondsLeft));
-      throw new ServiceError(
-        'rate_limited',
-        `too many requests: the API answers again in ${secondsLeft} s`,
-      );
+      const message = `too many requests: the API answers again in ${secondsLeft} s`;
+      throw new ServiceError('rate_limited', message);
     }
     // Writes failed changes before the answer, because a kill must not undo an answer.
     store.catchUp();
@@ -56,20 +54,17 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
     bodyLimit({
       maxSize: assumed.requestBytes,
       onError: () => {
-        throw new ServiceError(
-          'request_too_large',
-          `the body is larger than ${assumed.requestBytes} bytes`,
-        );
+        const message = `the body is larger than ${assumed.requestBytes} bytes`;
+        throw new ServiceError('request_too_large', message);
       },
     }),
     async (c) => {
       const key = readIdempotencyKey(c.req.header('idempotency-key'), assumed.idempotencyKeyLength);
-      if (!isJson(c.req.header('content-type'))) {
+      if (!/^application\/json *(;|$)/i.test(c.req.header('content-type') ?? ''))
         throw new ServiceError(
           'unsupported_media_type',
           'the Content-Type must be application/json',
         );
-      }
       const bytes = new Uint8Array(await c.req.arrayBuffer());
       const request = readLinkRequest(bytes, assumed);
       c.set('reference', request.reference);
@@ -112,10 +107,6 @@ function readIdempotencyKey(value: string | undefined, length: number): string |
   if (value === '' || value.length > length)
     refuse(`Idempotency-Key must have 1 to ${length} characters`);
   return value;
-}
-
-function isJson(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^application\/json *(;|$)/i.test(contentType);
 }
 
 /** Reads the raw path, so that a slash or a percent sign in a reference stays unchanged. */

@@ -16,10 +16,11 @@ export interface OutboxOptions {
   readonly secret: string;
   readonly assumed: Assumed;
   readonly store: Store;
-  readonly onAttempt: (delivery: EmulatorDelivery, attempt: DeliveryAttempt) => void;
   /** Called after each change of a delivery. */
   readonly onChange: () => void;
 }
+
+const ATTEMPTS_KEPT = 50;
 
 // Node's own timers, not the globals that a test may fake: retries continue while the test's clock
 // stands still.
@@ -134,7 +135,6 @@ export class Outbox {
     if (signal.aborted) return done;
     this.#conclude(entry, done);
     this.#changed(entry);
-    for (const one of done) this.#options.onAttempt(this.#records.snapshot(entry), one);
     return done;
   }
 
@@ -152,7 +152,8 @@ export class Outbox {
     this.#running.add(sending);
     const done = await sending;
     this.#running.delete(sending);
-    this.#records.addAttempt(entry, done);
+    entry.attempts.push(done);
+    if (entry.attempts.length > ATTEMPTS_KEPT) entry.attempts.shift();
     return done;
   }
 

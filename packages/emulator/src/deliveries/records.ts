@@ -13,9 +13,8 @@ export interface Entry {
   /** The newest attempts of this run. */
   readonly attempts: DeliveryAttempt[];
   state: EmulatorDelivery['state'];
-  /** The number of started attempts. */
+  /** The number of started attempts, and of failures, which lengthen the next wait. */
   started: number;
-  /** The number of failures, which lengthens the next wait. */
   failures: number;
   next?: { readonly timer: NodeJS.Timeout; readonly at: Date } | undefined;
 }
@@ -28,7 +27,6 @@ export interface RecordsOptions {
 }
 
 const KIND = 'delivery';
-const ATTEMPTS_KEPT = 50;
 const STATES = ['pending', 'delivered', 'unsent'] as const;
 
 /** Keeps the deliveries, in the memory and in the state file. Forgets the oldest ended ones. */
@@ -79,11 +77,6 @@ export class DeliveryRecords {
   /** Returns the entries, oldest first. */
   all(): Entry[] {
     return [...this.#entries.values()];
-  }
-
-  addAttempt({ attempts }: Entry, attempt: DeliveryAttempt): void {
-    attempts.push(attempt);
-    if (attempts.length > ATTEMPTS_KEPT) attempts.shift();
   }
 
   /** Writes an entry to the state file, unless the entry was forgotten. */

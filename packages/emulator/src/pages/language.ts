@@ -1,18 +1,9 @@
 export type Language = 'fr' | 'en';
 
-/** Chooses the language that an Accept-Language header prefers. Default English. */
-export function chooseLanguage(header: string | undefined): Language {
-  const wishes = (header ?? '').split(',').map((range) => {
-    const [tag = '', ...parameters] = range.trim().toLowerCase().split(';');
-    const quality = parameters
-      .map((parameter) => /^\s*q\s*=\s*([\d.]+)\s*$/.exec(parameter)?.[1])
-      .find(Boolean);
-    return { language: tag.split('-')[0], quality: quality === undefined ? 1 : Number(quality) };
-  });
-  const best = wishes
-    .filter(({ language, quality }) => quality > 0 && (language === 'fr' || language === 'en'))
-    .sort((a, b) => b.quality - a.quality)[0];
-  return best?.language === 'fr' ? 'fr' : 'en';
+/** Chooses the first known language of an Accept-Language header. Default English. */
+export function chooseLanguage(header = ''): Language {
+  const tags = header.split(',').map((range) => range.trim().slice(0, 2).toLowerCase());
+  return tags.find((tag) => tag === 'fr' || tag === 'en') === 'fr' ? 'fr' : 'en';
 }
 
 /** Formats an amount with its currency sign. */

@@ -46,8 +46,8 @@ main { width: 100%; max-width: 26rem; padding: 1.25rem; background: var(--card);
 .merchant { margin-top: 1.25rem; font-weight: 600; }
 h1 { margin-top: 1.25rem; white-space: pre-line; }
 .merchant + h1 { margin-top: .25rem; }
-.long { max-height: 12rem; margin-top: .5rem; padding: .75rem; overflow: auto;
-  border: 1px solid var(--rule); border-radius: .625rem; white-space: pre-line; }
+.long { max-height: 12rem; padding: .75rem; overflow: auto; border: 1px solid var(--rule);
+  border-radius: .625rem; font-size: 1rem; }
 .amount { margin: .25rem 0 1.25rem; font-size: 2.25rem; font-weight: 700; line-height: 1.2;
   letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
 .alert { margin: .75rem 0; }
@@ -60,7 +60,6 @@ input { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
   stroke: currentColor; stroke-width: 2.5; stroke-linecap: round; stroke-linejoin: round; }
 .mark.good { background: var(--good-back); color: var(--good); }
 .mark.bad { background: var(--bad-back); color: var(--bad); }
-.said { margin-top: .25rem; }
 .facts { margin-top: 1.25rem; padding-top: 1rem; border-top: 1px solid var(--rule); }
 .facts dt { color: var(--soft); font-size: .875rem; }
 .facts dd { font-size: .9375rem; }
@@ -95,8 +94,6 @@ code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospac
   font-size: .875em; }
 pre { margin: .375rem 0 0; padding: .75rem; background: var(--page); border-radius: .625rem;
   border: 1px solid var(--rule); line-height: 1.5; white-space: pre-wrap; direction: ltr; }
-.search { display: grid; gap: .75rem; margin-top: .75rem; }
-.search label { margin-bottom: .25rem; font-size: .9375rem; }
 .rows { margin-top: .75rem; padding: 0; list-style: none; }
 .rows > li { display: grid; grid-template-columns: minmax(0, 3fr) minmax(auto, 2fr); gap: .125rem;
   padding: .75rem 0; border-top: 1px solid var(--rule); }
@@ -128,8 +125,7 @@ details[open] > summary::before { transform: rotate(45deg); }
 @media (min-width: 40rem) {
   main { padding-top: 2rem; } .card { padding: 1.25rem 1.5rem; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  .search { grid-template-columns: 1fr auto; align-items: end; }
-  .exchange { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+    .exchange { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   main .button { display: inline-block; width: auto; }
 }
 `;

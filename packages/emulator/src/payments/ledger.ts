@@ -34,10 +34,7 @@ export interface LedgerOptions {
   readonly onSuccess: (link: Link, delivery: DeliverySwitches | undefined) => void;
 }
 
-/**
- * The outcome of an attempt to pay. `repeated`: the page was sent twice, or the single-use link is
- * paid.
- */
+/** `repeated`: the page was sent twice, or the single-use link is paid. */
 export type PayOutcome = 'paid' | 'repeated' | 'refused';
 
 export interface Creation {
@@ -135,10 +132,7 @@ export class Ledger {
     return 'paid';
   }
 
-  /**
-   * Records that the customer cancelled or that the payment failed. Returns true if the payment now
-   * has this status.
-   */
+  /** Records a cancellation or a failure. Returns true if the payment now has this status. */
   settle(token: string, status: 'failed' | 'cancelled'): boolean {
     const entry = this.#entry(token);
     if (!this.allows(entry.link, status)) return entry.link.status === status;

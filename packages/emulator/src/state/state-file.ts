@@ -48,8 +48,6 @@ export function openStateFile(path: string): Store {
   let isCollecting = false;
   let isClosed = false;
 
-  const keyOf = (kind: string, id: string): string => JSON.stringify([kind, id]);
-
   function write(): void {
     if (isWritten || isCollecting || isClosed) return;
     try {
@@ -72,7 +70,7 @@ export function openStateFile(path: string): Store {
   const earlier = new Map<string, Map<string, unknown>>();
   try {
     for (const [kind, id, value] of readRecords(path)) {
-      lines.set(keyOf(kind, id), JSON.stringify([kind, id, value]));
+      lines.set(`${kind} ${id}`, JSON.stringify([kind, id, value]));
       earlier.set(kind, (earlier.get(kind) ?? new Map<string, unknown>()).set(id, value));
     }
     write();
@@ -86,8 +84,8 @@ export function openStateFile(path: string): Store {
   return {
     read: (kind) => earlier.get(kind) ?? new Map(),
     put: (kind, id, value) =>
-      change(() => lines.set(keyOf(kind, id), JSON.stringify([kind, id, value]))),
-    remove: (kind, id) => change(() => lines.delete(keyOf(kind, id))),
+      change(() => lines.set(`${kind} ${id}`, JSON.stringify([kind, id, value]))),
+    remove: (kind, id) => change(() => lines.delete(`${kind} ${id}`)),
     together(work) {
       isCollecting = true;
       try {
@@ -116,10 +114,8 @@ function readRecords(path: string): StateRecord[] {
   // Opening a FIFO or a device could wait for ever.
   if (!stats.isFile()) throw new ConfigurationError('state', `names ${path}, which is not a file`);
   const [first = '', ...rest] = readFileSync(path, 'utf8').split('\n');
-  if (!first.startsWith('{"paylink":"emulator state"'))
-    throw new ConfigurationError('state', `names ${path}, which is no state file of the emulator`);
   if (first !== FIRST_LINE) {
-    const problem = `names ${path}, which another version of the emulator wrote. Delete the file`;
+    const problem = `names ${path}, which is no state file of this version of the emulator`;
     throw new ConfigurationError('state', problem);
   }
   if (rest.at(-1) === '') rest.pop();
@@ -135,11 +131,10 @@ export const REMEDY = 'Restore the file from a copy, or delete it to start witho
 
 function parse(text: string): StateRecord | undefined {
   try {
-    const record = JSON.parse(text) as unknown;
-    if (!Array.isArray(record) || record.length !== 3) return undefined;
-    const [kind, id] = record as unknown[];
-    return typeof kind === 'string' && typeof id === 'string'
-      ? (record as unknown as StateRecord)
+    const record = JSON.parse(text) as StateRecord;
+    const isRecord = Array.isArray(record) && record.length === 3;
+    return isRecord && record.slice(0, 2).every((part) => typeof part === 'string')
+      ? record
       : undefined;
   } catch {
     return undefined;

@@ -17,17 +17,15 @@ export interface OverviewProps {
   readonly baseUrl: string;
   readonly payUrl: string;
   readonly webhookUrl: string | undefined;
-  /** The searched text. */
-  readonly search: string;
-  /** The newest payments that the search finds. */
+  /** The newest payments. */
   readonly rows: readonly PaymentRow[];
-  /** The number of payments that the search finds. */
-  readonly found: number;
+  /** The number of all payments. */
+  readonly count: number;
 }
 
 /** The first page of the dashboard: the service's addresses and the payments. */
 export function OverviewPage(props: OverviewProps) {
-  const { language, baseUrl, payUrl, webhookUrl, search, rows, found } = props;
+  const { language, baseUrl, payUrl, webhookUrl, rows, count } = props;
   const texts = DASHBOARD_TEXTS[language];
   const format = new Intl.NumberFormat(language);
   return (
@@ -46,18 +44,11 @@ export function OverviewPage(props: OverviewProps) {
         />
         <section class="card" aria-labelledby="payments-heading">
           <h2 id="payments-heading">{texts.payments}</h2>
-          <form method="get" action="/dashboard" role="search" class="search">
-            <div>
-              <label for="q">{texts.search}</label>
-              <input id="q" name="q" value={search} autocomplete="off" spellcheck={false} />
-            </div>
-            <button type="submit">{texts.searchButton}</button>
-          </form>
           <div id="payments" data-live>
             <Rows rows={rows} language={language} />
-            {rows.length < found && (
+            {rows.length < count && (
               <p class="soft">
-                {texts.newestOnly(format.format(rows.length), format.format(found))}
+                {texts.newestOnly(format.format(rows.length), format.format(count))}
               </p>
             )}
           </div>

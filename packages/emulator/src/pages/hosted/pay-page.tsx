@@ -29,15 +29,20 @@ function Page({ language, merchant, title, children }: PageProps) {
       <body>
         <main>
           <p class="banner">{TEXTS[language].testPage}</p>
-          {merchant !== undefined && (
-            <p class="merchant">
-              <bdi>{merchant}</bdi>
-            </p>
-          )}
+          {merchant !== undefined && <Text class="merchant">{merchant}</Text>}
           {children}
         </main>
       </body>
     </html>
+  );
+}
+
+/** A text of the merchant, whose writing direction affects nothing else. */
+function Text({ class: name, children }: { readonly class: string; readonly children: string }) {
+  return (
+    <p class={name}>
+      <bdi>{children}</bdi>
+    </p>
   );
 }
 
@@ -49,13 +54,19 @@ interface PayPageProps extends Shown {
   readonly entered: { readonly text: string; readonly isWrong: boolean };
 }
 
+// Fills a few lines of a phone. A longer text scrolls, so that the button stays visible.
+const HEADING_LENGTH = 160;
+
 /** Lets the customer pay or cancel, or makes the payment fail. */
 export function PayPage({ link, page, entered, ...shown }: PayPageProps) {
   const texts = TEXTS[shown.language];
+  const title = link.description ?? texts.title;
   const action = `/link/${link.token}`;
   return (
     <Page {...shown} title={texts.title}>
-      <Purpose link={link} language={shown.language} />
+      <h1 {...(title.length > HEADING_LENGTH ? { class: 'long', tabindex: 0 } : {})}>
+        <bdi>{title}</bdi>
+      </h1>
       {link.status === 'failed' && (
         <p class="alert" role="alert">
           {texts.tryAgain}
@@ -63,7 +74,7 @@ export function PayPage({ link, page, entered, ...shown }: PayPageProps) {
       )}
       <form method="post" action={`${action}/pay`}>
         <input type="hidden" name="page" value={page} />
-        <AmountToPay link={link} language={shown.language} entered={entered} />
+        <AmountToPay {...{ link, entered, language: shown.language }} />
       </form>
       <form method="post" action={`${action}/cancel`}>
         <button type="submit">{texts.cancel}</button>
@@ -73,37 +84,14 @@ export function PayPage({ link, page, entered, ...shown }: PayPageProps) {
           {texts.fail}
         </button>
       </form>
-      <Reference link={link} language={shown.language} />
+      <Reference {...{ link, language: shown.language }} />
     </Page>
   );
 }
 
-// Fills a few lines of a phone.
-const HEADING_LENGTH = 160;
-
 interface LinkProps {
   readonly link: Link;
   readonly language: Language;
-}
-
-/**
- * Shows a short description as a heading. A long text scrolls, so that the button stays visible.
- */
-function Purpose({ link: { description }, language }: LinkProps) {
-  const texts = TEXTS[language];
-  const isLong = description !== undefined && description.length > HEADING_LENGTH;
-  return (
-    <>
-      <h1>
-        <bdi>{isLong ? texts.title : (description ?? texts.title)}</bdi>
-      </h1>
-      {isLong && (
-        <div class="long" role="region" aria-label={texts.description} tabindex={0}>
-          <bdi>{description}</bdi>
-        </div>
-      )}
-    </>
-  );
 }
 
 function Reference({ link, language }: LinkProps) {
@@ -117,12 +105,9 @@ function Reference({ link, language }: LinkProps) {
   );
 }
 
-function AmountToPay({
-  link: { price },
-  language,
-  entered,
-}: LinkProps & Pick<PayPageProps, 'entered'>) {
+function AmountToPay({ link, language, entered }: LinkProps & Pick<PayPageProps, 'entered'>) {
   const texts = TEXTS[language];
+  const { price } = link;
   const format = (amount: number): string => formatAmount(amount, CURRENCY, language);
   if ('amount' in price) {
     return (
@@ -134,6 +119,7 @@ function AmountToPay({
       </>
     );
   }
+  const { isWrong } = entered;
   const [min, max] = [format(price.amountMin), format(price.amountMax)];
   return (
     <>
@@ -147,17 +133,11 @@ function AmountToPay({
         required
         value={entered.text}
         aria-describedby="bounds"
-        aria-invalid={entered.isWrong ? 'true' : undefined}
+        aria-invalid={isWrong ? 'true' : undefined}
       />
-      {entered.isWrong ? (
-        <p id="bounds" class="alert" role="alert">
-          {texts.amountWrong(min, max)}
-        </p>
-      ) : (
-        <p id="bounds" class="soft">
-          {texts.amountBounds(min, max)}
-        </p>
-      )}
+      <p id="bounds" {...(isWrong ? { class: 'alert', role: 'alert' } : { class: 'soft' })}>
+        {(isWrong ? texts.amountWrong : texts.amountBounds)(min, max)}
+      </p>
       <button type="submit" class="strong">
         {texts.pay}
       </button>
@@ -176,12 +156,8 @@ export function ClosedPage({ link, ...shown }: Shown & { readonly link: Link }) 
     <Page {...shown} title={texts.closed[status]}>
       <Mark isGood={isPaid} />
       <h1>{texts.closed[status]}</h1>
-      <p class="said">{texts.said[status](formatAmount(link.amount ?? 0, CURRENCY, language))}</p>
-      {link.description !== undefined && (
-        <p class="said soft">
-          <bdi>{link.description}</bdi>
-        </p>
-      )}
+      <p>{texts.said[status](formatAmount(link.amount ?? 0, CURRENCY, language))}</p>
+      {link.description !== undefined && <Text class="soft">{link.description}</Text>}
       <Reference link={link} language={language} />
       {back !== undefined && (
         <a class="button strong" href={back}>
@@ -202,16 +178,13 @@ function Mark({ isGood }: { readonly isGood: boolean }) {
 }
 
 /** A page with only a message. */
-export function MessagePage({
-  about,
-  ...shown
-}: Shown & { readonly about: 'notFound' | 'refused' }) {
+export function MessagePage({ about, ...shown }: Shown & { about: 'notFound' | 'refused' }) {
   const texts = TEXTS[shown.language];
   return (
     <Page {...shown} title={texts[about]}>
       <Mark isGood={false} />
       <h1>{texts[about]}</h1>
-      <p class="said">{texts[`${about}Hint`]}</p>
+      <p>{texts[`${about}Hint`]}</p>
     </Page>
   );
 }
