@@ -16,6 +16,7 @@ function fromSources(...conditions: string[]) {
 const BUILT = [
   'test/packaging/**/*.test.ts',
   'test/runtimes/**/*.test.ts',
+  'test/types/matrix.test.ts',
   'examples/next/test/*.test.ts',
   'packages/cli/test/{docker,init}.test.ts',
   'test/docs/{lambda,quick-start,testing}.test.ts',

@@ -39,7 +39,7 @@ test('an editor shows a webhook with the payload types of its schemas', () => {
   expect(shown('express.paymentWebhook')).toBe(
     `function paymentWebhook<${REFUNDED}>` +
       `(options: ReceiverOptions<SchemasOf<${REFUNDED}>, express.ExpressHost>, ` +
-      `handlers: Handlers<SchemasOf<${REFUNDED}>, express.ExpressHost>): express.ExpressMiddleware (+1 overload)`,
+      `handlers: Handlers<SchemasOf<${REFUNDED}>, express.ExpressHost>): express.ExpressHandler`,
   );
   expect(shown('const gate')).toBe('const gate: express.ExpressMiddleware');
 });

@@ -13,23 +13,22 @@ import * as lambda from '@paylink/lambda';
 import * as next from '@paylink/next';
 import * as node from '@paylink/node';
 import { createPayments } from '@paylink/payments';
-import { postgresStore } from '@paylink/postgres';
-import type { Pool } from 'pg';
 import { z } from 'zod';
 
-declare const pool: Pool;
 const secret = process.env['WEBHOOK_SECRET'];
 const events = { 'payment.refunded': z.object({ reference: z.string(), refund_id: z.string() }) };
 const handler = (): void => undefined;
 
 export const payments = createPayments({
   client: createClient({ baseUrl: '', apiKey: '' }),
-  store: postgresStore(pool),
-  credit: async (payment, { tx, tenant }) =>
-    (await tx.query('', [payment.amount, tenant])).rowCount,
-  handlers: { 'payment.refunded': (event, { tx }) => tx.query('', [event.reference]) },
+  orders: {
+    find: async (reference, { tenant }) => ({
+      ...{ reference, amount: 500, currency: 'XOF', paid: tenant === null },
+    }),
+    credit: async ({ reference, amount, currency }) => [reference, amount, currency].length,
+  },
 });
-express.paymentWebhook({ secret, events }, payments);
+express.paymentWebhook({ secret, events }, payments.receive);
 
 express.paymentWebhook(
   { secret, events },
@@ -46,7 +45,7 @@ lambda.paymentWebhook({ secret, events }, handler);
 next.paymentWebhook({ secret, events }, handler);
 node.paymentWebhook({ secret, events }, handler);
 
-export const gate = express.paymentWebhook({ secret, events });
+export const gate = express.paymentGate({ secret, events });
 
 // Explicit types: the schemas, or the payloads.
 interface Refunded {
@@ -58,7 +57,7 @@ express.paymentWebhook<{ 'payment.refunded': Refunded }>(
   { secret, events },
   { 'payment.succeeded': handler, 'payment.refunded': ({ payload }) => payload.refund_id },
 );
-express.paymentWebhook<typeof events>({ secret, events, unrecognized: 'pass' });
+express.paymentGate<typeof events>({ secret, events, unrecognized: 'pass' });
 
 // Conditional kinds.
 declare const refunds: boolean;
@@ -69,12 +68,12 @@ express.paymentWebhook({ secret, events: { ...(refunds && events) } }, (event) =
   event.type === 'payment.refunded' ? event.payload.refund_id : event.payload.reference,
 );
 createReceiver({ secret, events: refunds ? events : {} }, handler);
-export const maybe = express.paymentWebhook({ secret, events: refunds ? events : {} });
+export const maybe = express.paymentGate({ secret, events: refunds ? events : {} });
 
 // One function returns the secret and its owner.
 express.paymentWebhook(
   { secret: async ({ req }) => ({ secret: '', tenant: String(req.params['merchant']) }) },
-  payments,
+  payments.receive,
 );
 
 // @ts-expect-error a value that is no schema
@@ -94,7 +93,5 @@ const unknownKind = { 'payment.succeeded': handler, 'payment.failed': handler };
 express.paymentWebhook({ secret }, { ...unknownKind, 'payment.failed': handler });
 // @ts-expect-error a secret function that does not say whose secret it is
 express.paymentWebhook({ secret: () => '' }, handler);
-const client = createClient({ baseUrl: '', apiKey: '' });
-const store = postgresStore(pool);
-// @ts-expect-error a credit that does not say how many rows it changed
-createPayments({ client, store, credit: async () => undefined });
+// @ts-expect-error payments is no handler
+express.paymentWebhook({ secret }, payments);

@@ -23,21 +23,22 @@ export type HandlerContext<Host> = Host & {
 export type Handler<Event, Context> = (event: Event, context: Context) => unknown;
 
 /** The event passed to the handler of a kind. */
-type EventOf<Events extends EventSchemas, Kind extends string> = Kind extends 'unrecognized'
+type EventOf<Events extends EventSchemas, Kind> = Kind extends 'unrecognized'
   ? UnrecognizedEvent
-  : KnownEvent<Kind, PayloadOf<Events, Kind>>;
+  : KnownEvent<Kind & string, PayloadOf<Events, Kind & string>>;
+
+/** The configured kinds, of which only `payment.succeeded` must have a handler. */
+type KindsOf<Events> = Partial<Events> & {
+  readonly 'payment.succeeded': unknown;
+  readonly unrecognized?: unknown;
+};
 
 /**
  * A handler per kind. Without `unrecognized`, the receiver acknowledges signed events of other
- * kinds.
+ * kinds. One mapped type, because TypeScript 5.5 infers no payload through an intersection.
  */
 export type HandlerMap<Events extends EventSchemas, Context> = {
-  readonly 'payment.succeeded': Handler<EventOf<Events, 'payment.succeeded'>, Context>;
-} & {
-  readonly [Kind in Exclude<keyof Events & string, 'payment.succeeded'> | 'unrecognized']?: Handler<
-    EventOf<Events, Kind>,
-    Context
-  >;
+  readonly [Kind in keyof KindsOf<Events>]: Handler<EventOf<Events, Kind>, Context>;
 };
 
 /** A map from kind to handler, or one handler for every configured kind (`payments.receive`). */

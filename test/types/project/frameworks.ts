@@ -19,7 +19,8 @@ interface ShopEnv {
 export const onHono = hono.paymentWebhook(
   { secret, events },
   {
-    'payment.succeeded': ({ reference }, { req, signal }) => credit(`${reference}${req.path}${signal.aborted}`),
+    'payment.succeeded': ({ reference }, { req, signal }) =>
+      credit(`${reference}${req.path}${signal.aborted}`),
     'payment.refunded': ({ payload }) => credit(payload.refund_id),
     unrecognized: ({ kind }) => credit(kind),
   },
@@ -28,7 +29,7 @@ export const honoGate = hono.paymentGate({ secret, events, unrecognized: 'pass' 
 export const app = new Hono<ShopEnv>()
   .post(
     '/webhooks/payments',
-    hono.paymentWebhook<{}, ShopEnv>(
+    hono.paymentWebhook<Record<never, never>, ShopEnv>(
       { secret: ({ env }) => ({ secret: env.WEBHOOK_SECRET, tenant: null }) },
       ({ reference }, context) => credit(reference + context.var.shop),
     ),
@@ -40,7 +41,8 @@ hono.paymentWebhook({ secret }, (_event, { env }) => env.outgoing.end());
 export const POST = next.paymentWebhook(
   { secret, events },
   {
-    'payment.succeeded': async ({ reference }, { params }) => credit(`${reference}${(await params)?.['id']}`),
+    'payment.succeeded': async ({ reference }, { params }) =>
+      credit(`${reference}${(await params)?.['id']}`),
     'payment.refunded': ({ payload }) => credit(payload.refund_id),
   },
 );
@@ -70,7 +72,11 @@ export const webhook = PaymentWebhookModule.forRootAsync({
   }),
 });
 export const simple = PaymentWebhookModule.forRootAsync({
-  useFactory: async () => ({ url: '/', secret, handlers: (event: WebhookEvent) => credit(event.reference) }),
+  useFactory: async () => ({
+    url: '/',
+    secret,
+    handlers: (event: WebhookEvent) => credit(event.reference),
+  }),
 });
 export const nestGate = paymentGate({ secret, events });
 

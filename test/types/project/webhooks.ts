@@ -48,7 +48,8 @@ export const onFastify = fastify.paymentWebhook(
 export const onKoa = koa.paymentWebhook(
   { secret, events },
   {
-    'payment.succeeded': ({ reference }, { req, params }) => credit(`${reference}${req.url}${params['id']}`),
+    'payment.succeeded': ({ reference }, { req, params }) =>
+      credit(`${reference}${req.url}${params['id']}`),
     'payment.refunded': ({ payload }) => credit(payload.refund_id),
   },
 );

@@ -1,0 +1,84 @@
+/**
+ * Compiles a merchant's code with every supported TypeScript against the packed declarations. pnpm
+ * installs the adapters alone, so a type that the merchant cannot name fails (TS2742).
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packAll } from '../packaging/pack.js';
+
+const VERSIONS = ['5.5', '5.6', '5.9', '6.0', '7.0'];
+const ADAPTERS = ['node', 'fetch', 'express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
+const ours = (name: string): string => `@paylink/${name}`;
+const run = promisify(execFile);
+
+let folder: string;
+
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'paylink-types-')));
+  cpSync(fileURLToPath(new URL('project', import.meta.url)), folder, { recursive: true });
+  const tarballs = packAll(folder, ['core', ...ADAPTERS].map(ours));
+  const overrides = Object.fromEntries(
+    Object.entries(tarballs).map(([name, path]) => [name, `file:${path}`]),
+  );
+  const compilers = VERSIONS.map((version) => [
+    `typescript-${version}`,
+    `npm:typescript@~${version}.2`,
+  ]);
+  const manifest = {
+    private: true,
+    type: 'module',
+    dependencies: {
+      ...Object.fromEntries(ADAPTERS.map((name) => [ours(name), overrides[ours(name)]])),
+      ...{ zod: '^4.6.7', express: '^5.3.0', '@types/express': '^5.0.6', fastify: '^5.12.8' },
+      ...{ koa: '^3.3.0', '@types/koa': '^3.0.3', hono: '^4.13.19', next: '^16.0.0' },
+      ...{ react: '^19.3.1', 'react-dom': '^19.3.1', '@types/react': '^19.3.0', rxjs: '^7.8.2' },
+      ...{ '@nestjs/common': '^11.2.10', '@nestjs/core': '^11.2.8', 'reflect-metadata': '^0.2.2' },
+      ...{ '@types/node': '^20.19.0', ...Object.fromEntries(compilers) },
+    },
+    pnpm: { overrides },
+  };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  const pnpm = ['-y', 'pnpm@10.34.9', 'install', '--ignore-workspace', '--ignore-scripts'];
+  execFileSync('npx', [...pnpm, '--prefer-offline'], { cwd: folder, stdio: 'ignore' });
+}, 300_000);
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Compiles one file of the project. Returns the compiler's output. */
+async function compile(version: string, module: string, file: string): Promise<string> {
+  // The declarations of these frameworks have errors of their own on some versions.
+  const skips = String(file === 'frameworks.ts');
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', skips];
+  const output = ['--declaration', '--outDir', `out-${version}-${module}`];
+  const language = ['--target', 'es2022', '--lib', 'es2023,dom', '--types', 'node'];
+  const decorators = ['--experimentalDecorators', '--emitDecoratorMetadata'];
+  const modules =
+    module === 'bundler'
+      ? ['--module', 'esnext', '--moduleResolution', 'bundler']
+      : ['--module', 'nodenext'];
+  const options = [...strict, ...output, ...language, ...decorators, ...modules];
+  const compiler = `node_modules/typescript-${version}/bin/tsc`;
+  return run('node', [compiler, ...options, file], { cwd: folder }).then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { readonly stdout: string }) => stdout,
+  );
+}
+
+describe.each(VERSIONS)('TypeScript %s', (version) => {
+  it.each(['nodenext', 'bundler'])(
+    'P18 compiles an own event kind and exported webhooks on every host with %s',
+    async (module) => {
+      for (const file of ['webhooks.ts', 'frameworks.ts']) {
+        expect(await compile(version, module, file)).toBe('');
+      }
+    },
+    120_000,
+  );
+});
