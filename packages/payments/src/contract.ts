@@ -158,6 +158,8 @@ export interface Explanation {
   readonly outcome: Outcome;
   /** Why, in a sentence for people. */
   readonly reason: string;
+  /** The error behind the outcome. Its causes are the errors of the client or of `find`. */
+  readonly error?: unknown;
 }
 
 /** How many references had a result, and the first 1,000 of them. */

@@ -148,7 +148,8 @@ async function explain(settings: Settings, task: Task): Promise<Explanation> {
   const { message, cause } = error ?? {};
   const because = cause instanceof Error ? `: ${cause.message}` : '';
   const reason = message === undefined ? REASONS[outcome]! : message + because;
-  return { order: order as Order | null, payment: answer ?? null, outcome, reason };
+  const known = { order: order as Order | null, payment: answer ?? null, outcome, reason };
+  return error === undefined ? known : { ...known, error };
 }
 
 async function ask({ askerOf }: Settings, task: Task) {
