@@ -3,16 +3,19 @@ import { auditCommand } from './audit/command.js';
 import { diagnoseCommand } from './diagnose/command.js';
 import { doctorCommand } from './doctor/command.js';
 import { emulateCommand } from './emulate/command.js';
+import { explainCommand } from './explain/command.js';
 import { initCommand } from './init/command.js';
 import { listenCommand } from './listen/command.js';
 import { linksCommand } from './links/command.js';
 import { cancelCommand, failCommand, payCommand } from './pay/command.js';
 import { paymentsCommand } from './payments/command.js';
+import { reconcileCommand } from './reconcile/command.js';
 import { signCommand } from './sign/command.js';
 import { triggerCommand } from './trigger/command.js';
+import { verifyCommand } from './verify/command.js';
 import { createPaint, wantsColor } from './terminal/paint.js';
 import { escapeText } from './terminal/safe-text.js';
-import { readVersion } from './terminal/version.js';
+import { VERSION } from './terminal/version.js';
 
 // In the order of the help. A first integration goes from the top to the bottom.
 const GROUPS = {
@@ -33,6 +36,7 @@ const GROUPS = {
     diagnoseCommand,
     signCommand,
   ],
+  'Money:': [explainCommand, reconcileCommand, verifyCommand],
 };
 
 export function createProgram(): Command {
@@ -41,7 +45,7 @@ export function createProgram(): Command {
       'Build and test an integration of the Payment Link Service: on your own machine, ' +
         'without an account.',
     )
-    .version(readVersion(), '-V, --version', 'print the version')
+    .version(VERSION, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', START);
   for (const [heading, commands] of Object.entries(GROUPS)) {

@@ -7,12 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { embedRecipes } from '../embed-recipes.js';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** The bundled sources, which start in a third of the time. */
-export const COMMAND = at(`../.cache/paylink-${process.pid}.mjs`);
+const FOLDER = at(`../.cache/${process.pid}`);
+export const COMMAND = `${FOLDER}/paylink.mjs`;
 
 beforeAll(async () => {
   await build({
@@ -29,8 +31,11 @@ beforeAll(async () => {
   });
 });
 
+/** Call it in tests of `init`. */
+export const withRecipes = (): void => beforeAll(() => embedRecipes(FOLDER));
+
 afterAll(async () => {
-  await rm(COMMAND);
+  await rm(FOLDER, { recursive: true });
 });
 
 // Processes start slowly on a busy machine, and a test starts several.
@@ -65,6 +70,10 @@ export async function paylink(
 
 export interface Running {
   readonly child: ChildProcessWithoutNullStreams;
+  /** The folder for temporary files. */
+  readonly folder: string;
+  /** The command's current folder. */
+  readonly cwd: string;
   /** Returns the present stdout. */
   stdout(): string;
   /** Resolves with the first match in stdout. @throws Error if the command ends first */
@@ -86,9 +95,10 @@ export function start(
   cwd: string = newFolder(),
 ): Running {
   // Hides the tests' own environment.
+  const folder = env['TMPDIR'] ?? newFolder();
   const environment: Record<string, string | undefined> = {
     PATH: process.env['PATH'],
-    TMPDIR: newFolder(),
+    TMPDIR: folder,
     ...env,
   };
   const child = spawn(process.execPath, [COMMAND, ...args], {
@@ -103,6 +113,8 @@ export function start(
   const closed = once(child, 'close').then(([code]) => code as number | null);
   return {
     child,
+    folder,
+    cwd,
     stdout: () => stdout,
     async until(pattern) {
       for (;;) {

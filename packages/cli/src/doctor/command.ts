@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { runs, type CommonFlags, type Run } from '../terminal/action.js';
+import { runs, type Run } from '../terminal/action.js';
 import { isLocalHost, requireAllowedHost } from '../receiver/local-host.js';
 import { examine, KIND, type Check } from './examine.js';
+import { checkOrders, type TestOrdersFlags } from './test-orders.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { teach, USAGE_EXIT } from '../terminal/help.js';
 import {
@@ -21,7 +22,7 @@ import {
   type SecretFlags,
 } from '../settings/settings.js';
 
-interface Flags extends CommonFlags, SecretFlags {
+interface Flags extends TestOrdersFlags, SecretFlags {
   readonly to?: string;
   readonly header?: readonly string[];
   readonly timeout?: number;
@@ -32,11 +33,13 @@ interface Flags extends CommonFlags, SecretFlags {
 /** `paylink doctor`: finds faults between the service and a running webhook. */
 export function doctorCommand(): Command {
   const command = new Command('doctor')
-    .summary('check a running webhook: route, secret, parsers, proxies, reply times')
+    .summary('check a running webhook (--to), or your orders on a test database (--module)')
     .description(
       'Checks a running webhook from outside: route, method, secret, changed bodies, ' +
         `reply times. Sends bad signatures, and signed events of the kind ${KIND}, which ` +
-        'only a handler named "unrecognized" gets. Credits an order only with --deliver.',
+        'only a handler named "unrecognized" gets. Credits an order only with --deliver. With ' +
+        '--module, tests find and credit of your orders instead: the module exports orders and ' +
+        'createOrder.',
     )
     .option('--to <url>', 'the address of the webhook')
     .option(
@@ -49,11 +52,10 @@ export function doctorCommand(): Command {
       collect,
     )
     .option('--timeout <seconds>', 'time for each answer (default: 10)', seconds)
-    .option(
-      '--allow-host <host>',
-      'allow the check of this remote host (can be repeated)',
-      collect,
-    );
+    .option('--allow-host <host>', 'allow the check of this remote host (can be repeated)', collect)
+    .option('--module <file>', 'your module, on a database for tests')
+    .option('--tenant <tenant>', 'one of two merchants for --module (repeat it)', collect)
+    .option('--yes', 'with --module: write test orders without asking');
   addSecretOptions(command);
   runs<Flags>(command, doctor);
   return teach(command, {
@@ -70,6 +72,10 @@ export function doctorCommand(): Command {
         'paylink doctor --to https://shop.example/webhooks/payments --allow-host shop.example',
         'through the proxy in front of it',
       ],
+      [
+        'paylink doctor --module ./payments.js --dotenv .env.test',
+        'tests find and credit on a database for tests',
+      ],
     ],
     environment: [SECRET_ENVIRONMENT],
     exitCodes: [
@@ -81,6 +87,10 @@ export function doctorCommand(): Command {
 }
 
 async function doctor({ flags, output }: Run<Flags>): Promise<number> {
+  if (flags.module !== undefined) {
+    if (flags.to !== undefined) throw usageFailure('--to and --module cannot both be given');
+    return checkOrders(flags, output, (checks) => conclude(checks, {}, output));
+  }
   const url = requireTarget(flags.to);
   requireAllowedHost(url, flags.allowHost);
   if (flags.deliver !== undefined && !isLocalHost(url.hostname)) {
@@ -104,6 +114,10 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
     { url, secret, headers, timeout: flags.timeout ?? 10_000 },
     flags.deliver,
   );
+  return conclude(checks, { url: showUrl(url) }, output);
+}
+
+function conclude(checks: readonly Check[], subject: object, output: Output): number {
   output.table(checks.map((check) => row(check, output)));
   const failed = checks.filter(({ ok }) => ok === false).length;
   output.line();
@@ -113,7 +127,7 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
       : output.paint.red(`${failed} of ${checks.length} checks failed`),
   );
   output.document({
-    url: showUrl(url),
+    ...subject,
     ok: failed === 0,
     checks: checks.map(({ ok, ...rest }) => ({ ...rest, ok: ok ?? null })),
   });

@@ -54,12 +54,12 @@ export async function examine(endpoint: Endpoint, deliver: string | undefined): 
   check('outside', undefined, isLocalHost(endpoint.url.hostname) ? FROM_HERE : FROM_INSIDE);
   if (deliver === undefined)
     check(
-      'store',
+      'credit',
       undefined,
       'not checked: --deliver <reference> sends a payment.succeeded, which credits that order',
     );
   else
-    checkStore(
+    checkCredit(
       check,
       await probes.genuine(JSON.stringify({ reference: deliver }), 'payment.succeeded'),
       endpoint.url,
@@ -184,14 +184,14 @@ async function checkSecretAndBody(
   const stranger = strangerInFront(forged, signed);
   if (isSuccess(signed.status)) {
     const takesSpaced = isSuccess(spaced.status);
-    check('secret', true, 'is the same on both sides');
+    check('secret', true, 'your server has the secret of this command. Compare the portal by hand');
     check('body', takesSpaced, takesSpaced ? 'reaches the webhook unchanged' : CHANGED);
   } else if (
     signed.status >= 400 &&
     signed.status <= 499 &&
     (isSuccess(spaced.status) || (await takesPretty(probes)))
   ) {
-    check('secret', true, 'is the same on both sides');
+    check('secret', true, 'your server has the secret of this command. Compare the portal by hand');
     check('body', false, CHANGED);
   } else if (stranger !== undefined) {
     check('webhook', false, stranger);
@@ -236,10 +236,10 @@ const FROM_INSIDE =
   'not checked: a firewall may let this machine in but keep the service out. Run doctor ' +
   'from another network too';
 
-function checkStore(check: AddCheck, answer: Outcome, url: URL): void {
-  if (typeof answer === 'string') return check('store', false, answer);
-  if (isSuccess(answer.status)) return check('store', true, 'payment.succeeded is acknowledged');
-  check('store', false, `payment.succeeded gets ${described(answer)}: ${adviceFor(answer, url)!}`);
+function checkCredit(check: AddCheck, answer: Outcome, url: URL): void {
+  if (typeof answer === 'string') return check('credit', false, answer);
+  if (isSuccess(answer.status)) return check('credit', true, 'payment.succeeded is acknowledged');
+  check('credit', false, `payment.succeeded gets ${described(answer)}: ${adviceFor(answer, url)!}`);
 }
 
 /** Statuses that report a faulty request, whatever its signature. */

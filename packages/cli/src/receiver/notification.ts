@@ -53,6 +53,7 @@ export async function makeNotification(
 export function readFields(
   fields: readonly string[] = [],
   option = '--field',
+  example = 'amount=15000',
 ): Record<string, unknown> {
   return Object.fromEntries(
     fields.map((field) => {
@@ -60,7 +61,7 @@ export function readFields(
       if (equals < 1)
         throw usageFailure(
           `${option} must have the form name=value`,
-          `for example ${option} amount=15000`,
+          `for example ${option} ${example}`,
         );
       return [field.slice(0, equals), jsonOrText(field.slice(equals + 1))];
     }),

@@ -45,7 +45,10 @@ async function readStart(response: Response): Promise<string> {
 export function explainNoAnswer(error: unknown, url: URL): string {
   // fetch wraps the socket's error.
   const { cause = error } = error as { cause?: unknown };
-  const { name, code = '', message } = cause as { name?: string; code?: string; message?: string };
+  const known = cause as { name?: string; message?: string; code?: unknown };
+  const { name, message } = known;
+  // An aborted request has a number as its code.
+  const code = typeof known.code === 'string' ? known.code : '';
   if (name === 'TimeoutError') return 'no answer in time';
   if (code === 'ECONNREFUSED') return `nothing listens at ${url.host}: is the server running?`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')

@@ -18,16 +18,18 @@ export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
   body_consumed:
     'A body parser reads the body before the webhook: mount the webhook before it. The ' +
     'log names the line.',
-  not_credited:
-    'Your credit changed no row: check that the order exists and that the WHERE matches. ' +
-    'The log says more.',
+  not_credited: 'Your `credit` ran, and the order still says unpaid: see paylink explain --help',
+  unknown_order: 'Your `find` returned no order of this reference: send one that your shop has.',
+  invalid_order: 'Your `find` returned a wrong field: the log names the field.',
+  order_closed: 'The order is closed, so a person must decide about this payment.',
+  amount_differs:
+    'The amount or the currency differs between order and payment: a person must decide.',
+  orders_unavailable: 'Your `find` or `credit` failed: check the database. The log has the error.',
+  no_payment: 'The service has no payment of this order: create its link, and pay it.',
   secret_unavailable: 'The function that loads the secret failed: the log has its error.',
-  store_unavailable:
-    'The store failed: check that the database is up and that store.migrate() ran.',
   confirm_unavailable:
     'The webhook could not ask the service about this payment: check the base URL, the ' +
     'API key and the reference.',
   payment_pending: 'The service says that this payment is pending, so pay it first.',
-  in_progress: 'Another delivery of this order is in progress.',
   handler_timeout: 'Your handler took longer than `handlerTimeout`.',
 };

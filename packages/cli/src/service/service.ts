@@ -8,7 +8,7 @@ import {
 } from '@paylink/client';
 import { isLocalHost } from '../receiver/local-host.js';
 import { failure, isConfigurationError, usageFailure, type Failure } from '../terminal/failure.js';
-import { showUrl } from '../terminal/input.js';
+import { collect, showUrl } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import {
   addApiKeyOptions,
@@ -22,11 +22,18 @@ import {
 
 export interface ServiceFlags extends ApiKeyFlags {
   readonly baseUrl?: string;
+  readonly allowHttp?: readonly string[];
 }
 
 export function addServiceOptions(command: Command): Command {
   return addApiKeyOptions(
-    command.option('--base-url <url>', 'the address of the service, without the /v1 at the end'),
+    command
+      .option('--base-url <url>', 'the address of the service, without the /v1 at the end')
+      .option(
+        '--allow-http <host>',
+        'send the key to this host without TLS, for a container on your machine (can be repeated)',
+        collect,
+      ),
   );
 }
 
@@ -53,6 +60,7 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
   const sources: Record<string, string> = {
     baseUrl: flags.baseUrl === undefined ? BASE_URL_VARIABLE : '--base-url',
     apiKey: apiKey.source,
+    allowHttp: '--allow-http',
   };
   // A cloned project's .env could name any address, which would then get the key.
   if (
@@ -68,12 +76,13 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
     );
   }
   try {
-    return createClient({ baseUrl, apiKey: apiKey.value });
+    return createClient({ baseUrl, apiKey: apiKey.value, allowHttp: flags.allowHttp });
   } catch (error) {
     if (!isConfigurationError(error)) throw error;
-    throw usageFailure(
-      `${sources[error.option] ?? error.option}${error.message.slice(error.option.length)}`,
-    );
+    const problem = error.message
+      .slice(error.option.length)
+      .replaceAll('allowHttp', '--allow-http');
+    throw usageFailure(`${sources[error.option] ?? error.option}${problem}`);
   }
 }
 

@@ -56,14 +56,6 @@ export function addApiKeyOptions(command: Command): Command {
 /** The variables from the project's own .env, which no flag has named. */
 const fromProject = new Set<string>();
 
-/** The .env file of each variable. */
-const fileOf = new Map<string, string>();
-
-/** Returns the .env file behind a source (a variable's name). Stdin is not a file. */
-export function dotenvFileOf(source: string): string | undefined {
-  return fileOf.get(source);
-}
-
 /** Returns true if the source (a variable's name) comes from the project's own .env. */
 export function isOfProject(source: string): boolean {
   return fromProject.has(source);
@@ -83,8 +75,18 @@ export async function loadDotenv(path: string | undefined): Promise<void> {
     if (isSecretGiven && (SECRET_VARIABLES as readonly string[]).includes(name)) continue;
     process.env[name] = values[name];
     if (path === undefined) fromProject.add(name);
-    if (path !== '-') fileOf.set(name, path ?? '.env');
   }
+}
+
+/**
+ * Loads every variable that the environment lacks from the .env file that the user named, for the
+ * user's own module.
+ */
+export async function loadWholeDotenv(path: string): Promise<void> {
+  // Stdin was read before, for Paylink's own variables.
+  if (path === '-') return;
+  const values = parseEnv(await readText(path, '--dotenv'));
+  for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
 }
 
 /** A value with the name of its source. Messages print the name instead of the value. */

@@ -1,5 +1,5 @@
 /** The exit codes, which every command's help lists. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, nothing: 3, keyRefused: 3 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, keyRefused: 3, skipped: 75 } as const;
 
 /** Shells report a command that Ctrl-C ended as 128 plus the number of SIGINT. */
 export const INTERRUPTED = 130;

@@ -1,9 +1,3 @@
-import { readFileSync } from 'node:fs';
+import manifest from '../../package.json' with { type: 'json' };
 
-export function readVersion(): string {
-  return (
-    JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-      version: string;
-    }
-  ).version;
-}
+export const VERSION: string = manifest.version;

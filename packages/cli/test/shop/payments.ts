@@ -1,0 +1,90 @@
+/** A merchant's module, whose orders and faults come from the environment variable SHOP. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '@paylink/client';
+import { createPayments, type Order, type Orders } from '@paylink/payments';
+
+export interface Row extends Omit<Order, 'amount'> {
+  readonly amount: unknown;
+  readonly tenant?: string;
+}
+
+export interface Shop {
+  readonly rows: readonly Row[];
+  readonly find?: 'throws' | 'cannot connect' | 'ignores case';
+  readonly credit?: 'changes no row' | 'throws';
+  readonly lists?: 'none' | 'hang' | 'throw';
+  /** Several merchants, with a client each. */
+  readonly isForMany?: boolean;
+  /** Milliseconds of a credit. */
+  readonly takes?: number;
+}
+
+const shop = JSON.parse(process.env['SHOP'] ?? '{"rows":[]}') as Shop;
+const rows = shop.rows.map((row) => ({ tenant: null, ...row }));
+
+const listed = async (tenant: string | null, isPaid: boolean): Promise<string[]> => {
+  if (shop.lists === 'throw') throw new Error('the connection broke\nin the middle');
+  if (shop.lists === 'hang') await pause(3_600_000);
+  return rows
+    .filter((row) => row.tenant === tenant && row.paid === isPaid)
+    .map(({ reference }) => reference);
+};
+
+export const orders: Orders = {
+  async find(reference, { tenant }) {
+    if (shop.find === 'throws') throw new Error('column "referense" does not exist');
+    if (shop.find === 'cannot connect') {
+      const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      throw cause;
+    }
+    const wanted = shop.find === 'ignores case' ? reference.toLowerCase() : reference;
+    return rows.find((row) => row.tenant === tenant && row.reference === wanted) as Order;
+  },
+  async credit({ reference, amount, currency }, { tenant }) {
+    await pause(shop.takes ?? 0);
+    if (shop.credit === 'throws') throw new Error('no such column: paid_att');
+    const due = rows.filter(
+      (row) =>
+        row.tenant === tenant &&
+        row.reference === reference &&
+        row.amount === amount &&
+        row.currency === currency &&
+        !row.paid,
+    );
+    if (shop.credit === 'changes no row') return 0;
+    for (const row of due) Object.assign(row, { paid: true });
+    return due.length;
+  },
+  ...(shop.lists === 'none'
+    ? {}
+    : {
+        unpaid: ({ tenant }) => listed(tenant, false),
+        paid: ({ tenant }) => listed(tenant, true),
+      }),
+};
+
+const connect = () =>
+  createClient({
+    baseUrl: process.env['PAYLINK_BASE_URL'],
+    apiKey: process.env['PAYLINK_API_KEY'],
+    retries: 0,
+    timeout: 1_000,
+  });
+
+export const payments = createPayments({
+  // A client has the key of one merchant.
+  client: shop.isForMany === true ? connect : connect(),
+  orders,
+});
+
+export const createOrder = async (order: Row): Promise<void> => {
+  if (
+    rows.some(({ reference, tenant }) => reference === order.reference && tenant === order.tenant)
+  )
+    throw new Error('this reference has an order');
+  rows.push({ tenant: null, closed: false, ...order, paid: false });
+};
+
+export const close = (): void => {
+  if (process.env['CLOSE'] === 'says so') console.error('closed');
+};
