@@ -5,7 +5,6 @@ import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { pasteCurl } from './curl.js';
 import { API_KEY, newFolder, paylink, SECRET, start, type Running } from './paylink.js';
 import { openShop, serve, serveSelfSigned } from './servers.js';
 
@@ -15,14 +14,28 @@ function variable(output: string, name: string): string {
   return new RegExp(`^${name}=(.*)$`, 'm').exec(output)?.[1] ?? '';
 }
 
-function curlLines(output: string): [create: string, read: string] {
-  const lines = output.split('\n').filter((line) => line.startsWith('curl '));
-  expect(lines).toHaveLength(2);
-  return lines as [string, string];
+/** Runs the printed command that begins with the given words, in the same folder. */
+async function runPrinted(
+  running: Running,
+  words: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Record<string, unknown>> {
+  const line = new RegExp(`^npx --no-install paylink (${words} .*)$`, 'm').exec(running.stdout());
+  const split = await promisify(execFile)('sh', ['-c', `printf '%s\\0' ${line![1]!}`]);
+  const args = [...split.stdout.split('\0').slice(0, -1), '--json'];
+  const { code, stdout, stderr } = await paylink(args, { cwd: running.cwd, env });
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** Creates a link and pays it, by the two printed commands. */
+async function pay(running: Running, env?: Readonly<Record<string, string>>): Promise<void> {
+  await runPrinted(running, 'links create', env);
+  await runPrinted(running, 'pay', env);
 }
 
 /** Pays on the hosted page like a browser's form. */
-async function pay(url: string): Promise<void> {
+async function payOnPage(url: string): Promise<void> {
   const page = await (await fetch(url)).text();
   const form = /<form[^>]*action="([^"]*)"[^]*?<\/form>/.exec(page);
   const fields = Array.from(
@@ -45,21 +58,16 @@ async function stop(running: Running, signal: NodeJS.Signals = 'SIGINT'): Promis
 }
 
 describe('paylink emulate', () => {
-  it('prints .env lines, a dashboard URL and curl commands that work in a shell', async () => {
+  it('prints .env lines, a dashboard URL and commands that work in a shell', async () => {
     const running = start(['emulate', '--port', '0']);
     await running.until(READY);
     const output = running.stdout();
-    const [create, read] = curlLines(output);
-    expect(JSON.parse(await pasteCurl(create))).toMatchObject({
-      status: 'pending',
-      reference: 'order-42',
-    });
     // The same key returns the same link for a second paste.
-    expect(JSON.parse(await pasteCurl(create))).toMatchObject({
-      status: 'pending',
-      reference: 'order-42',
-    });
-    expect(JSON.parse(await pasteCurl(read))).toMatchObject({ status: 'pending', amount: 15000 });
+    for (let time = 0; time < 2; time++) {
+      const created = await runPrinted(running, 'links create');
+      expect(created).toMatchObject({ status: 'pending', reference: 'order-42' });
+    }
+    expect(await runPrinted(running, 'pay')).toMatchObject({ status: 'success', amount: 15_000 });
 
     const headers = { 'x-api-key': variable(output, 'PAYLINK_API_KEY') };
     expect(
@@ -78,8 +86,7 @@ describe('paylink emulate', () => {
       WEBHOOK_SECRET: SECRET,
     });
     await running.until(READY);
-    const [create] = curlLines(running.stdout());
-    await pay((JSON.parse(await pasteCurl(create)) as { url: string }).url);
+    await pay(running);
     await running.until(/\n\d\d:\d\d:\d\d {2}payment\.succeeded order-42 → 200 in \d+ ms\n/);
     expect(shop.credited).toEqual(['order-42']);
     await stop(running);
@@ -129,7 +136,7 @@ describe('paylink emulate', () => {
       'firstRetryDelay=20',
     ]);
     await running.until(READY);
-    await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
+    await pay(running);
     await running.until(new RegExp(`order-42 \\(2\\) → ${status}`));
     expect(running.stdout()).toMatch(
       new RegExp(`order-42 → ${status} .*\\n {10}.*${advice.source}`),
@@ -159,7 +166,7 @@ describe('paylink emulate', () => {
       headers: { 'x-api-key': started['apiKey']!, 'content-type': 'application/json' },
       body: JSON.stringify({ amount: 1, reference: 'order-\u001b[1m7', description: 'A basket' }),
     });
-    await pay(((await response.json()) as { url: string }).url);
+    await payOnPage(((await response.json()) as { url: string }).url);
     await running.until(/"number":2,"status":500/);
     status = 200;
     await running.until(/"acknowledged":true/);
@@ -182,35 +189,37 @@ describe('paylink emulate', () => {
     expect(running.stdout()).not.toContain('\u001b');
   });
 
-  it('does not print a given secret or key, and its curl commands read the key from the shell', async () => {
+  it('does not print a given secret or key, and its commands read the key from the environment', async () => {
     const env = { WEBHOOK_SECRET: SECRET, PAYLINK_API_KEY: API_KEY };
     const running = start(['emulate', '--port', '0'], env);
     await running.until(READY);
     const output = running.stdout();
     expect(output).not.toMatch(/^(WEBHOOK_SECRET|PAYLINK_API_KEY)=/m);
-    const [create, read] = curlLines(output);
-    expect(JSON.parse(await pasteCurl(create, { env }))).toMatchObject({ reference: 'order-42' });
-    expect(JSON.parse(await pasteCurl(read, { env }))).toMatchObject({ reference: 'order-42' });
+    await pay(running, env);
     await stop(running);
   });
 
   it.each([
-    ['.env', `PAYLINK_API_KEY=${API_KEY}`, []],
     ['.env', `export PAYLINK_API_KEY="${API_KEY}"\r\nOTHER=1`, []],
     ['my settings.env', `A=1\nPAYLINK_API_KEY='${API_KEY}'`, ['--dotenv', 'my settings.env']],
     ['key.txt', `${API_KEY}\n`, ['--api-key-file', 'key.txt']],
-  ])('prints curl commands that read the key from %s', async (name, content, args) => {
+  ])('prints commands that read the key from %s', async (name, content, args) => {
     const folder = newFolder();
     writeFileSync(join(folder, name), content);
     const running = start(['emulate', '--port', '0', ...args], {}, folder);
     await running.until(READY);
-    const [create, read] = curlLines(running.stdout());
-    expect(JSON.parse(await pasteCurl(create, { cwd: folder }))).toMatchObject({
-      reference: 'order-42',
-    });
-    expect(JSON.parse(await pasteCurl(read, { cwd: folder }))).toMatchObject({
-      reference: 'order-42',
-    });
+    await pay(running);
+    await stop(running);
+  });
+
+  it('prints the time of an answer that never came once', async () => {
+    const url = await serve(() => undefined);
+    const args = ['--port', '0', '--webhook', url, '--assume', 'deliveryTimeout=50'];
+    const running = start(['emulate', ...args]);
+    await running.until(READY);
+    await pay(running);
+    const [line] = await running.until(/order-42 → no answer .*\n/);
+    expect(line.match(/\d+ ms/g)).toHaveLength(1);
     await stop(running);
   });
 
@@ -226,7 +235,7 @@ describe('paylink emulate', () => {
       url.replace('127.0.0.1', 'shop.localhost'),
     ]);
     await running.until(READY);
-    await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
+    await pay(running);
     await running.until(
       /order-42 → 503 \(confirm_unavailable\) .*\n +The webhook could not ask the service/,
     );
@@ -236,7 +245,7 @@ describe('paylink emulate', () => {
   it('names NODE_EXTRA_CA_CERTS if the certificate of the webhook is not trusted', async () => {
     const running = start(['emulate', '--port', '0', '--webhook', await serveSelfSigned()]);
     await running.until(READY);
-    await pay((JSON.parse(await pasteCurl(curlLines(running.stdout())[0])) as { url: string }).url);
+    await pay(running);
     await running.until(
       /order-42 → the certificate of 127\.0\.0\.1:\d+ is not trusted .*NODE_EXTRA_CA_CERTS/,
     );
@@ -260,7 +269,7 @@ describe('paylink emulate', () => {
     ];
     const before = start(args, {}, folder);
     await before.until(READY);
-    await pay((JSON.parse(await pasteCurl(curlLines(before.stdout())[0])) as { url: string }).url);
+    await pay(before);
     await before.until(/order-42 \(3\) → 500/);
     before.child.kill('SIGKILL');
     await before.result();
@@ -268,9 +277,6 @@ describe('paylink emulate', () => {
     const after = start(args, {}, folder);
     await after.until(/order-42 \(\d+\) → 200/);
     expect(after.stdout()).not.toContain('→ 500');
-    expect(JSON.parse(await pasteCurl(curlLines(after.stdout())[1]))).toMatchObject({
-      status: 'success',
-    });
     await stop(after);
   });
 

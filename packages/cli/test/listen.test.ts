@@ -35,6 +35,40 @@ async function listen(
 }
 
 describe('paylink listen', () => {
+  it('answers 503 if the server switches protocols, and forwards the next delivery', async () => {
+    let isFirst = true;
+    const server = createServer((req, res) => {
+      if (!isFirst) return void res.writeHead(200).end();
+      isFirst = false;
+      req.socket.end(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n',
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { url, running } = await listen(origin);
+    expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
+    await running.until(/the server answered 101 \(Switching Protocols\)/);
+    expect((await deliver(url, BODY, sign(BODY))).status).toBe(200);
+  });
+
+  it('ends at Ctrl-C although the server does not answer', async () => {
+    let isAsked!: () => void;
+    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    const { url, running } = await listen(await serve(() => isAsked()));
+    const delivering = deliver(url, BODY, sign(BODY)).catch(() => undefined);
+    await asked;
+    const started = performance.now();
+    running.child.kill('SIGINT');
+    expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
+    expect(performance.now() - started).toBeLessThan(10_000);
+    await delivering;
+  });
+
   it('forwards a delivery byte for byte, returns the answer, and records the delivery for the owner only', async () => {
     const shop = await openShop();
     const { url, running, folder, recorded } = await listen(shop.url);
@@ -199,13 +233,13 @@ describe('paylink listen', () => {
         .on('end', () =>
           res
             .writeHead(503, { 'content-type': 'application/json' })
-            .end('{"error":"store_unavailable"}'),
+            .end('{"error":"orders_unavailable"}'),
         );
     });
     const { url, running } = await listen(target.replace('127.0.0.1', 'shop.localhost'));
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
     await running.until(
-      /→ 503 \(store_unavailable\).*\n +The store failed: check that the database is up/,
+      /→ 503 \(orders_unavailable\).*\n +Your `find` or `credit` failed: check the database/,
     );
   });
 

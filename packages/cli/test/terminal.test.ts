@@ -129,11 +129,7 @@ describe('at a terminal', () => {
 
   it.each([
     ['init', ['init'], /Write these files\? \[y\/N\] /],
-    [
-      'trigger',
-      ['trigger', 'payment.sucseeded', '--to', 'http://127.0.0.1:9/', '--reference', 'order-42'],
-      /\[y\/N\] /,
-    ],
+    ['doctor', ['doctor', '--module', 'payments.js'], /a database for tests\? \[y\/N\] /],
   ])(
     '%s does nothing if you answer its question with Ctrl-C or Ctrl-D',
     async (_, args, question) => {

@@ -34,7 +34,7 @@ import {
   SECRET_ENVIRONMENT,
   type SecretFlags,
 } from '../settings/settings.js';
-import { readVersion } from '../terminal/version.js';
+import { VERSION } from '../terminal/version.js';
 
 interface Flags extends CommonFlags, SecretFlags {
   readonly to?: string;
@@ -133,7 +133,7 @@ export function auditCommand(): Command {
 
 async function audit({ flags, output }: Run<Flags>): Promise<number> {
   const url = requireTarget(flags.to);
-  requireAllowedHost(url, flags.allowHost);
+  requireAllowedHost(url, flags.allowHost, 'if you own that server and it is not in production');
   const toStdout = [flags.json, flags.junit, flags.sarif].filter((format) => format === true);
   if (toStdout.length > 1)
     throw usageFailure('stdout takes one format: name a file for --junit and --sarif');
@@ -174,7 +174,7 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   await write(flags.junit, () => toJUnit(report), output);
   await write(
     flags.sarif,
-    () => `${JSON.stringify(toSarif(report, readVersion()), undefined, 2)}\n`,
+    () => `${JSON.stringify(toSarif(report, VERSION), undefined, 2)}\n`,
     output,
   );
   if (report.stopped?.reason === 'interrupted') return INTERRUPTED;

@@ -29,13 +29,12 @@ import { readFields } from '../receiver/notification.js';
 import type { Output } from '../terminal/output.js';
 import { text, type SafeText } from '../terminal/safe-text.js';
 import { untilStopped } from '../terminal/until-stopped.js';
-import { quoteForShell } from '../terminal/shell.js';
+import { NPX, quoteForShell } from '../terminal/shell.js';
 import {
   addApiKeyOptions,
   addSecretOptions,
   API_KEY_VARIABLE,
   BASE_URL_VARIABLE,
-  dotenvFileOf,
   findGivenApiKey,
   findGivenSecret,
   SECRET_ENVIRONMENT,
@@ -86,11 +85,11 @@ export function emulateCommand(): Command {
       '--assume <name=value>',
       "change the emulator's choice in an open point of the contract (can be repeated)",
       collect,
+    )
+    .option(
+      '--state <file>',
+      'keep links, payments and notifications in this file, through a restart or a kill',
     );
-  command.option(
-    '--state <file>',
-    'keep links, payments and notifications in this file, through a restart or a kill',
-  );
   addSecretOptions(command);
   addApiKeyOptions(command);
   runs<Flags>(command, emulate);
@@ -187,7 +186,9 @@ async function start(
     ...(flags.allowHost === undefined ? {} : { allowHosts: flags.allowHost }),
     ...(flags.allowRemote === undefined ? {} : { allowRemote: true }),
     ...(flags.state === undefined ? {} : { state: flags.state }),
-    ...(flags.assume === undefined ? {} : { assumed: readFields(flags.assume, '--assume') }),
+    ...(flags.assume === undefined
+      ? {}
+      : { assumed: readFields(flags.assume, '--assume', 'replayedKey=refuse') }),
   };
   try {
     return await startEmulator(options);
@@ -257,13 +258,14 @@ function generated(
   };
 }
 
-interface Context {
-  readonly flags: Flags;
-  readonly given: Given;
-  readonly output: Output;
-}
-
-function introduce(emulator: Emulator, { flags, given, output }: Context): void {
+function introduce(
+  emulator: Emulator,
+  {
+    flags,
+    given,
+    output,
+  }: { readonly flags: Flags; readonly given: Given; readonly output: Output },
+): void {
   const { paint } = output;
   const webhook = flags.webhook === undefined ? undefined : readUrl(flags.webhook, '--webhook');
   output.line(text`${paint.bold('The Payment Link Service, on your machine.')} No money moves.`);
@@ -288,12 +290,14 @@ function introduce(emulator: Emulator, { flags, given, output }: Context): void 
     output.line(paint.dim(`# kept in ${KEPT_SECRETS}, which git ignores`));
   }
   output.line();
-  const key = authorization(emulator, { flags, given, output });
-  output.line(paint.bold('Create a payment link, then open its "url" and pay:'));
-  output.line(createLine(emulator, key));
+  output.line(paint.bold('Create a payment link, then open it and pay:'));
+  output.line(
+    `${NPX} links create${serviceFlags(emulator, flags)} --reference order-42 --amount 15000 ` +
+      '--single-use --idempotency-key order-42',
+  );
   output.line();
-  output.line(paint.bold('Read the payment:'));
-  output.line(readLine(emulator, key));
+  output.line(paint.bold('Or act as the customer, in another terminal:'));
+  output.line(`${NPX} pay order-42${serviceFlags(emulator, flags)}`);
   output.line();
   output.line(paint.dim('Ctrl-C stops it.'));
 }
@@ -312,35 +316,17 @@ function showVariable(
     output.line(output.paint.dim(`# ${name}: set by ${given.source}`));
 }
 
-const SAMPLE = { amount: 15_000, reference: 'order-42', description: 'A basket', single_use: true };
-
-function createLine({ baseUrl }: Emulator, key: string): string {
-  const headers = [
-    key,
-    "-H 'Content-Type: application/json'",
-    `-H 'Idempotency-Key: ${SAMPLE.reference}'`,
+/** The flags with which other commands find this emulator and its key. */
+function serviceFlags({ baseUrl }: Emulator, { dotenv, apiKeyFile }: Flags): string {
+  const flags = [
+    ['--base-url', baseUrl],
+    ['--dotenv', dotenv],
+    ['--api-key-file', apiKeyFile],
   ];
-  const url = quoteForShell(`${baseUrl}/v1/payment-links`);
-  return `curl -sS -X POST ${url} ${headers.join(' ')} -d ${quoteForShell(JSON.stringify(SAMPLE))}`;
-}
-
-function readLine({ baseUrl }: Emulator, key: string): string {
-  return `curl -sS ${quoteForShell(`${baseUrl}/v1/payments/${SAMPLE.reference}`)} ${key}`;
-}
-
-/** Returns the header for curl. The shell reads a key that the user set from the environment. */
-function authorization({ apiKey }: Emulator, { flags, given }: Context): string {
-  if (given.apiKey === undefined) return `-H ${quoteForShell(`Authorization: Bearer ${apiKey}`)}`;
-  const { source } = given.apiKey;
-  const dotenv = dotenvFileOf(source);
-  const key =
-    source === '--api-key-file' && flags.apiKeyFile !== '-'
-      ? `$(cat ${quoteForShell(flags.apiKeyFile!)})`
-      : dotenv === undefined
-        ? `$${API_KEY_VARIABLE}`
-        : `$(sed -nE 's/^(export +)?${API_KEY_VARIABLE} *= *//p' ${quoteForShell(dotenv)} | ` +
-          `tr -d \\"\\'\\\\r)`;
-  return `-H "Authorization: Bearer ${key}"`;
+  return flags
+    .filter((flag): flag is [string, string] => flag[1] !== undefined && flag[1] !== '-')
+    .map(([name, value]) => ` ${name} ${quoteForShell(value)}`)
+    .join('');
 }
 
 function log(attempt: LoggedAttempt, output: Output): void {
@@ -351,16 +337,18 @@ function log(attempt: LoggedAttempt, output: Output): void {
 }
 
 function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
-  const { at, event, reference, number, status, code, error, durationMs, acknowledged, retryInMs } =
-    attempt;
+  const { at, event, reference, number, status, code, error, durationMs, retryInMs } = attempt;
   const subject = text`${event} ${reference}${number > 1 ? ` (${number})` : ''}`;
   const answer =
     status === undefined
-      ? (error ?? 'no answer')
-      : `${status}${code === undefined ? '' : ` (${code})`}`;
-  const outcome = acknowledged ? paint.green(answer) : paint.red(answer);
+      ? paint.red(error ?? 'no answer')
+      : (attempt.acknowledged ? paint.green : paint.red)(
+          `${status}${code === undefined ? '' : ` (${code})`}`,
+        );
+  // The reason of a missing answer names its time already.
+  const time = status === undefined ? '' : text` ${paint.dim(`in ${durationMs} ms`)}`;
   const again = retryInMs === undefined ? '' : `, again in ${(retryInMs / 1_000).toFixed(1)} s`;
-  return text`${paint.dim(at.slice(11, 19))}  ${subject} → ${outcome} ${paint.dim(`in ${durationMs} ms`)}${again}`;
+  return text`${paint.dim(at.slice(11, 19))}  ${subject} → ${answer}${time}${again}`;
 }
 
 /** Logs a request to the API without its body, which the dashboard shows. */

@@ -1,15 +1,12 @@
-import { lstatSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { runs, type CommonFlags, type Run } from '../terminal/action.js';
 import { EXIT, INTERRUPTED, usageFailure } from '../terminal/failure.js';
 import { teach, USAGE_EXIT } from '../terminal/help.js';
 import { diffLines } from './diff.js';
-import { refuseLinksOut } from './inside.js';
 import { nextSteps } from './next-steps.js';
 import { planOf, type PlannedFile } from './plan.js';
 import { FRAMEWORKS, readProject } from './project.js';
+import { refuseUnwritable, writeFiles } from './writing.js';
 import type { Output } from '../terminal/output.js';
 import { agreesTo } from '../terminal/question.js';
 import { text } from '../terminal/safe-text.js';
@@ -26,9 +23,8 @@ export function initCommand(): Command {
     .summary('add the webhook, the credit, their test and the emulator to your project')
     .description(
       'Finds the framework and the database of the project in this folder. Writes the webhook, ' +
-        'the credit that runs once, the return page, a test, the lines that .env lacks, ' +
-        'and a script ' +
-        'that starts the emulator. Shows the changes and asks first. Installs nothing.',
+        'the credit on your database, the return page, a test, the lines that .env lacks, and a ' +
+        'script that starts the emulator. Shows the changes and asks first. Installs nothing.',
     )
     .option(
       '--framework <name>',
@@ -60,16 +56,16 @@ export function initCommand(): Command {
 async function init({ flags, output }: Run<Flags>): Promise<number> {
   const project = readProject(process.cwd(), flags.framework);
   const { files, names } = planOf(project);
-  for (const file of files) refuseLinks(project.folder, file);
+  refuseUnwritable(project.folder, files);
   const next = nextSteps(project, names);
   const language = project.isTypeScript ? 'TypeScript' : 'JavaScript';
-  const store = project.database === 'memory' ? 'no PostgreSQL' : 'PostgreSQL';
-  output.line(text`${output.paint.bold(project.framework)}, ${language}, ${store}`);
+  const { recipe } = project.database;
+  output.line(text`${output.paint.bold(project.framework)}, ${language}, orders in ${recipe}`);
   output.line();
   for (const file of files) show(file, output);
   if (flags.dryRun !== true) {
     if (files.length > 0 && flags.yes !== true && !(await agrees(files))) return EXIT.failed;
-    for (const file of files) await write(project.folder, file);
+    writeFiles(project.folder, files);
   }
   output.line(
     output.paint.bold(
@@ -80,10 +76,10 @@ async function init({ flags, output }: Run<Flags>): Promise<number> {
           : 'Written. Then:',
     ),
   );
-  for (const line of next) output.line(text`  ${line}`);
+  for (const line of next.flatMap((each) => each.split('\n'))) output.line(text`  ${line}`);
   output.document({
     framework: project.framework,
-    database: project.database,
+    database: recipe,
     written: flags.dryRun !== true,
     files: files.map(({ path, overwrites }) => ({ path, overwrites })),
     next,
@@ -114,24 +110,4 @@ async function agrees(files: readonly PlannedFile[]): Promise<boolean> {
   return agreesTo(
     lost.length === 0 ? 'Write these files?' : `Write these files, over your ${lost.join(', ')}?`,
   );
-}
-
-/** @throws Failure for a link out of the folder, and for every link to a file with secrets */
-function refuseLinks(folder: string, { path, isSecret }: PlannedFile): void {
-  refuseLinksOut(folder, path);
-  const found = lstatSync(join(folder, path), { throwIfNoEntry: false });
-  if (isSecret !== true || found?.isSymbolicLink() !== true) return;
-  throw usageFailure(
-    `nothing was written: ${path} is a symbolic link, perhaps to a file that git keeps`,
-    'replace the link by a file, then run the command again',
-  );
-}
-
-async function write(folder: string, planned: PlannedFile): Promise<void> {
-  refuseLinks(folder, planned);
-  const { path, after, isSecret } = planned;
-  const file = join(folder, path);
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, after);
-  if (isSecret === true) await chmod(file, 0o600);
 }

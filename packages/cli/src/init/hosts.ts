@@ -9,6 +9,8 @@ export const WEBHOOK = '/webhooks/payments';
 export interface Host {
   /** The Paylink package. */
   readonly adapter: string;
+  /** The export of `routes` that the test imports. */
+  readonly entry: string;
   readonly routes: string;
   /** The line that mounts the routes. The command prints it at the end. */
   readonly mount: string;
@@ -22,8 +24,9 @@ export interface Host {
 }
 
 const SECRET = "{ secret: process.env['WEBHOOK_SECRET'] }";
-const MONEY =
-  "import { orderStatus } from './payment-orders';\nimport { payments } from './payments';";
+const MONEY = "import { payments } from './payments';";
+/** The line in front of the line that mounts the routes. */
+const IMPORT = "import { paymentRoutes } from './payment-webhook';\n";
 const PAGE =
   '// The page that the customer returns to. Check first that the order is of this customer.';
 
@@ -31,43 +34,45 @@ const ON_SERVER = {
   imports:
     "import { createServer‹, type Server› } from 'node:http';\n‹import type { AddressInfo " +
     "} from 'node:net';\n›",
-  close: '  server.closeAllConnections();\n  server.close();\n',
+  close: '  server?.closeAllConnections();\n  server?.close();\n',
 };
 
 /** Listens with `listener`, and sends deliveries to that server. */
-const listening = (listener: string): string => `  server = createServer(${listener});
-  await new Promise‹<void>›((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address()‹ as AddressInfo›;
-  const url = \`http://127.0.0.1:\${port}${WEBHOOK}\`;
+const listening = (listener: string): string => `  const listener = createServer(${listener});
+  server = listener;
+  await new Promise‹<void>›((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const address = listener.address()‹ as AddressInfo›;
+  const url = \`http://127.0.0.1:\${address.port}${WEBHOOK}\`;
   deliver = async (delivery) => (await delivery.send(url)).status;
 `;
 
 export const HOSTS: Readonly<Record<Framework, Host>> = {
   express: {
     adapter: 'express',
+    entry: 'paymentRoutes',
     routes: `import { Router } from 'express';
 import { paymentWebhook } from '@paylink/express';
 ${MONEY}
 
 export const paymentRoutes‹: Router› = Router();
 
-paymentRoutes.post('${WEBHOOK}', paymentWebhook(${SECRET}, payments));
+paymentRoutes.post('${WEBHOOK}', paymentWebhook(${SECRET}, payments.receive));
 
 ${PAGE}
 paymentRoutes.get('/payments/:reference', (req, res, next) => {
-  orderStatus(req.params.reference).then((status) => res.json({ status }), next);
+  payments.settle(req.params.reference).then(({ status }) => res.json({ status }), next);
 });
 `,
-    mount: 'app.use(paymentRoutes);   // above every body parser',
+    mount: `${IMPORT}app.use(paymentRoutes);   // above every body parser`,
     test: {
       ...ON_SERVER,
       imports: `${ON_SERVER.imports}import express from 'express';\n`,
-      start: `  const { paymentRoutes } = await import('./payment-webhook');
-${listening('express().use(paymentRoutes)')}`,
+      start: listening('express().use(paymentRoutes)'),
     },
   },
   fastify: {
     adapter: 'fastify',
+    entry: 'paymentRoutes',
     routes: `import { paymentWebhook } from '@paylink/fastify';
 ‹import type { FastifyInstance } from 'fastify';
 ›${MONEY}
@@ -75,19 +80,19 @@ ${listening('express().use(paymentRoutes)')}`,
 export async function paymentRoutes(app‹: FastifyInstance›)‹: Promise<void>› {
   // An encapsulated plugin: your other routes keep their body parsers.
   const secret = process.env['WEBHOOK_SECRET'];
-  await app.register(paymentWebhook({ url: '${WEBHOOK}', secret }, payments));
+  await app.register(paymentWebhook({ url: '${WEBHOOK}', secret }, payments.receive));
 
   ${PAGE}
-  app.get‹<{ Params: { reference: string } }>›('/payments/:reference', async (request) => ({
-    status: await orderStatus(request.params.reference),
-  }));
+  app.get‹<{ Params: { reference: string } }>›('/payments/:reference', async (request) => {
+    const { status } = await payments.settle(request.params.reference);
+    return { status };
+  });
 }
 `,
-    mount: 'await app.register(paymentRoutes);',
+    mount: `${IMPORT}await app.register(paymentRoutes);`,
     test: {
       imports: "import fastify from 'fastify';\n",
-      start: `  const { paymentRoutes } = await import('./payment-webhook');
-  const app = fastify();
+      start: `  const app = fastify();
   await app.register(paymentRoutes);
   deliver = async (delivery) => (await app.inject(delivery.toInject('${WEBHOOK}'))).statusCode;
 `,
@@ -95,11 +100,12 @@ export async function paymentRoutes(app‹: FastifyInstance›)‹: Promise<void
   },
   koa: {
     adapter: 'koa',
+    entry: 'paymentRoutes',
     routes: `import { paymentWebhook } from '@paylink/koa';
 ‹import type { Context, Next } from 'koa';
 ›${MONEY}
 
-const webhook = paymentWebhook(${SECRET}, payments);
+const webhook = paymentWebhook(${SECRET}, payments.receive);
 
 export async function paymentRoutes(ctx‹: Context›, next‹: Next›)‹: Promise<void>› {
   if (ctx.path === '${WEBHOOK}') {
@@ -112,90 +118,98 @@ export async function paymentRoutes(ctx‹: Context›, next‹: Next›)‹: Pr
     await next();
     return;
   }
-  ctx.body = { status: await orderStatus(reference) };
+  const { status } = await payments.settle(reference);
+  ctx.body = { status };
 }
 `,
-    mount: 'app.use(paymentRoutes);   // above every body parser',
+    mount: `${IMPORT}app.use(paymentRoutes);   // above every body parser`,
     test: {
       ...ON_SERVER,
       imports: `${ON_SERVER.imports}import Koa from 'koa';\n`,
-      start: `  const { paymentRoutes } = await import('./payment-webhook');
-${listening('new Koa().use(paymentRoutes).callback()')}`,
+      start: listening('new Koa().use(paymentRoutes).callback()'),
     },
   },
   hono: {
     adapter: 'hono',
+    entry: 'paymentRoutes',
     routes: `import { Hono } from 'hono';
 import { paymentWebhook } from '@paylink/hono';
 ${MONEY}
 
 export const paymentRoutes = new Hono();
 
-paymentRoutes.post('${WEBHOOK}', paymentWebhook(${SECRET}, payments));
+paymentRoutes.post('${WEBHOOK}', paymentWebhook(${SECRET}, payments.receive));
 
 ${PAGE}
-paymentRoutes.get('/payments/:reference', async (c) =>
-  c.json({ status: await orderStatus(c.req.param('reference')) }),
-);
+paymentRoutes.get('/payments/:reference', async (c) => {
+  const { status } = await payments.settle(c.req.param('reference'));
+  return c.json({ status });
+});
 `,
-    mount: "app.route('/', paymentRoutes);   // above middleware that reads the body",
+    mount: `${IMPORT}app.route('/', paymentRoutes);   // above middleware that reads the body`,
     test: {
       imports: '',
-      start: `  const { paymentRoutes } = await import('./payment-webhook');
-  deliver = async (delivery) =>
+      start: `  deliver = async (delivery) =>
     (await paymentRoutes.request(delivery.toRequest('http://localhost${WEBHOOK}'))).status;
 `,
     },
   },
   nest: {
     adapter: 'nest',
-    routes: `import { Controller, Get, Module, Param, Post } from '@nestjs/common';
-import { PaymentEvent, PaymentWebhook, type WebhookEvent } from '@paylink/nest';
+    entry: 'PaymentsModule',
+    routes: `import { Controller, Get, Module, Param } from '@nestjs/common';
+import { PaymentWebhookModule } from '@paylink/nest';
 ${MONEY}
 
 @Controller()
 export class PaymentsController {
-  @Post('${WEBHOOK.slice(1)}')
-  @PaymentWebhook(${SECRET})
-  async receive(@PaymentEvent() event: WebhookEvent): Promise<void> {
-    await payments.receive(event);
-  }
-
   ${PAGE}
   @Get('payments/:reference')
   async read(@Param('reference') reference: string): Promise<{ status: string }> {
-    return { status: await orderStatus(reference) };
+    const { status } = await payments.settle(reference);
+    return { status };
   }
 }
 
-@Module({ controllers: [PaymentsController] })
+// In front of the parsers, and without the global prefix.
+const webhook = PaymentWebhookModule.forRootAsync({
+  useFactory: () => ({
+    url: '${WEBHOOK}',
+    secret: process.env['WEBHOOK_SECRET'],
+    handlers: payments.receive,
+  }),
+});
+
+@Module({ imports: [webhook], controllers: [PaymentsController] })
 export class PaymentsModule {}
 `,
-    mount: '@Module({ imports: [PaymentsModule] }) in your AppModule',
+    mount:
+      "import { PaymentsModule } from './payment-webhook';\n" +
+      '@Module({ imports: [PaymentsModule] })   // on your AppModule',
     test: {
       imports: `import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 `,
-      start: `  const { PaymentsModule } = await import('./payment-webhook');
-  app = await NestFactory.create(PaymentsModule, { rawBody: true, logger: false });
+      start: `  app = await NestFactory.create(PaymentsModule, { logger: false });
   await app.listen(0, '127.0.0.1');
   const url = \`\${await app.getUrl()}${WEBHOOK}\`;
   deliver = async (delivery) => (await delivery.send(url)).status;
 `,
-      close: '  await app.close();\n',
+      close: '  await app?.close();\n',
     },
   },
   lambda: {
     adapter: 'lambda',
+    entry: 'webhook',
     routes: `import { paymentWebhook } from '@paylink/lambda';
 ${MONEY}
 
-export const webhook = paymentWebhook(${SECRET}, payments);
+export const webhook = paymentWebhook(${SECRET}, payments.receive);
 
 ${PAGE}
 export async function returnPage(event‹: { pathParameters?: { reference?: string } }›) {
-  const status = await orderStatus(event.pathParameters?.reference ?? '');
+  const { status } = await payments.settle(event.pathParameters?.reference ?? '');
   return {
     statusCode: 200,
     headers: { 'content-type': 'application/json' },
@@ -208,8 +222,7 @@ export async function returnPage(event‹: { pathParameters?: { reference?: stri
       'binaryMediaTypes of a REST API: */*',
     test: {
       imports: '',
-      start: `  const { webhook } = await import('./payment-webhook');
-  deliver = async ({ headers, rawBody }) => {
+      start: `  deliver = async ({ headers, rawBody }) => {
     const body = rawBody.toString('base64');
     return (await webhook({ httpMethod: 'POST', headers, body, isBase64Encoded: true })).statusCode;
   };
@@ -218,43 +231,46 @@ export async function returnPage(event‹: { pathParameters?: { reference?: stri
   },
   'next-app': {
     adapter: 'next',
+    entry: 'POST',
     routes: `import { paymentWebhook } from '@paylink/next';
 import { payments } from './payments';
 
-export const POST = paymentWebhook(${SECRET}, payments);
+export const POST = paymentWebhook(${SECRET}, payments.receive);
 `,
     mount: '',
     test: {
       imports: '',
-      start: `  const { POST } = await import('./payment-webhook');
-  deliver = async (delivery) =>
+      start: `  deliver = async (delivery) =>
     (await POST(delivery.toRequest('http://localhost/api${WEBHOOK}'))).status;
 `,
     },
   },
   'next-pages': {
     adapter: 'next',
+    entry: 'webhook',
     routes: `import { paymentWebhookApi } from '@paylink/next/pages';
 import { payments } from './payments';
 
-export const webhook = paymentWebhookApi(${SECRET}, payments);
+export const webhook = paymentWebhookApi(${SECRET}, payments.receive);
 `,
     mount: '',
     test: {
       ...ON_SERVER,
       imports:
         `${ON_SERVER.imports}‹import type { NextApiRequest, NextApiResponse } from ` + `'next';\n›`,
-      start: `  const { webhook } = await import('./payment-webhook');
-${listening('(req, res) => void webhook(req‹ as NextApiRequest›, res‹ as NextApiResponse›)')}`,
+      start: listening(
+        '(req, res) => void webhook(req‹ as NextApiRequest›, res‹ as NextApiResponse›)',
+      ),
     },
   },
   node: {
     adapter: 'node',
+    entry: 'paymentRoutes',
     routes: `‹import type { IncomingMessage, ServerResponse } from 'node:http';
 ›import { paymentWebhook } from '@paylink/node';
 ${MONEY}
 
-const webhook = paymentWebhook(${SECRET}, payments);
+const webhook = paymentWebhook(${SECRET}, payments.receive);
 
 /** Answers the webhook and the return page. Returns false for all other requests. */
 export async function paymentRoutes(
@@ -270,7 +286,7 @@ export async function paymentRoutes(
   const reference = /^\\/payments\\/([\\w-]+)$/.exec(path)?.[1];
   if (reference === undefined || req.method !== 'GET') return false;
   try {
-    const status = await orderStatus(reference);
+    const { status } = await payments.settle(reference);
     res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ status }));
   } catch (error) {
     console.error(error);
@@ -279,12 +295,10 @@ export async function paymentRoutes(
   return true;
 }
 `,
-    mount:
-      'http.createServer(async (req, res) => { if (await paymentRoutes(req, res)) return; … })',
+    mount: `${IMPORT}createServer(async (req, res) => { if (await paymentRoutes(req, res)) return; … })`,
     test: {
       ...ON_SERVER,
-      start: `  const { paymentRoutes } = await import('./payment-webhook');
-${listening('(req, res) => void paymentRoutes(req, res)')}`,
+      start: listening('(req, res) => void paymentRoutes(req, res)'),
     },
   },
 };
@@ -296,14 +310,15 @@ export const NEXT_ROUTES = {
 `,
     'app/api/payments/[reference]/route': (
       lib: string,
-    ) => `import { orderStatus } from '${lib}/payment-orders';
+    ) => `import { payments } from '${lib}/payments';
 
 ${PAGE}
 export async function GET(
   _request‹: Request›,
   { params }‹: { params: Promise<{ reference: string }> }›,
 )‹: Promise<Response>› {
-  return Response.json({ status: await orderStatus((await params).reference) });
+  const { status } = await payments.settle((await params).reference);
+  return Response.json({ status });
 }
 `,
   },
@@ -318,14 +333,15 @@ export default webhook;
     'pages/api/payments/[reference]': (
       lib: string,
     ) => `‹import type { NextApiRequest, NextApiResponse } from 'next';
-›import { orderStatus } from '${lib}/payment-orders';
+›import { payments } from '${lib}/payments';
 
 ${PAGE}
 export default async function handler(
   req‹: NextApiRequest›,
   res‹: NextApiResponse›,
 )‹: Promise<void>› {
-  res.json({ status: await orderStatus(String(req.query['reference'])) });
+  const { status } = await payments.settle(String(req.query['reference']));
+  res.json({ status });
 }
 `,
   },

@@ -1,10 +1,12 @@
 /** The steps that `paylink init` leaves to the user. */
-import { readVersion } from '../terminal/version.js';
+import { NPX } from '../terminal/shell.js';
+import { VERSION } from '../terminal/version.js';
+import { loadsDotenv } from './code.js';
 import { isTrackedByGit } from './git.js';
 import { HOSTS } from './hosts.js';
-import { loadsDotenv, MEMORY_LINE } from './money.js';
-import { SCRIPT, webhookUrl, type CodeFiles } from './plan.js';
+import { SCRIPT, styleOf, webhookUrl, type CodeFiles } from './plan.js';
 import type { Project } from './project.js';
+import { render } from './render.js';
 
 /** The version of packages before their first release. */
 const UNPUBLISHED = '0.0.0';
@@ -16,67 +18,92 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     ...(isTrackedByGit(project.folder, '.env')
       ? ['git rm --cached .env   # git tracks the file with your secrets']
       : []),
-    ...(database === 'memory'
-      ? []
-      : [
-          `set DATABASE_URL in .env, and the names of your table in ${files.credit} and ` +
-            files.orders,
-          node(project, files.migration),
-        ]),
+    ...databaseLines(project, files),
     testLine(project, files.test),
     ...mountLines(project),
     `${commands.run} ${SCRIPT}   # the payment service on your machine, beside your server${
       framework === 'lambda' ? '' : `, which must answer at ${webhookUrl(project)}`
     }`,
-    `call createOrder of ${files.orders} in your checkout, and reconcileOrders every few minutes`,
-    ...(database === 'memory'
-      ? [
-          `before customers pay: replace "${MEMORY_LINE}" in ${files.payments}. A restart ` +
-            'forgets ' +
-            `which orders were credited. For PostgreSQL: ${commands.install} pg, then ` +
-            'paylink init --yes',
-        ]
-      : []),
+    `call checkout of ${files.checkout} where a customer buys, and schedule every few minutes:`,
+    `${NPX} reconcile --module ./${files.payments} --dotenv .env`,
+    ...(database.recipe === 'memory' ? [memoryLine(project, files)] : []),
   ];
 }
 
+function memoryLine({ database }: Project, { orders }: CodeFiles): string {
+  const found =
+    database.unsupported === undefined
+      ? 'no database was found'
+      : `${database.unsupported} has no recipe in this command`;
+  return `before customers pay: ${found}, so ${orders} keeps orders in memory, and a restart forgets them. Replace that file`;
+}
+
+function databaseLines(project: Project, { orders, table }: CodeFiles): string[] {
+  const { database } = project;
+  if (database.recipe === 'memory') return [];
+  const isServer = database.dialect !== 'sqlite';
+  const address = isServer
+    ? 'set DATABASE_URL in .env, and TEST_DATABASE_URL to another database: the test writes orders'
+    : 'set DATABASE_FILE in .env';
+  if (database.createTable === undefined) {
+    return [
+      address,
+      `if your schema.prisma has no orders, add the model, then migrate both databases:\n${MODEL}`,
+    ];
+  }
+  return [
+    address,
+    `if your orders have a table, delete createTable of ${orders}, and name your columns there`,
+    `${node(project, table)}   # creates the table`,
+  ];
+}
+
+const MODEL = `  model Order {
+    reference String    @id
+    amount    BigInt
+    currency  String
+    createdAt DateTime  @default(now()) @map("created_at")
+    paidAt    DateTime? @map("paid_at")
+    @@map("orders")
+  }`;
+
 function installLines(project: Project): string[] {
   const { commands, framework, isTypeScript, testRunner, database } = project;
-  const { dependencies, devDependencies } = project.manifest;
-  const known = { ...dependencies, ...devDependencies };
-  const absent = (names: readonly string[]): string[] => names.filter((name) => !(name in known));
-  const needsTsx = isTypeScript && (testRunner === 'node:test' || database !== 'memory');
+  const { dependencies = {}, devDependencies = {} } = project.manifest;
+  // A package for development is missing in production.
+  const absent = (names: readonly string[]): string[] =>
+    names.filter((name) => !(name in dependencies));
+  const absentForDevelopment = (names: readonly string[]): string[] =>
+    names.filter((name) => !(name in dependencies) && !(name in devDependencies));
+  const needsTsx =
+    isTypeScript && (testRunner === 'node:test' || database.createTable !== undefined);
   const ours = absent(
-    [
-      HOSTS[framework].adapter,
-      'client',
-      'payments',
-      ...(database === 'memory' ? [] : ['postgres']),
-    ].map((name) => `@paylink/${name}`),
+    [HOSTS[framework].adapter, 'client', 'payments'].map((name) => `@paylink/${name}`),
   );
-  const oursForDevelopment = absent(['@paylink/cli', '@paylink/emulator', '@paylink/testing']);
-  const others = absent(database === 'memory' ? [] : [database]);
-  const othersForDevelopment = absent([
+  const oursForDevelopment = absentForDevelopment(
+    ['cli', 'emulator', 'testing'].map((name) => `@paylink/${name}`),
+  );
+  const others = absent(database.packages);
+  const othersForDevelopment = absentForDevelopment([
     ...(needsTsx ? ['tsx'] : []),
-    ...(isTypeScript ? ['@types/node'] : []),
-    ...(isTypeScript && database === 'pg' ? ['@types/pg'] : []),
+    ...(isTypeScript ? ['@types/node', ...(database.types ?? [])] : []),
     ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
   ]);
   const line = (command: string, names: readonly string[]): string[] =>
     names.length === 0 ? [] : [`${command} ${names.join(' ')}`];
-  if (readVersion() !== UNPUBLISHED)
+  if (VERSION !== UNPUBLISHED) {
     return [
       ...line(commands.install, [...ours, ...others]),
       ...line(commands.installDev, [...oursForDevelopment, ...othersForDevelopment]),
     ];
+  }
   const packed = [...ours, ...oursForDevelopment].map((name) => name.replace('@paylink/', ''));
   return [
     ...(packed.length === 0
       ? []
       : [
-          `npx -y pnpm@10 pack:all ${packed.join(' ')}   # in a clone of Paylink, because ` +
-            'no registry has ' +
-            'the packages yet: run the lines that it prints in this folder',
+          `npx -y pnpm@10 pack:all ${packed.join(' ')}   # in a clone of Paylink, because no ` +
+            'registry has the packages yet: run the lines that it prints in this folder',
         ]),
     ...line(commands.install, others),
     ...line(commands.installDev, othersForDevelopment),
@@ -84,9 +111,8 @@ function installLines(project: Project): string[] {
 }
 
 function node(project: Project, file: string, option = ''): string {
-  const { isTypeScript } = project;
   const dotenv = loadsDotenv(project) || option !== '' ? '' : '--env-file=.env ';
-  return `node ${dotenv}${isTypeScript ? '--import tsx ' : ''}${option}${file}`;
+  return `node ${dotenv}${project.isTypeScript ? '--import tsx ' : ''}${option}${file}`;
 }
 
 function testLine(project: Project, test: string): string {
@@ -101,23 +127,17 @@ function testLine(project: Project, test: string): string {
 }
 
 function mountLines(project: Project): string[] {
-  const { framework, parser, prefix, withoutRawBody } = project;
+  const { framework, parser, prefix } = project;
   const { mount } = HOSTS[framework];
   return [
-    ...(mount === '' ? [] : [mount]),
-    ...(withoutRawBody === undefined
-      ? []
-      : [
-          `${withoutRawBody.at}: write NestFactory.create(…, { rawBody: true }), or the ` +
-            'webhook answers 500',
-        ]),
+    ...(mount === '' ? [] : [render(mount, styleOf(project)).trimEnd()]),
     ...(parser === undefined
       ? []
-      : framework === 'nest'
-        ? [`${parser.at} mounts a body parser: use app.useBodyParser(), which keeps the raw bytes`]
-        : [`${parser.at} mounts a body parser: mount the routes above that line`]),
+      : [`${parser.at} mounts a body parser: mount the routes above that line`]),
     ...(prefix === ''
       ? []
-      : [`the routes are below the global prefix ${prefix}, also in SHOP_URL`]),
+      : [
+          `the return page is below the global prefix ${prefix}, as SHOP_URL says; the webhook is not`,
+        ]),
   ];
 }

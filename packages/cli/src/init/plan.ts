@@ -5,10 +5,18 @@ import { join, posix } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isIgnoredByGit } from './git.js';
 import { HOSTS, NEXT_ROUTES, WEBHOOK } from './hosts.js';
-import { creditFile, MIGRATION, ordersFile, paymentsFile } from './money.js';
+import {
+  checkoutFile,
+  DOTENV,
+  isNext,
+  loadsDotenv,
+  ordersFile,
+  paymentsFile,
+  TABLE_FILE,
+} from './code.js';
 import type { Project } from './project.js';
 import { render, type Style } from './render.js';
-import { testFile } from './test-file.js';
+import { testFile, testSettingsFile } from './test-file.js';
 
 export interface PlannedFile {
   /** The path inside the project, with slashes. */
@@ -26,40 +34,42 @@ export interface Plan {
   readonly names: CodeFiles;
 }
 
-/** The paths of the files that the user edits. */
+/** The paths of the files that the next steps name. */
 export interface CodeFiles {
   readonly payments: string;
-  readonly credit: string;
   readonly orders: string;
+  readonly checkout: string;
+  readonly table: string;
   readonly test: string;
-  readonly migration: string;
 }
 
 export function planOf(project: Project): Plan {
   const { framework, folder, database } = project;
   const style = styleOf(project);
   const extension = extensionOf(project);
-  const code = [project.source, framework.startsWith('next') ? 'lib' : ''];
-  const inCode = (name: string): string => posix.join(...code, `${name}.${extension}`);
+  const inCode = (name: string): string =>
+    posix.join(project.source, isNext(project) ? 'lib' : '', `${name}.${extension}`);
   const whole = (path: string, template: string): PlannedFile => {
     const [before, after] = [read(folder, path), render(template, style)];
     return { path, before, after, overwrites: before !== undefined && before !== after };
   };
   const names: CodeFiles = {
     payments: inCode('payments'),
-    credit: inCode('credit-order'),
-    orders: inCode('payment-orders'),
+    orders: inCode('orders'),
+    checkout: inCode('checkout'),
+    table: inCode('create-orders-table'),
     // Nest's own projects look for `.spec.ts`.
     test: inCode(`payment-webhook.${framework === 'nest' ? 'spec' : 'test'}`),
-    migration: inCode('migrate-payments'),
   };
   const files = [
-    whole(names.payments, paymentsFile(project)),
-    whole(names.credit, creditFile(project)),
+    ...(loadsDotenv(project) ? [whole(inCode('load-env'), DOTENV)] : []),
     whole(names.orders, ordersFile(project)),
-    ...(database === 'memory' ? [] : [whole(names.migration, MIGRATION)]),
+    whole(names.payments, paymentsFile(project)),
+    whole(names.checkout, checkoutFile(project)),
+    ...(database.createTable === undefined ? [] : [whole(names.table, TABLE_FILE)]),
     whole(inCode('payment-webhook'), HOSTS[framework].routes),
     ...nextRoutes(project).map(([path, template]) => whole(path, template)),
+    whole(inCode('payment-test-settings'), testSettingsFile(project)),
     whole(names.test, testFile(project)),
     environment(project),
     ignored(folder),
@@ -73,7 +83,7 @@ function extensionOf({ isTypeScript, isModule, framework }: Project): string {
   return framework.startsWith('next') && !isModule ? 'mjs' : 'js';
 }
 
-function styleOf(project: Project): Style {
+export function styleOf(project: Project): Style {
   const { isTypeScript, isModule, framework } = project;
   const isNext = framework.startsWith('next');
   const isEsm = isTypeScript || isModule || isNext;
@@ -100,18 +110,28 @@ function read(folder: string, path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
+const ADDRESSES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  postgres: {
+    DATABASE_URL: 'postgres://postgres@127.0.0.1:5432/postgres',
+    TEST_DATABASE_URL: 'postgres://postgres@127.0.0.1:5432/test',
+  },
+  mysql: {
+    DATABASE_URL: 'mysql://root@127.0.0.1:3306/shop',
+    TEST_DATABASE_URL: 'mysql://root@127.0.0.1:3306/test',
+  },
+  sqlite: { DATABASE_FILE: 'shop.db' },
+};
+
 /** Adds missing lines and keeps existing lines. */
-function environment({ folder, database, port }: Project): PlannedFile {
+function environment({ folder, database, port, prefix }: Project): PlannedFile {
   const before = read(folder, '.env');
   const known = parseEnv(before ?? '');
   const wanted = {
     WEBHOOK_SECRET: randomBytes(32).toString('hex'),
     PAYLINK_API_KEY: `sk_live_${randomBytes(6).toString('hex')}.${randomBytes(24).toString('hex')}`,
     PAYLINK_BASE_URL: 'http://127.0.0.1:4010/api',
-    SHOP_URL: `http://localhost:${port}`,
-    ...(database === 'memory'
-      ? {}
-      : { DATABASE_URL: 'postgres://postgres@127.0.0.1:5432/postgres' }),
+    SHOP_URL: `http://localhost:${port}${prefix}`,
+    ...ADDRESSES[database.dialect ?? 'none'],
   };
   const missing = Object.entries(wanted).filter(([name]) => !known[name]);
   const lines = missing.map(([name, value]) => `${name}=${value}\n`).join('');
@@ -120,8 +140,10 @@ function environment({ folder, database, port }: Project): PlannedFile {
 
 function ignored(folder: string): PlannedFile {
   const before = read(folder, '.gitignore');
-  const isIgnored =
-    isIgnoredByGit(folder, '.env') ?? (before ?? '').split(/\r?\n/).includes('.env');
+  const lines = (before ?? '').split(/\r?\n/);
+  // The last line that names the file decides.
+  const isListed = lines.lastIndexOf('.env') > lines.lastIndexOf('!.env');
+  const isIgnored = isIgnoredByGit(folder, '.env') ?? isListed;
   const after = isIgnored ? (before ?? '') : joined(before, '.env\n');
   return { path: '.gitignore', before: before ?? '', after, overwrites: false };
 }
@@ -133,8 +155,8 @@ function joined(before: string | undefined, lines: string): string {
 
 export const SCRIPT = 'payments';
 
-export function webhookUrl({ framework, prefix, port }: Project): string {
-  const api = framework.startsWith('next') ? '/api' : prefix;
+export function webhookUrl({ framework, port }: Project): string {
+  const api = framework.startsWith('next') ? '/api' : '';
   return `http://localhost:${port}${api}${WEBHOOK}`;
 }
 

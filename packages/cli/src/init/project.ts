@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { usageFailure } from '../terminal/failure.js';
+import { NPX, quoteForShell } from '../terminal/shell.js';
+import { findDatabase, type Database } from './databases.js';
 import { findInSources, type Finding } from './sources.js';
 import { packagesBelow } from './workspace.js';
 
@@ -20,17 +22,12 @@ export type Framework = (typeof FRAMEWORKS)[number];
 
 export type TestRunner = 'vitest' | 'jest' | 'node:test';
 
-/** The package whose `Pool` the store gets, or `memory` if the project has no PostgreSQL. */
-export type Database = 'pg' | '@neondatabase/serverless' | 'memory';
-
 export interface Project {
   readonly folder: string;
   readonly framework: Framework;
   readonly isTypeScript: boolean;
   readonly isModule: boolean;
   readonly database: Database;
-  /** The library on top of the pool. */
-  readonly orm: string | undefined;
   readonly commands: Commands;
   readonly testRunner: TestRunner;
   /** The folder of the code: "src" or "". */
@@ -38,9 +35,7 @@ export interface Project {
   readonly manifest: Manifest;
   /** The first line that mounts a body parser for all routes. */
   readonly parser: Finding | undefined;
-  /** Nest: the line that creates the application without `rawBody`. */
-  readonly withoutRawBody: Finding | undefined;
-  /** Nest: the prefix of all routes, such as `/api`. */
+  /** Nest: the prefix of the return page, such as `/api`. */
   readonly prefix: string;
   readonly port: string;
 }
@@ -63,7 +58,7 @@ export interface Commands {
 }
 
 const COMMANDS = {
-  npm: ['npm install', 'npm install --save-dev', 'npm run', 'npx'],
+  npm: ['npm install', 'npm install --save-dev', 'npm run', 'npx --no-install'],
   pnpm: ['pnpm add', 'pnpm add -D', 'pnpm', 'pnpm exec'],
   yarn: ['yarn add', 'yarn add -D', 'yarn', 'yarn'],
   bun: ['bun add', 'bun add -d', 'bun run', 'bunx'],
@@ -87,13 +82,8 @@ const LAMBDA_FILES = [
   'serverless.ts',
 ];
 
-/** ORMs that use PostgreSQL unless another driver is installed. */
-const ORMS = ['@prisma/client', 'drizzle-orm', 'kysely', 'knex', 'typeorm', 'sequelize'];
-const SQL_LIBRARIES = [...ORMS, 'postgres', 'pg-promise'];
-const OTHER_DRIVERS = ['mysql', 'mysql2', 'mariadb', 'sqlite3', 'better-sqlite3', 'tedious'];
-
 const PARSER =
-  /\.use\(\s*(?:(?:express|bodyParser)\.)?(?:json|urlencoded|raw|text|bodyParser|koaBody|koaBodyParser)\(/;
+  /\.use\(\s{0,9}(?:(?:express|bodyParser)\.)?(?:json|urlencoded|raw|text|bodyParser|koaBody|koaBodyParser)\(/;
 
 /** @throws Failure if the folder has no package.json, or if the framework is ambiguous */
 export function readProject(folder: string, wanted?: string): Project {
@@ -109,25 +99,27 @@ export function readProject(folder: string, wanted?: string): Project {
     );
   }
   const find = (pattern: RegExp): Finding | undefined => findInSources(folder, pattern);
-  const isNest = framework === 'nest';
-  const created = isNest ? find(/NestFactory\.create\(/) : undefined;
+  const isModule = manifest.type === 'module';
   return {
     folder,
     manifest,
     framework,
     isTypeScript,
-    isModule: manifest.type === 'module',
-    database: databaseOf(folder, dependencies),
-    orm: ORMS.find((name) => name in dependencies),
+    isModule,
+    // Next.js compiles ES modules in every project.
+    database: findDatabase(folder, dependencies, isModule || framework.startsWith('next')),
     commands: commandsOf(folder, manifest),
     testRunner: (['vitest', 'jest'] as const).find((name) => name in dependencies) ?? 'node:test',
     source: has('src') ? 'src' : '',
-    parser: ['express', 'koa', 'nest'].includes(framework) ? find(PARSER) : undefined,
-    withoutRawBody: find(/rawBody:\s*true/) === undefined ? created : undefined,
-    prefix: isNest ? prefixOf(find(/setGlobalPrefix\(\s*['"`]([^'"`]+)['"`]/)) : '',
+    parser: ['express', 'koa'].includes(framework) ? find(PARSER) : undefined,
+    prefix:
+      framework === 'nest'
+        ? prefixOf(find(/setGlobalPrefix\(\s{0,9}['"`]([^'"`]{1,99})['"`]/))
+        : '',
     port:
-      find(/\.listen\(\s*(?:\{[^}]*port:\s*)?(?:process\.env\W+PORT\W+)?(\d{2,5})/)?.group ??
-      '3000',
+      find(
+        /\.listen\(\s{0,9}(?:\{[^}]{0,99}port:\s{0,9})?(?:process\.env\W{1,9}PORT\W{1,9})?(\d{2,5})/,
+      )?.group ?? '3000',
   };
 }
 
@@ -150,18 +142,6 @@ function lockfileAt(folder: string): (typeof LOCKFILES)[number] | undefined {
     // A lockfile above the repository belongs to another project.
     if (found !== undefined || at === dirname(at) || existsSync(join(at, '.git'))) return found;
   }
-}
-
-function databaseOf(folder: string, dependencies: Readonly<Record<string, string>>): Database {
-  if ('pg' in dependencies) return 'pg';
-  if ('@neondatabase/serverless' in dependencies) return '@neondatabase/serverless';
-  const schema = join(folder, 'prisma/schema.prisma');
-  if (existsSync(schema)) {
-    const isPostgres = /provider\s*=\s*"(?:postgresql|postgres|cockroachdb)"/;
-    return isPostgres.test(readFileSync(schema, 'utf8')) ? 'pg' : 'memory';
-  }
-  const hasAny = (names: readonly string[]): boolean => names.some((name) => name in dependencies);
-  return hasAny(SQL_LIBRARIES) && !hasAny(OTHER_DRIVERS) ? 'pg' : 'memory';
 }
 
 function readManifest(folder: string): Manifest {
@@ -229,6 +209,6 @@ function rootOfMonorepo(folder: string, packages: readonly string[]): Error {
     'this folder is the root of a monorepo',
     ...(servers.length === 0
       ? ["run paylink init in your server's folder, with --framework"]
-      : servers.map((path) => `cd ${path} && paylink init`)),
+      : servers.map((path) => `cd ${quoteForShell(path)} && ${NPX} init`)),
   );
 }

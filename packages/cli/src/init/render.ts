@@ -9,20 +9,29 @@ export interface Style {
 export function render(template: string, { isTypeScript, isEsm, ending }: Style): string {
   const text = template
     .replace(/‹([^›]*)›/g, isTypeScript ? '$1' : '')
-    .replace(/((?:from |import\()')(\.[^']*)'/g, `$1$2${ending}'`);
+    .replace(/((?:from|import) ')(\.[^']*?)(?:\.js)?'/g, `$1$2${ending}'`);
   if (isTypeScript) return text;
   const script = text.replace(/process\.env\['(\w+)'\]/g, 'process.env.$1');
   return isEsm ? script : asCommonJs(script);
 }
 
 const EXPORTED = /^export (?=(?:async )?(?:const|function) (\w+))/gm;
+const EXPORT_LIST = /^export \{ (.*) \};\n/gm;
 
 function asCommonJs(code: string): string {
-  const exported = Array.from(code.matchAll(EXPORTED), ([, name]) => name!);
+  const listed = Array.from(code.matchAll(EXPORT_LIST), ([, names]) => names!.split(', ')).flat();
+  const exported = [
+    ...Array.from(code.matchAll(EXPORTED), ([, name]) => name!),
+    ...listed.map((each) => each.replace(/^(\w+) as (\w+)$/, '$2: $1')),
+  ];
   const body = code
-    .replace(/^import (.*) from ('.*');$/gm, 'const $1 = require($2);')
+    .replace(
+      /^import (\w+|\{[^}]*\}) from ('.*');$/gm,
+      (_line, names: string, from: string) =>
+        `const ${names.replaceAll(' as ', ': ')} = require(${from});`,
+    )
     .replace(/^import ('.*');$/gm, 'require($1);')
-    .replace(/await import\(/g, 'require(')
+    .replace(EXPORT_LIST, '')
     .replace(EXPORTED, '');
   return exported.length === 0 ? body : `${body}\nmodule.exports = { ${exported.join(', ')} };\n`;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Finding {
@@ -13,11 +13,15 @@ const TEST = /\.(?:test|spec|d)\.[cm]?[jt]sx?$/;
 const SKIPPED = new Set(['node_modules', 'dist', 'build', 'out', 'coverage', 'test', 'tests']);
 /** Bounds the search in folders that hold more than one project. */
 const MOST_FILES = 2_000;
+/** Generated code is longer than the lines that this command looks for. */
+const MOST_BYTES = 200_000;
 
 /** Returns the first match outside tests, builds and comments. */
 export function findInSources(folder: string, pattern: RegExp): Finding | undefined {
   for (const path of sourcesOf(folder)) {
-    const text = readFileSync(join(folder, path), 'utf8').replace(/\/\/.*$/gm, '');
+    const file = join(folder, path);
+    if (statSync(file).size > MOST_BYTES) continue;
+    const text = readFileSync(file, 'utf8').replace(/\/\/.*$/gm, '');
     const match = pattern.exec(text);
     if (match === null) continue;
     const line = text.slice(0, match.index).split('\n').length;

@@ -1,91 +1,115 @@
-/** The test that `paylink init` writes. render.ts explains ‹ and ›. */
+/** The test that `paylink init` writes, and its settings. render.ts explains ‹ and ›. */
 import { HOSTS } from './hosts.js';
-import { loadsDotenv } from './money.js';
 import type { Project } from './project.js';
 
 const RUNNERS = {
-  vitest: {
-    imports: "import { afterAll, beforeAll, expect, it } from 'vitest';\n",
-    before: 'beforeAll',
-    after: 'afterAll',
-  },
-  jest: { imports: '', before: 'beforeAll', after: 'afterAll' },
-  'node:test': {
-    imports:
-      "import assert from 'node:assert/strict';\nimport { after, before, it } from 'node:test';\n",
-    before: 'before',
-    after: 'after',
-  },
+  vitest: "import { afterAll, beforeAll, expect, it } from 'vitest';\n",
+  jest: '',
+  'node:test':
+    "import assert from 'node:assert/strict';\nimport { after, before, it } from 'node:test';\n",
 } as const;
+
+/**
+ * The settings of the test. The test imports this file first, because modules read their settings
+ * when they are loaded.
+ */
+export function testSettingsFile({ database }: Project): string {
+  const { dialect } = database;
+  const file = `const folder = mkdtempSync(join(tmpdir(), 'orders-'));
+process.env['DATABASE_FILE'] = join(folder, 'test.db');
+`;
+  const server = `// A database of its own: the orders of the test do not exist at the service.
+if (existsSync('.env')) process.loadEnvFile('.env');
+const { TEST_DATABASE_URL } = process.env;
+if (!TEST_DATABASE_URL) throw new Error('set TEST_DATABASE_URL to a database for tests');
+process.env['DATABASE_URL'] = TEST_DATABASE_URL;
+`;
+  const [imports, own] =
+    dialect === undefined
+      ? ['', '']
+      : dialect === 'sqlite'
+        ? [
+            "import { mkdtempSync } from 'node:fs';\nimport { tmpdir } from 'node:os';\nimport { join } from 'node:path';\n",
+            file,
+          ]
+        : ["import { existsSync } from 'node:fs';\n", server];
+  return `${imports}import { TEST_SECRET } from '@paylink/testing';
+
+${own}export const port = 10_000 + (process.pid % 20_000);
+export const apiKey = 'sk_test_1.for-the-emulator-of-this-test';
+Object.assign(process.env, {
+  PAYLINK_BASE_URL: \`http://127.0.0.1:\${port}/api\`,
+  PAYLINK_API_KEY: apiKey,
+  WEBHOOK_SECRET: TEST_SECRET,
+  SHOP_URL: 'http://localhost:3000',
+});
+`;
+}
 
 export function testFile(project: Project): string {
   const { framework, testRunner, database } = project;
-  const { imports, before, after } = RUNNERS[testRunner];
-  const { test } = HOSTS[framework];
-  const needsDatabase = database !== 'memory';
-  const loadsItself = needsDatabase && !loadsDotenv(project);
+  const { test, entry } = HOSTS[framework];
+  const isNode = testRunner === 'node:test';
   const equal = (actual: string, expected: string): string =>
-    testRunner === 'node:test'
-      ? `assert.equal(${actual}, ${expected});`
-      : `expect(${actual}).toBe(${expected});`;
-  const variables = [
-    'let emulator‹: Awaited<ReturnType<typeof startEmulator>>›;',
-    "let orders‹: typeof import('./payment-orders')›;",
-    'let deliver‹: (delivery: SignedDelivery) => Promise<number>›;',
-    ...(needsDatabase ? ["let pool‹: typeof import('./payments').pool›;"] : []),
-    ...(test.close === undefined
-      ? []
+    isNode ? `assert.equal(${actual}, ${expected});` : `expect(${actual}).toBe(${expected});`;
+  const hasTable = database.createTable !== undefined;
+  const server =
+    test.close === undefined
+      ? ''
       : framework === 'nest'
-        ? ['let app: INestApplication;']
-        : ['let server‹: Server›;']),
-  ];
-  return `${imports}${loadsItself ? "import { existsSync } from 'node:fs';\n" : ''}${test.imports}import { startEmulator } from '@paylink/emulator';
-import { signedDelivery, TEST_SECRET‹, type SignedDelivery› } from '@paylink/testing';
+        ? 'let app: INestApplication | undefined;\n'
+        : 'let server‹: Server | undefined›;\n';
+  return `import { apiKey, port } from './payment-test-settings';
+${RUNNERS[testRunner]}${test.imports}import { startEmulator } from '@paylink/emulator';
+import { signedDelivery, testOrders‹, type SignedDelivery› } from '@paylink/testing';
+import { checkout } from './checkout';
+import { close, ${hasTable ? 'createTable, ' : ''}insertOrder, orders } from './orders';
+import { ${entry} } from './payment-webhook';
+import { payments } from './payments';
 
-${variables.join('\n')}
+let emulator‹: Awaited<ReturnType<typeof startEmulator>> | undefined›;
+let deliver‹: (delivery: SignedDelivery) => Promise<number>›;
+${server}
+${isNode ? 'before' : 'beforeAll'}(async () => {
+  emulator = await startEmulator({ port, apiKey });
+${hasTable ? '  await createTable();\n' : ''}${test.start}});
 
-${before}(async () => {
-${loadsItself ? "  if (existsSync('.env')) process.loadEnvFile('.env');\n" : ''}  emulator = await startEmulator();
-  // The modules read their settings when they are imported, so set them first.
-  Object.assign(process.env, {
-    PAYLINK_BASE_URL: emulator.baseUrl,
-    PAYLINK_API_KEY: emulator.apiKey,
-    WEBHOOK_SECRET: TEST_SECRET,
-    SHOP_URL: 'http://localhost:3000',
-  });
-  orders = await import('./payment-orders');
-${needsDatabase ? "  ({ pool } = await import('./payments'));\n" : ''}${test.start}});
+${isNode ? 'after' : 'afterAll'}(async () => {
+${test.close ?? ''}  await emulator?.close();
+  await close();
+});
 
-${after}(async () => {
-${test.close ?? ''}  await emulator.close();
-${needsDatabase ? '  await pool.end();\n' : ''}});
+async function isPaid(reference‹: string›)‹: Promise<boolean>› {
+  return (await payments.explain(reference)).outcome === 'paid';
+}
 
 it('credits a paid order once, although its notification comes twice', async () => {
-  const { reference } = await orders.createOrder(15_000);
-  await emulator.pay(reference);
+  const { reference } = await checkout(15_000);
+  await emulator‹!›.pay(reference);
   ${equal('await deliver(signedDelivery({ reference }))', '200')}
   ${equal('await deliver(signedDelivery({ reference }))', '200')}
-  ${equal('await orders.isPaid(reference)', 'true')}
+  ${equal('await isPaid(reference)', 'true')}
 });
 
 it('does not credit an order that is not paid', async () => {
-  const { reference } = await orders.createOrder(15_000);
+  const { reference } = await checkout(15_000);
   ${equal('await deliver(signedDelivery({ reference }))', '503')}
-  ${equal('await orders.isPaid(reference)', 'false')}
+  ${equal('await isPaid(reference)', 'false')}
 });
 
 it('refuses a forged notification', async () => {
-  const { reference } = await orders.createOrder(15_000);
-  await emulator.pay(reference);
+  const { reference } = await checkout(15_000);
+  await emulator‹!›.pay(reference);
   ${equal("await deliver(signedDelivery({ reference, secret: 'not the secret' }))", '401')}
-  ${equal('await orders.isPaid(reference)', 'false')}
+  ${equal('await isPaid(reference)', 'false')}
 });
 
 it('credits on the return page if the notification is lost', async () => {
-  const { reference } = await orders.createOrder(15_000);
-  await emulator.pay(reference);
-  ${equal('await orders.orderStatus(reference)', "'success'")}
-  ${equal('await orders.isPaid(reference)', 'true')}
+  const { reference } = await checkout(15_000);
+  await emulator‹!›.pay(reference);
+  ${equal('(await payments.settle(reference)).status', "'paid'")}
 });
+
+testOrders({ orders, createOrder: insertOrder, test: it });
 `;
 }

@@ -1,11 +1,4 @@
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Command } from 'commander';
 import { isWebhookError, verifySignature } from '@paylink/core';
 import { diagnose } from '@paylink/core/diagnose';
@@ -16,14 +9,14 @@ import { teach, USAGE_EXIT } from '../terminal/help.js';
 import { collect, readUrl, showUrl, wholeNumber } from '../terminal/input.js';
 import { makePrivateFolder } from '../settings/kept-secrets.js';
 import type { Output } from '../terminal/output.js';
-import { explainNoAnswer } from '../receiver/post.js';
 import {
   openRecorder,
   readRecorded,
   type RecordedDelivery,
   type Recorder,
 } from './recorded-delivery.js';
-import { codeOf, type Reply } from '../receiver/reply.js';
+import { codeOf } from '../receiver/reply.js';
+import { forward, headersOf, linesOf, readBody, replyOf, type Forwarded } from './forward.js';
 import { text } from '../terminal/safe-text.js';
 import { untilStopped } from '../terminal/until-stopped.js';
 import {
@@ -45,13 +38,6 @@ const DEFAULT_PORT = 4020;
 const DEFAULT_FOLDER = '.paylink/deliveries';
 // Holds about 50,000 deliveries.
 const DEFAULT_MEGABYTES = 100;
-// Far above the size of a notification, and small enough to hold in memory.
-const BODY_LIMIT = 1_000_000;
-const TIMEOUT = 30_000;
-/** Headers of one connection. The next connection sets its own. */
-const OF_THE_CONNECTION =
-  /^(host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|upgrade|te|trailer|expect)$/i;
-
 /** `paylink listen`: forwards requests to the merchant's webhook and records deliveries. */
 export function listenCommand(): Command {
   const command = new Command('listen')
@@ -124,11 +110,14 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
     );
   }
   const record = await openRecorder(flags.record, flags.recordLimit * 1_000_000);
+  const stop = new AbortController();
   const server = createServer((req, res) => {
-    void take(req, res, { target, secret, output, record }).catch((error: unknown) => {
-      output.error(error instanceof Error ? error.message : String(error));
-      if (!res.headersSent) answer(res, 500);
-    });
+    void take(req, res, { target, secret, output, record, stop: stop.signal }).catch(
+      (error: unknown) => {
+        output.error(error instanceof Error ? error.message : String(error));
+        if (!res.headersSent) answer(res, 500);
+      },
+    );
   });
   const port = await open(server, flags.port);
   const stopped = untilStopped();
@@ -141,6 +130,8 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
   );
   output.line(output.paint.dim('Ctrl-C stops it.'));
   await stopped;
+  // A server that does not answer must not hold Ctrl-C up.
+  stop.abort();
   server.close();
   server.closeAllConnections();
   return EXIT.ok;
@@ -156,7 +147,7 @@ interface Context {
 async function take(
   req: IncomingMessage,
   res: ServerResponse,
-  { record, ...context }: Context & { readonly record: Recorder },
+  { record, stop, ...context }: Context & { readonly record: Recorder; readonly stop: AbortSignal },
 ): Promise<void> {
   // The rest is read and dropped, because a sender whose connection is closed does not see the 413.
   const body = await readBody(req.iterator({ destroyOnReturn: false }));
@@ -172,54 +163,11 @@ async function take(
     body,
   };
   const file = await record(delivery);
-  const forwarded = await forward(delivery, context.target);
+  const forwarded = await forward(delivery, context.target, stop);
   // 503: the service may retry once the merchant's server is back.
   if (typeof forwarded === 'string') answer(res, 503);
-  else res.writeHead(forwarded.status, forwarded.headers).end(forwarded.body);
+  else res.writeHead(forwarded.status, linesOf(forwarded.headers)).end(forwarded.body);
   await tell(delivery, { ...context, forwarded, file });
-}
-
-interface Forwarded {
-  readonly status: number;
-  /** Names and values in turn, as received. */
-  readonly headers: string[];
-  readonly body: Buffer;
-}
-
-/**
- * Forwards a delivery byte for byte. Returns the answer, or the reason why the server sent none.
- */
-function forward(
-  { method, headers, body }: RecordedDelivery,
-  target: URL,
-): Promise<Forwarded | string> {
-  const lines = ofTheMessage(headers);
-  return new Promise((resolve) => {
-    const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
-    const all = [
-      ...lines,
-      'Host',
-      target.host,
-      'Content-Length',
-      String(body.length),
-      'Connection',
-      'close',
-    ];
-    const req = send(target, { method, headers: all, signal: AbortSignal.timeout(TIMEOUT) });
-    req.once('error', (error) => resolve(explainNoAnswer(error, target)));
-    req.once('response', (res) => {
-      void readBody(res).then(
-        (answered) =>
-          resolve({
-            status: res.statusCode!,
-            headers: ofTheMessage(headersOf(res)),
-            body: answered ?? Buffer.alloc(0),
-          }),
-        (error: unknown) => resolve(String(error)),
-      );
-    });
-    req.end(body);
-  });
 }
 
 /**
@@ -271,13 +219,6 @@ async function tell(
   if (advice !== undefined) output.line(paint.dim(text`          ${advice}`));
 }
 
-function replyOf({ status, headers, body }: Forwarded): Reply {
-  const named: Record<string, string> = {};
-  for (let index = 0; index < headers.length; index += 2)
-    named[headers[index]!.toLowerCase()] = headers[index + 1]!;
-  return { status, headers: named, body: body.toString('utf8') };
-}
-
 /** Explains a signature that does not match. Returns undefined if the signature matches. */
 async function problemOf(delivery: RecordedDelivery, secret: string): Promise<string | undefined> {
   const signatures = valuesOf(delivery, 'x-service-signature');
@@ -307,29 +248,6 @@ async function replay(files: readonly string[], context: Context): Promise<numbe
     isRight &&= typeof forwarded !== 'string' && forwarded.status >= 200 && forwarded.status <= 299;
   }
   return isRight ? EXIT.ok : EXIT.failed;
-}
-
-function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
-  const headers: [string, string][] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    headers.push([rawHeaders[index]!, rawHeaders[index + 1]!]);
-  return headers;
-}
-
-function ofTheMessage(headers: readonly (readonly [string, string])[]): string[] {
-  return headers.filter(([name]) => !OF_THE_CONNECTION.test(name)).flat();
-}
-
-/** Returns the whole body, or undefined if the body is over the limit. */
-async function readBody(stream: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    length += chunk.length;
-    if (length > BODY_LIMIT) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function answer(res: ServerResponse, status: number): void {

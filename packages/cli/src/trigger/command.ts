@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { runs, type CommonFlags, type Run } from '../terminal/action.js';
 import { adviceFor } from '../receiver/answer-advice.js';
-import { confirmEvent } from './event-spelling.js';
+import { refuseMisspelt } from './event-spelling.js';
 import { EXIT } from '../terminal/failure.js';
 import { teach, USAGE_EXIT } from '../terminal/help.js';
 import {
@@ -97,7 +97,7 @@ async function trigger({
   output,
 }: Run<Flags>): Promise<number> {
   const url = requireTarget(flags.to);
-  if (flags.anyEvent !== true) await confirmEvent(event);
+  if (flags.anyEvent !== true) refuseMisspelt(event);
   const extra = readHeaders(flags.header);
   const secret = await requireSecret(flags, output);
   const delivery = await makeNotification(flags, event, secret);
