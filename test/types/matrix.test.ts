@@ -21,26 +21,23 @@ let folder: string;
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'paylink-types-')));
   cpSync(fileURLToPath(new URL('project', import.meta.url)), folder, { recursive: true });
-  const tarballs = packAll(folder, ['core', ...ADAPTERS].map(ours));
-  const overrides = Object.fromEntries(
-    Object.entries(tarballs).map(([name, path]) => [name, `file:${path}`]),
+  const tarballs = Object.entries(packAll(folder, ['core', ...ADAPTERS].map(ours)));
+  const overrides = new Map(tarballs.map(([name, path]) => [name, `file:${path}`]));
+  const compilers = VERSIONS.map(
+    (version) => [`typescript-${version}`, `npm:typescript@~${version}.2`] as const,
   );
-  const compilers = VERSIONS.map((version) => [
-    `typescript-${version}`,
-    `npm:typescript@~${version}.2`,
-  ]);
   const manifest = {
     private: true,
     type: 'module',
     dependencies: {
-      ...Object.fromEntries(ADAPTERS.map((name) => [ours(name), overrides[ours(name)]])),
+      ...Object.fromEntries(ADAPTERS.map((name) => [ours(name), overrides.get(ours(name))])),
       ...{ zod: '^4.6.7', express: '^5.3.0', '@types/express': '^5.0.6', fastify: '^5.12.8' },
       ...{ koa: '^3.3.0', '@types/koa': '^3.0.3', hono: '^4.13.19', next: '^16.0.0' },
       ...{ react: '^19.3.1', 'react-dom': '^19.3.1', '@types/react': '^19.3.0', rxjs: '^7.8.2' },
       ...{ '@nestjs/common': '^11.2.10', '@nestjs/core': '^11.2.8', 'reflect-metadata': '^0.2.2' },
       ...{ '@types/node': '^20.19.0', ...Object.fromEntries(compilers) },
     },
-    pnpm: { overrides },
+    pnpm: { overrides: Object.fromEntries(overrides) },
   };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   const pnpm = ['-y', 'pnpm@10.34.9', 'install', '--ignore-workspace', '--ignore-scripts'];
@@ -67,7 +64,7 @@ async function compile(version: string, module: string, file: string): Promise<s
   const compiler = `node_modules/typescript-${version}/bin/tsc`;
   return run('node', [compiler, ...options, file], { cwd: folder }).then(
     ({ stdout }) => stdout,
-    ({ stdout }: { readonly stdout: string }) => stdout,
+    (error: unknown) => (error as { readonly stdout: string }).stdout,
   );
 }
 

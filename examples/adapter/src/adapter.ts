@@ -16,15 +16,11 @@ export function paymentWebhook(
 ): Listener {
   const receiver = createReceiver<NoEvents, Host>(options, handlers);
   return async (req, res) => {
-    try {
-      const { status, headers, body } = await receiver.receive(deliveryOf(req), { req });
-      // The reply precedes the body's end, so the connection cannot be reused.
-      const close = req.complete ? {} : { connection: 'close' };
-      res.writeHead(status, { ...headers, ...close }).end(body);
-    } catch {
-      // Pass a handler's error to the host's error handler. This host has none.
-      res.writeHead(500).end();
-    }
+    // Always gives a reply: no handler's error reaches the host.
+    const { status, headers, body } = await receiver.receive(deliveryOf(req), { req });
+    // The reply precedes the body's end, so the connection cannot be reused.
+    const close = req.complete ? {} : { connection: 'close' };
+    res.writeHead(status, { ...headers, ...close }).end(body);
   };
 }
 

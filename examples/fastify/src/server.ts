@@ -1,6 +1,6 @@
 import { createClient } from '@paylink/client';
 import { paymentWebhook } from '@paylink/fastify';
-import { createPayments, memoryStore, type Payments } from '@paylink/payments';
+import { createPayments, memoryOrders, type Payments } from '@paylink/payments';
 import Fastify, { type FastifyInstance } from 'fastify';
 
 export interface Options {
@@ -11,7 +11,7 @@ export interface Options {
 export async function createApp({ secret, payments }: Options): Promise<FastifyInstance> {
   const app = Fastify();
 
-  await app.register(paymentWebhook({ url: '/webhooks/payments', secret }, payments));
+  await app.register(paymentWebhook({ url: '/webhooks/payments', secret }, payments.receive));
 
   // Routes beside it keep Fastify's own JSON parser.
   app.post('/echo', (request) => request.body);
@@ -24,16 +24,10 @@ if (process.argv[1] === import.meta.filename) {
     PAYLINK_BASE_URL: baseUrl,
     PAYLINK_API_KEY: apiKey,
   } = process.env;
-  const payments = createPayments({
-    client: createClient({ baseUrl, apiKey }),
-    // In production a store that lasts, such as postgresStore(pool): this one forgets at a restart.
-    store: memoryStore(),
-    // Stands for the UPDATE of the order, and returns the number of rows that it changed.
-    credit({ reference }) {
-      console.log('paid:', reference);
-      return 1;
-    },
-  });
+  // In production, `orders` reads and writes your own table: docs/databases.md.
+  const { orders, add } = memoryOrders();
+  add({ reference: 'order-42', amount: 1_500, currency: 'XOF' });
+  const payments = createPayments({ client: createClient({ baseUrl, apiKey }), orders });
   const app = await createApp({ secret, payments });
   console.log('webhook at', `${await app.listen({ port: 3000 })}/webhooks/payments`);
 }

@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import { createClient } from '@paylink/client';
 import { paymentWebhook } from '@paylink/koa';
-import { createPayments, memoryStore, type Payments } from '@paylink/payments';
+import { createPayments, memoryOrders, type Payments } from '@paylink/payments';
 import Koa from 'koa';
 
 export interface Options {
@@ -12,7 +12,7 @@ export interface Options {
 export function createApp({ secret, payments }: Options): Koa {
   const router = new Router();
 
-  router.post('/webhooks/payments', paymentWebhook({ secret }, payments));
+  router.post('/webhooks/payments', paymentWebhook({ secret }, payments.receive));
 
   // A body parser comes after this router: it would use up the signed bytes.
   const app = new Koa();
@@ -26,16 +26,10 @@ if (process.argv[1] === import.meta.filename) {
     PAYLINK_BASE_URL: baseUrl,
     PAYLINK_API_KEY: apiKey,
   } = process.env;
-  const payments = createPayments({
-    client: createClient({ baseUrl, apiKey }),
-    // In production a store that lasts, such as postgresStore(pool): this one forgets at a restart.
-    store: memoryStore(),
-    // Stands for the UPDATE of the order, and returns the number of rows that it changed.
-    credit({ reference }) {
-      console.log('paid:', reference);
-      return 1;
-    },
-  });
+  // In production, `orders` reads and writes your own table: docs/databases.md.
+  const { orders, add } = memoryOrders();
+  add({ reference: 'order-42', amount: 1_500, currency: 'XOF' });
+  const payments = createPayments({ client: createClient({ baseUrl, apiKey }), orders });
   const app = createApp({ secret, payments });
   app.listen(3000, () => console.log('webhook at http://localhost:3000/webhooks/payments'));
 }

@@ -2,17 +2,25 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPayments, memoryStore } from '@paylink/payments';
+import { createPayments, memoryOrders } from '@paylink/payments';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { createApp } from '../src/server.js';
 
-const credited: string[] = [];
+const { orders, add } = memoryOrders();
 const payments = createPayments({
-  // Stands for the service: every payment succeeded.
-  client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
-  store: memoryStore(),
-  credit: ({ reference }) => credited.push(reference),
+  // The service: every payment succeeded.
+  client: {
+    getPayment: async (reference: string) => ({
+      ...{ reference, amount: 1_500, currency: 'XOF', status: 'success' },
+    }),
+  },
+  orders,
 });
+const isPaid = async (reference: string) =>
+  (await payments.explain(reference)).order?.paid === true;
+for (const reference of ['order-42', 'order-43']) {
+  add({ reference, amount: 1_500, currency: 'XOF' });
+}
 let server: Server;
 let url: string;
 
@@ -35,7 +43,7 @@ describe('the example on Koa', () => {
       expect(response.status).toBe(200);
       expect(await response.json()).toEqual({ received: true });
     }
-    expect(credited).toEqual(['order-42']);
+    expect(await isPaid('order-42')).toBe(true);
   });
 
   it('refuses a forged delivery', async () => {
@@ -45,6 +53,6 @@ describe('the example on Koa', () => {
     }).send(url);
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ error: 'invalid_signature' });
-    expect(credited).not.toContain('order-43');
+    expect(await isPaid('order-43')).toBe(false);
   });
 });

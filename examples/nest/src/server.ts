@@ -1,47 +1,22 @@
 import 'reflect-metadata';
-import {
-  Controller,
-  Inject,
-  Injectable,
-  Module,
-  Post,
-  type INestApplication,
-} from '@nestjs/common';
+import { Inject, Injectable, Module, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { createClient } from '@paylink/client';
-import {
-  PaymentEvent,
-  PaymentWebhook,
-  PaymentWebhookGuard,
-  type WebhookEvent,
-} from '@paylink/nest';
-import { createPayments, memoryStore, type PaymentClient, type Payments } from '@paylink/payments';
+import { PaymentWebhookModule } from '@paylink/nest';
+import { createPayments, memoryOrders, type PaymentClient } from '@paylink/payments';
 
-/** Stands for the merchant's database. */
+/** In production, `orders` reads and writes your own table: docs/databases.md. */
 @Injectable()
-export class Orders {
-  readonly paid: string[] = [];
+export class Shop {
+  readonly #memory = memoryOrders();
+  readonly add = this.#memory.add;
+  /** The return page and the schedule inject these payments too. */
+  readonly payments;
 
-  /** Stands for the UPDATE of the order, and returns the number of rows that it changed. */
-  credit(reference: string): number {
-    return this.paid.push(reference);
+  constructor(@Inject('PAYLINK') client: PaymentClient) {
+    this.payments = createPayments({ client, orders: this.#memory.orders });
   }
 }
-
-export const PAYMENTS = Symbol('payments');
-
-/** Says how an order is credited. The return page and the schedule inject these payments too. */
-const payments = {
-  provide: PAYMENTS,
-  inject: [Orders, 'PAYLINK'],
-  useFactory: (orders: Orders, client: PaymentClient): Payments =>
-    createPayments({
-      client,
-      // In production a store that lasts, such as postgresStore(pool). This one forgets.
-      store: memoryStore(),
-      credit: ({ reference }) => orders.credit(reference),
-    }),
-};
 
 const paylink = {
   provide: 'PAYLINK',
@@ -51,43 +26,29 @@ const paylink = {
   },
 };
 
-@Injectable()
-class PaymentsGuard extends PaymentWebhookGuard {
-  constructor(@Inject('WEBHOOK_SECRET') secret: string | undefined) {
-    super({ secret });
-  }
-}
+@Module({ providers: [Shop, paylink], exports: [Shop] })
+class ShopModule {}
 
-@Controller('webhooks')
-class WebhooksController {
-  constructor(@Inject(PAYMENTS) private readonly payments: Payments) {}
+const webhook = PaymentWebhookModule.forRootAsync({
+  imports: [ShopModule],
+  inject: [Shop],
+  useFactory: ({ payments }: Shop) => ({
+    url: '/webhooks/payments',
+    secret: process.env['WEBHOOK_SECRET'],
+    handlers: payments.receive,
+  }),
+});
 
-  @Post('payments')
-  @PaymentWebhook(PaymentsGuard)
-  async receive(@PaymentEvent() event: WebhookEvent): Promise<{ readonly received: true }> {
-    await this.payments.receive(event);
-    return { received: true };
-  }
-}
-
-@Module({
-  controllers: [WebhooksController],
-  providers: [
-    Orders,
-    payments,
-    paylink,
-    { provide: 'WEBHOOK_SECRET', useFactory: () => process.env['WEBHOOK_SECRET'] },
-  ],
-})
+@Module({ imports: [ShopModule, webhook] })
 export class AppModule {}
 
-/** The guard needs the signed bytes: `rawBody: true`. */
 export function createApp(): Promise<INestApplication> {
-  return NestFactory.create(AppModule, { rawBody: true, logger: ['warn', 'error'] });
+  return NestFactory.create(AppModule, { logger: ['warn', 'error'] });
 }
 
 if (process.argv[1] === import.meta.filename) {
   const app = await createApp();
+  app.get(Shop).add({ reference: 'order-42', amount: 1_500, currency: 'XOF' });
   await app.listen(3000);
   console.log('webhook at', `${await app.getUrl()}/webhooks/payments`);
 }

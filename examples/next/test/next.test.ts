@@ -269,10 +269,9 @@ describe('the example', { timeout: 30_000 }, () => {
     for (const [, path] of STREAMING)
       expect(await send(server.url + path, { body: '{' })).toMatchObject({ status: 500 });
     const line =
-      /^\[paylink\] 500 misconfigured: secret is missing. Did you set WEBHOOK_SECRET\? The route (\S+) reads the secret\. See \S*docs\/errors\.md#misconfigured$/gm;
+      /^\[paylink\] 500 misconfigured: this route cannot verify \(secret is missing\. Did you set WEBHOOK_SECRET\?\)\. See \S*docs\/errors\.md#misconfigured$/gm;
     await server.log(new RegExp(`(?:${line.source}[^]*){3}`, 'm'));
-    const named = Array.from(server.output.matchAll(line), ([, path]) => path);
-    expect(named.sort()).toEqual(ROUTES.map(([, path]) => path).sort());
+    expect(server.output.match(line)).toHaveLength(ROUTES.length);
     expect(server.output).not.toContain('credited');
     await server.stop();
   });

@@ -46,7 +46,7 @@ export async function expectSameAsNode(port: number): Promise<void> {
   const node = await nodeHttp.listen({
     options,
     handler: () => undefined,
-    onError: () => undefined,
+    onHostError: () => undefined,
   });
   const answerOf = async (request: GeneratedRequest, at: number, path?: string) => {
     const { status, body, wire } = await exchange(at, ...piecesOf(request, path));

@@ -29,20 +29,23 @@ export const honoGate = hono.paymentGate({ secret, events, unrecognized: 'pass' 
 export const app = new Hono<ShopEnv>()
   .post(
     '/webhooks/payments',
-    hono.paymentWebhook<Record<never, never>, ShopEnv>(
+    hono.paymentWebhook<typeof events, ShopEnv>(
       { secret: ({ env }) => ({ secret: env.WEBHOOK_SECRET, tenant: null }) },
       ({ reference }, context) => credit(reference + context.var.shop),
     ),
   )
   .post('/gated', honoGate, (c) => c.json(hono.webhookEvent(c).reference));
-// @ts-expect-error a handler gets no response of Node
-hono.paymentWebhook({ secret }, (_event, { env }) => env.outgoing.end());
+hono.paymentWebhook({ secret }, (_event, { env }) => {
+  // A handler gets no response of Node.
+  const outgoing: undefined = env.outgoing;
+  return outgoing;
+});
 
 export const POST = next.paymentWebhook(
   { secret, events },
   {
     'payment.succeeded': async ({ reference }, { params }) =>
-      credit(`${reference}${(await params)?.['id']}`),
+      credit(`${reference}${String((await params)?.['id'])}`),
     'payment.refunded': ({ payload }) => credit(payload.refund_id),
   },
 );
@@ -50,7 +53,8 @@ export const POST = next.paymentWebhook(
 export const route = paymentWebhookApi(
   { secret, events },
   {
-    'payment.succeeded': ({ reference }, { req }) => credit(`${reference}${req.query['id']}`),
+    'payment.succeeded': ({ reference }, { req }) =>
+      credit(`${reference}${String(req.query['id'])}`),
     'payment.refunded': ({ payload }) => credit(payload.refund_id),
   },
 );
@@ -90,4 +94,5 @@ export class Webhooks {
 }
 
 @Module({ imports: [webhook, simple], controllers: [Webhooks] })
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- a module of Nest
 export class Shop {}
