@@ -18,8 +18,6 @@ export interface Row {
   readonly load: string;
   readonly contestant: string;
   readonly figures: Readonly<Record<string, number>>;
-  /** The middle half of the rounds, for figures that are ratios. */
-  readonly spread?: Readonly<Record<string, readonly [number, number]>>;
 }
 
 export interface Goal {

@@ -1,5 +1,7 @@
-import { fork } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import type { ServerName } from './hosts/host.js';
 import type { HostName } from './hosts/index.js';
 
@@ -14,9 +16,17 @@ export interface ServerProcess {
   close(): void;
 }
 
+/** Pins a command to the core on which all servers run. */
+export function onServerCore(command: readonly string[]): readonly string[] {
+  return ['taskset', '--cpu-list', String(cpus().length - 1), ...command];
+}
+
 export async function startServer(host: HostName, name: ServerName): Promise<ServerProcess> {
-  const child = fork(new URL('serve.ts', import.meta.url), [host, name], {
-    execArgv: [...process.execArgv, '--expose-gc'],
+  const script = fileURLToPath(new URL('serve.ts', import.meta.url));
+  const node = [process.execPath, ...process.execArgv, '--expose-gc', script, host, name];
+  const [file, ...args] = onServerCore(node);
+  const child = spawn(file!, args, {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
   });
   const died = once(child, 'exit').then(([code]): never => {

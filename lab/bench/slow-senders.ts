@@ -11,7 +11,7 @@ const SENDERS = 1_000;
 const BODY = jsonBody(65_536);
 const PIECE = 1_024;
 
-const CONTESTANTS = { 'by hand': 'byHand', least: 'least', paylink: 'paylink' } as const;
+const CONTESTANTS = { 'by hand': 'byHand', paylink: 'paylink' } as const;
 
 /** @returns a row with the server's memory per sender, in kilobytes of 1,000 bytes */
 export async function measureSlowSenders(host: HostName): Promise<Row[]> {

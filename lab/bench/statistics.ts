@@ -4,16 +4,6 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Returns the middle half of each round's own ratio. */
-export function middleHalf(
-  values: readonly number[],
-  base: readonly number[],
-): readonly [number, number] {
-  const sorted = values.map((value, round) => value / base[round]!).toSorted((a, b) => a - b);
-  const quarter = Math.floor(sorted.length / 4);
-  return [sorted[quarter]!, sorted.at(-1 - quarter)!];
-}
-
 /** Returns the median of each round's own ratio, which cancels disturbances longer than a round. */
 export function medianRatio(values: readonly number[], base: readonly number[]): number {
   return median(values.map((value, round) => value / base[round]!));

@@ -7,8 +7,6 @@ export function formatReport({ node, cpu, sections, goals }: Report): string {
     ...sections.map(formatSection),
   ];
   if (goals.length > 0) parts.push(formatGoals(goals));
-  const hosts = sections.filter(({ rows }) => rows.some((row) => 'req/s /bare' in row.figures));
-  if (hosts.length > 0) parts.push(formatHosts(hosts, goals));
   return parts.join('\n\n');
 }
 
@@ -35,43 +33,6 @@ function formatGoals(goals: readonly Goal[]): string {
   return [heading('Goals'), '', ...formatTable([['', '', 'goal', 'reached', ''], ...cells])].join(
     '\n',
   );
-}
-
-/** Summarises all hosts by CPU time per request, which other work on the machine disturbs least. */
-function formatHosts(sections: readonly Section[], goals: readonly Goal[]): string {
-  const cells = sections.flatMap(({ title, rows }) =>
-    rows
-      .filter(({ contestant }) => contestant === 'paylink')
-      .map(({ load, figures, spread }) => {
-        const own = goals.filter((goal) =>
-          goal.title.startsWith(`${title} at ${load}, requests a CPU second`),
-        );
-        const ratios = ['bare', 'by hand', 'least'].map((of) => {
-          const [from, to] = spread![`CPU /${of}`]!;
-          // The ratio is of CPU time, so the greatest means the fewest requests.
-          return (
-            `${formatNumber(1 / figures[`CPU /${of}`]!)} (${formatNumber(1 / to)} to ` +
-            `${formatNumber(1 / from)})`
-          );
-        });
-        const wanted = own
-          .map((goal) => `${goal.goal} of ${goal.title.split(' of ').at(-1)!}`)
-          .join(', ');
-        return [
-          title,
-          load,
-          ...ratios,
-          wanted || '-',
-          own.length === 0 ? '-' : own.every(isReached) ? 'yes' : 'no',
-        ];
-      }),
-  );
-  const columns = ['host', 'size', 'to bare', 'to by hand', 'to least', 'goals', 'reached'];
-  return [
-    heading('Requests a CPU second with paylink, as ratios (and the middle half of the rounds)'),
-    '',
-    ...formatTable([columns, ...cells]),
-  ].join('\n');
 }
 
 function heading(title: string): string {

@@ -3,7 +3,6 @@ import { paymentWebhook } from '@paylink/express';
 import express, { type RequestHandler } from 'express';
 import { REFUSED_PATH, SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
-import { receiveLeast } from './least.js';
 import { CLOSING, handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 
 const drain: RequestHandler = (req, res) => {
@@ -27,7 +26,6 @@ const checkByHand: RequestHandler = (req, res) => {
 export const host: Host = {
   bare: () => serve(drain),
   byHand: () => serve(express.raw({ type: '*/*' }), checkByHand),
-  least: () => serve(receiveLeast),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
   besieged() {
     const app = express().post(URL_PATH, paymentWebhook({ secret: SECRET }, handlers));

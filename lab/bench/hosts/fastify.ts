@@ -5,7 +5,6 @@ import rawBody from 'fastify-raw-body';
 import { isSigned } from '../by-hand.js';
 import { REFUSED_PATH, SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
-import { receiveLeast } from './least.js';
 import { credit, handlers } from './merchant.js';
 
 export const host: Host = {
@@ -30,18 +29,6 @@ export const host: Host = {
         return reply.send({ received: true });
       },
     );
-    return serve(app);
-  },
-  least() {
-    const app = fastify();
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', (_request, payload, done) => {
-      done(null, payload);
-    });
-    app.post(URL_PATH, (request, reply) => {
-      reply.hijack();
-      receiveLeast(request.raw, reply.raw);
-    });
     return serve(app);
   },
   async paylink() {

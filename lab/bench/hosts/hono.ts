@@ -1,11 +1,10 @@
 import type { Server } from 'node:http';
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { createAdaptorServer } from '@hono/node-server';
 import { paymentWebhook } from '@paylink/hono';
 import { Hono, type Handler } from 'hono';
 import { REFUSED_PATH, SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
-import { creditLeast, readLeast } from './least.js';
-import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
+import { handlers, receiveByHand } from './merchant.js';
 
 const drain: Handler = async (c) => {
   await c.req.arrayBuffer();
@@ -27,22 +26,9 @@ const checkByHand: Handler = async (c) => {
   return received ? c.json({ received: true }) : c.json({ error: 'invalid_signature' }, 401);
 };
 
-const least: Handler = (c) => {
-  const incoming = (c.env as HttpBindings).incoming;
-  return new Promise((resolve) => {
-    readLeast(incoming, (body) => {
-      const status = creditLeast(body, incoming) ? 200 : 401;
-      resolve(
-        new Response(RECEIVED, { status, headers: { 'content-type': HEADERS['content-type'] } }),
-      );
-    });
-  });
-};
-
 export const host: Host = {
   bare: () => serve(drain),
   byHand: () => serve(checkByHand),
-  least: () => serve(least),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
   besieged() {
     const app = new Hono().post(URL_PATH, paymentWebhook({ secret: SECRET }, handlers));

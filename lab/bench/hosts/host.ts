@@ -6,8 +6,6 @@ export interface Host {
   bare(): Server | Promise<Server>;
   /** The host's usual way to the raw body, with a hand-written check. */
   byHand(): Server | Promise<Server>;
-  /** Only the necessary work, in unmaintainable code: the upper bound of the host. */
-  least(): Server | Promise<Server>;
   paylink(): Server | Promise<Server>;
   /** Paylink, and on `REFUSED_PATH` a bare 401 after the whole body. Both close the connection. */
   besieged(): Server | Promise<Server>;
@@ -17,4 +15,4 @@ export type ServerName = keyof Host;
 
 export type ContestantName = Exclude<ServerName, 'besieged'>;
 
-export const CONTESTANTS: readonly ContestantName[] = ['bare', 'byHand', 'least', 'paylink'];
+export const CONTESTANTS: readonly ContestantName[] = ['bare', 'byHand', 'paylink'];

@@ -4,7 +4,6 @@ import Koa, { type Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import { REFUSED_PATH, SECRET } from '../delivery.js';
 import type { Host } from './host.js';
-import { receiveLeast } from './least.js';
 import { handlers, receiveByHand } from './merchant.js';
 
 const drain: Middleware = async (ctx) => {
@@ -32,11 +31,6 @@ const checkByHand: Middleware = async (ctx) => {
 export const host: Host = {
   bare: () => serve(drain),
   byHand: () => serve(checkByHand),
-  least: () =>
-    serve((ctx) => {
-      ctx.respond = false;
-      receiveLeast(ctx.req, ctx.res);
-    }),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
   besieged() {
     const webhook = paymentWebhook({ secret: SECRET }, handlers);

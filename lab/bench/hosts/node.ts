@@ -3,7 +3,6 @@ import { paymentWebhook } from '@paylink/node';
 import getRawBody from 'raw-body';
 import { REFUSED_PATH, SECRET } from '../delivery.js';
 import type { Host } from './host.js';
-import { receiveLeast } from './least.js';
 import { CLOSING, handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 
 export const host: Host = {
@@ -12,7 +11,6 @@ export const host: Host = {
     createServer((req, res) => {
       checkByHand(req, res).catch(() => res.writeHead(400).end());
     }),
-  least: () => createServer(receiveLeast),
   paylink: () => createServer(paymentWebhook({ secret: SECRET }, handlers)),
   besieged() {
     const webhook = paymentWebhook({ secret: SECRET }, handlers);

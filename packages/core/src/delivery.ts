@@ -41,8 +41,14 @@ export type WebhookHeaders =
  */
 export function lookUp(headers: WebhookHeaders | null | undefined, name: string): unknown {
   if (typeof headers?.get === 'function') return (headers as HeadersLike).get(name);
-  const lines = Object.entries(headers ?? {}).filter(
-    ([key, value]) => key.toLowerCase() === name && value !== undefined,
-  );
-  return lines.length > 1 ? lines : lines[0]?.[1];
+  const lines = Object(headers) as Readonly<Record<string, unknown>>;
+  let found: unknown;
+  for (const key of Object.keys(lines)) {
+    if (key.length !== name.length || key.toLowerCase() !== name) continue;
+    const value = lines[key];
+    if (value === undefined) continue;
+    if (found !== undefined) return [found, value];
+    found = value;
+  }
+  return found;
 }

@@ -9,7 +9,7 @@ import crypto from 'node:crypto';
 
 const BLOCK = 64;
 const DIGEST = 32;
-const SMALL = 4_096;
+const SMALL = 16_384;
 
 // Node has `crypto.hash` since 20.12. Other runtimes with node:crypto may lack it.
 const hash = (crypto as Partial<typeof crypto>).hash;
@@ -17,8 +17,8 @@ const hash = (crypto as Partial<typeof crypto>).hash;
 export class HmacKey {
   // `inspect` and `JSON.stringify` show neither private fields nor a KeyObject's value.
   readonly #key: crypto.KeyObject;
-  /** The inner pad, with room for a message after the pad. */
-  readonly #inner = Buffer.alloc(BLOCK + SMALL);
+  /** The inner pad, with room for a message after the pad. Grows with the messages. */
+  #inner = Buffer.alloc(2 * BLOCK);
   /** The outer pad, with room for the inner digest after the pad. */
   readonly #outer = Buffer.alloc(BLOCK + DIGEST);
 
@@ -33,14 +33,17 @@ export class HmacKey {
     }
   }
 
-  digest(body: Uint8Array): Buffer {
+  /** Returns the lower-case hex MAC. */
+  digest(body: Uint8Array): string {
     if (hash === undefined || body.length > SMALL) {
-      return crypto.createHmac('sha256', this.#key).update(body).digest();
+      return crypto.createHmac('sha256', this.#key).update(body).digest('hex');
     }
+    const length = BLOCK + body.length;
+    if (length > this.#inner.length) this.#inner = Buffer.concat([this.#inner], 2 * length);
     this.#inner.set(body, BLOCK);
-    const digits = hash('sha256', this.#inner.subarray(0, BLOCK + body.length), 'binary');
+    const digits = hash('sha256', this.#inner.subarray(0, length), 'binary');
     this.#outer.write(digits, BLOCK, 'binary');
-    return Buffer.from(hash('sha256', this.#outer, 'binary'), 'binary');
+    return hash('sha256', this.#outer, 'hex');
   }
 }
 
@@ -48,7 +51,7 @@ export class HmacKey {
 export const isSynchronous = true as boolean;
 
 export async function sign(key: HmacKey, body: Uint8Array): Promise<string> {
-  return key.digest(body).toString('hex');
+  return key.digest(body);
 }
 
 /**
@@ -60,11 +63,12 @@ export function findMatch(
   body: Uint8Array,
   signature: string,
 ): number | Promise<number> {
-  const received = Buffer.from(signature, 'hex');
+  const received = Buffer.from(signature, 'latin1');
   let match = -1;
   for (let index = keys.length - 1; index >= 0; index--) {
     // A branch would take its own time for the matching key.
-    const isMatch = Number(crypto.timingSafeEqual(keys[index]!.digest(body), received));
+    const expected = Buffer.from(keys[index]!.digest(body), 'latin1');
+    const isMatch = Number(crypto.timingSafeEqual(expected, received));
     match += (index - match) * isMatch;
   }
   return match;

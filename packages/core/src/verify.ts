@@ -37,7 +37,8 @@ export function checkHeaders(
     explain?.({ signature: sent });
     throw error;
   }
-  if (!/^(\s*|identity)$/i.test(delivery.header('content-encoding') ?? '')) {
+  const encoding = delivery.header('content-encoding');
+  if (encoding !== undefined && !/^(\s*|identity)$/i.test(encoding)) {
     const problem = 'the body is compressed, so its bytes differ from the signed bytes';
     throw fault('unsupported_encoding', problem);
   }
@@ -77,7 +78,7 @@ export function proveBody(
   const keys = settings.keyring(host);
   if (isSynchronous && !(keys instanceof Promise)) {
     const match = findMatch(keys.keys, rawBody, signature) as number;
-    return requireMatch(settings, { rawBody, signature, keys, match });
+    return requireMatch(settings, rawBody, signature, keys, match);
   }
   return proveLater(settings, new Uint8Array(rawBody), signature, keys);
 }
@@ -90,18 +91,17 @@ async function proveLater(
 ): Promise<Proof> {
   const keys = await waiting;
   const match = await findMatch(keys.keys, rawBody, signature);
-  return requireMatch(settings, { rawBody, signature, keys, match });
+  return requireMatch(settings, rawBody, signature, keys, match);
 }
 
-interface Comparison {
-  readonly rawBody: Uint8Array;
-  readonly signature: string;
-  readonly keys: Keys;
-  /** The index of the matching key, or -1. */
-  readonly match: number;
-}
-
-function requireMatch(settings: Settings, { rawBody, signature, keys, match }: Comparison): Proof {
+/** @param match the index of the matching key, or -1 */
+function requireMatch(
+  settings: Settings,
+  rawBody: Uint8Array,
+  signature: string,
+  keys: Keys,
+  match: number,
+): Proof {
   if (match < 0) {
     settings.explain?.({ rawBody, signature, secret: keys.secret });
     throw mismatch();
@@ -119,9 +119,10 @@ export interface Parsed {
 
 /** @throws WebhookError `invalid_event` or `invalid_payload` */
 export function parseSigned({ kinds }: Settings, rawBody: Uint8Array, kindHeader: unknown): Parsed {
-  const kind = parseKind(kindHeader);
+  const isConfigured = typeof kindHeader === 'string' && kinds.has(kindHeader);
+  const kind = isConfigured ? kindHeader : parseKind(kindHeader);
   const payload = parsePayload(rawBody);
-  return { kind, type: kinds.has(kind) ? kind : 'unrecognized', payload };
+  return { kind, type: isConfigured ? kind : 'unrecognized', payload };
 }
 
 /**
@@ -137,12 +138,13 @@ export function toEvent(
 ): WebhookEvent | Promise<WebhookEvent> {
   refuseContradiction(kind, payload);
   const { reference } = payload;
-  const facts = { reference, rawBody, secretIndex, tenant };
-  if (type === 'unrecognized') return { type, kind, payload, ...facts };
+  if (type === 'unrecognized') {
+    return { type, kind, reference, payload, rawBody, secretIndex, tenant };
+  }
   const schema = kinds.get(kind);
   // The map of schemas pairs each kind with its payload, and the types say the same.
-  if (schema === undefined) return { type, payload, ...facts } as WebhookEvent;
-  return validate(schema, kind, payload).then(
-    (output) => ({ type, payload: output, ...facts }) as WebhookEvent,
-  );
+  const eventWith = (output: unknown): WebhookEvent =>
+    ({ type, reference, payload: output, rawBody, secretIndex, tenant }) as WebhookEvent;
+  if (schema === undefined) return eventWith(payload);
+  return validate(schema, kind, payload).then(eventWith);
 }

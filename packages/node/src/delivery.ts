@@ -33,9 +33,12 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
     const value = req.headers[name];
     return typeof value === 'string' ? value : undefined;
   }
-  const lines: string[] = [];
+  let lines: string | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]!.toLowerCase() === name) lines.push(rawHeaders[index + 1]!);
+    const given = rawHeaders[index]!;
+    if (given.length !== name.length || given.toLowerCase() !== name) continue;
+    const line = rawHeaders[index + 1]!;
+    lines = lines === undefined ? line : `${lines}, ${line}`;
   }
-  return lines.length === 0 ? undefined : lines.join(', ');
+  return lines;
 }

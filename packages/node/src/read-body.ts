@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { types } from 'node:util';
 import { WebhookError, type BodyLimits } from '@paylink/core';
-import { BodyCollector } from '@paylink/core/internal';
+import getRawBody from 'raw-body';
+import { Pieces } from './pieces.js';
+import { endOfTurn } from './turn.js';
 
 // Two webhooks on one request would both read the body and both credit. Symbol.for, because an
 // application can contain two copies of this module.
@@ -17,7 +18,7 @@ type Request = IncomingMessage & {
 
 /**
  * Reads the raw body once. Attaches its listeners in the same tick, so that another `data` listener
- * takes no bytes.
+ * takes no bytes. Resolves at the end of a turn of the event loop.
  *
  * @param hint for the log: the fix if other code read the body first
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`
@@ -38,7 +39,9 @@ export async function readBody(
     throw new WebhookError('body_consumed', { message });
   }
   req[CLAIMED] = true;
-  return collect(stream, req.headers['content-length'] ?? null, limits);
+  const body = await collect(stream, req.headers['content-length'], limits);
+  await endOfTurn();
+  return body;
 }
 
 /** Names the code that read the body. Returns undefined if the body is still unread. */
@@ -54,52 +57,43 @@ function readerOf(req: Request, stream: Readable): string | undefined {
   return `a parser read the body first and left ${kind} in req.body`;
 }
 
-/** Collects the body within the limits. */
-function collect(
+/**
+ * Collects the body within the limits. Reads by `readable`, which takes the stream from `data`
+ * listeners of other code. They still get each piece.
+ */
+async function collect(
   stream: Readable,
-  length: string | null,
+  declared: string | undefined,
   { bodyLimit, bodyTimeout }: BodyLimits,
 ): Promise<Buffer> {
-  if (stream.destroyed) return Promise.reject(incomplete());
-  return new Promise((resolve, reject) => {
-    const collector = new BodyCollector(bodyLimit);
-    const timer = setTimeout(() => stop(new WebhookError('body_timeout')), bodyTimeout);
-    // The error listener stays, because a stream may fail again after the body has settled.
-    stream.on('close', onClose).on('error', onClose);
-    stream.on('data', onData).on('end', onEnd);
-    // Other middleware may have paused the stream.
-    stream.resume();
-
-    function onData(piece: unknown): void {
-      // The stream of a hook may emit text or objects.
-      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-      try {
-        if (!types.isUint8Array(bytes)) throw incomplete();
-        collector.add(bytes);
-      } catch (error) {
-        stop(error as WebhookError);
-      }
-    }
-    function onEnd(): void {
-      const { body } = collector;
-      if (length !== null && Number(length) !== body.length) return stop(incomplete());
-      clearTimeout(timer);
-      // Always a Buffer, so that code which works for one piece works for many.
-      resolve(
-        Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length),
-      );
-    }
-    function onClose(): void {
-      if (!stream.readableEnded) stop(incomplete());
-    }
-    function stop(error: WebhookError): void {
-      clearTimeout(timer);
-      reject(error);
-      stream.off('data', onData).off('end', onEnd).pause();
-    }
+  if (stream.destroyed) throw new WebhookError('incomplete_body');
+  const pieces = new Pieces(bodyLimit);
+  const options = { limit: bodyLimit, length: declared ?? null };
+  const reading = getRawBody(pieces as unknown as Readable, options);
+  let timer: NodeJS.Timeout | undefined;
+  // Most bodies end in the turn of their headers, and need no timer.
+  void endOfTurn().then(() => {
+    if (!pieces.isOver) timer = setTimeout(() => pieces.fail('body_timeout'), bodyTimeout);
   });
-}
-
-function incomplete(): WebhookError {
-  return new WebhookError('incomplete_body');
+  const onReadable = (): void => void stream.read();
+  const onData = (piece: unknown): void => pieces.add(piece);
+  const onEnd = (): void => pieces.end();
+  const onClose = (): void => {
+    if (!stream.readableEnded) pieces.fail('incomplete_body');
+  };
+  stream.on('readable', onReadable).on('data', onData).on('end', onEnd);
+  // The error listener stays, because a stream may fail again after the body has settled.
+  stream.on('close', onClose).on('error', onClose);
+  // Another `readable` listener may have left bytes, and no event would come for them.
+  stream.read();
+  try {
+    return await reading;
+  } catch (error) {
+    stream.off('readable', onReadable).off('data', onData).off('end', onEnd).pause();
+    if (error instanceof WebhookError) throw error;
+    const { status } = error as getRawBody.RawBodyError;
+    throw new WebhookError(status === 413 ? 'body_too_large' : 'incomplete_body');
+  } finally {
+    clearTimeout(timer);
+  }
 }

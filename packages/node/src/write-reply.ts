@@ -26,7 +26,7 @@ export async function writeReply(
   const isHttp1 = req.httpVersionMajor < 2;
   // HTTP/2 has no such header (RFC 9113 section 8.2.2), so the stream is reset after the reply.
   if (isUnread && !isHttp1) resetAfterReply(res as unknown as Http2ServerResponse);
-  const written: OutgoingHttpHeaders = { ...headers, 'content-length': Buffer.byteLength(body) };
+  const written: OutgoingHttpHeaders = { 'content-length': Buffer.byteLength(body), ...headers };
   if (isHttp1 && (isUnread || status === 401)) written.connection = 'close';
   res.writeHead(status, written);
   // A server can be configured to throw if a reply to HEAD has a body.

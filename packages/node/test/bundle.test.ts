@@ -35,7 +35,11 @@ it.each([
   const outfile = `${folder}/bundle.${extension}`;
   writeFileSync(app, APP);
   const conditions = ['@paylink/source'];
-  await build({ entryPoints: [app], bundle: true, platform: 'node', format, outfile, conditions });
+  // raw-body is CommonJS and requires modules of Node, for which esbuild needs this in ESM.
+  const js = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
+  const banner = format === 'esm' ? { js } : {};
+  const options = { bundle: true, platform: 'node', format, outfile, conditions, banner } as const;
+  await build({ entryPoints: [app], ...options });
 
   const child = spawn(process.execPath, [outfile], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill());
