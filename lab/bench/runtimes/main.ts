@@ -15,14 +15,15 @@ import { build } from 'esbuild';
 import { install } from '../../../test/runtimes/install.js';
 import { bun, deno, workerd, type Release } from '../../../test/runtimes/versions.js';
 import { jsonBody } from '../delivery.js';
-import { connectLoad } from '../load.js';
+import { prepareLoad } from '../load.js';
 import { runRounds } from '../rounds.js';
+import { onServerCore } from '../server-process.js';
 import { median, medianRatio } from '../statistics.js';
 
 const CONTESTANTS = ['bare', 'byHand', 'least', 'paylink'] as const;
 const SIZES = { '200 B': 200, '10 kB': 10_000 };
-const WARM_UP_MS = 1_500;
-const SLICE_MS = 700;
+const WARM_UP_SECONDS = 2;
+const SLICE_SECONDS = 1;
 /** The unit of Linux's CPU times. */
 const TICKS_A_SECOND = 100;
 
@@ -110,7 +111,8 @@ async function start(
 ): Promise<{ child: ChildProcess; port: number }> {
   const { PATH, HOME } = process.env;
   const env = { PATH, HOME, NODE_ENV: 'production' as const };
-  const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const [file, ...all] = onServerCore([executable, ...args]);
+  const child = spawn(file!, all, { stdio: ['ignore', 'pipe', 'inherit'], env });
   process.once('exit', () => child.kill('SIGKILL'));
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   return { child, port: (JSON.parse(line) as { port: number }).port };
@@ -124,11 +126,6 @@ function cpuTime({ pid }: ChildProcess): number {
 
 type Four<T> = [T, T, T, T];
 
-interface Sample {
-  readonly perSecond: number;
-  readonly cpuMicros: number;
-}
-
 async function measure(name: string, executable: string): Promise<object[]> {
   const runtime = RUNTIMES[name]!;
   const servers = [];
@@ -136,21 +133,16 @@ async function measure(name: string, executable: string): Promise<object[]> {
     servers.push(await start(executable, runtime.args(await bundle(name, contestant))));
   const rows = [];
   for (const [size, bytes] of Object.entries(SIZES)) {
-    const loads = await Promise.all(servers.map(({ port }) => connectLoad(port, jsonBody(bytes))));
-    for (const load of loads) await load.run(WARM_UP_MS);
-    const slices = servers.map(({ child }, index) => async (): Promise<Sample> => {
+    const load = prepareLoad(jsonBody(bytes));
+    for (const { port } of servers) await load.run(port, WARM_UP_SECONDS);
+    const slices = servers.map(({ child, port }) => async (): Promise<number> => {
       const before = cpuTime(child);
-      const { requests, seconds } = await loads[index]!.run(SLICE_MS);
-      return { perSecond: requests / seconds, cpuMicros: (cpuTime(child) - before) / requests };
+      const requests = await load.run(port, SLICE_SECONDS);
+      return (cpuTime(child) - before) / requests;
     });
     const samples = await runRounds(slices, Number(values.rounds));
-    for (const load of loads) load.close();
-    const [ofBare, ofHand, ofLeast, ours] = samples.map((of) =>
-      of.map(({ cpuMicros }) => cpuMicros),
-    ) as Four<number[]>;
-    const [, handRate, , ourRate] = samples.map((of) =>
-      of.map(({ perSecond }) => perSecond),
-    ) as Four<number[]>;
+    load.close();
+    const [ofBare, ofHand, ofLeast, ours] = samples as Four<number[]>;
     const toHand = ours.map((own, round) => ofHand[round]! / own);
     rows.push({
       runtime: runtime.release.name,
@@ -165,7 +157,6 @@ async function measure(name: string, executable: string): Promise<object[]> {
       highest: Math.max(...toHand),
       'to within limits': medianRatio(ofLeast, ours),
       'within limits to by hand': medianRatio(ofHand, ofLeast),
-      'req/s to by hand': medianRatio(ourRate, handRate),
     });
   }
   for (const { child } of servers) child.kill('SIGKILL');

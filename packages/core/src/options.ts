@@ -1,3 +1,4 @@
+import type { BodyLimits } from './delivery.js';
 import { createExplainer, type Explain } from './diagnosis/explain.js';
 import { check } from './errors.js';
 import { validateEvents } from './event.js';
@@ -69,8 +70,7 @@ export interface Settings {
   readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
   readonly headers: { readonly signature: string; readonly event: string };
   readonly logger: Logger;
-  readonly bodyLimit: number;
-  readonly bodyTimeout: number;
+  readonly limits: BodyLimits;
   readonly handlerTimeout: number;
   readonly observe: ObserveHook | undefined;
   readonly onError: ErrorHook<object> | undefined;
@@ -115,8 +115,10 @@ export function validateSettings(options: unknown, use: keyof typeof KNOWN): Set
     kinds: validateEvents(own.events),
     headers: validateHeaderNames(own.headers),
     logger,
-    bodyLimit: validateBound('bodyLimit', bodyLimit),
-    bodyTimeout: validateBound('bodyTimeout', bodyTimeout),
+    limits: {
+      bodyLimit: validateBound('bodyLimit', bodyLimit),
+      bodyTimeout: validateBound('bodyTimeout', bodyTimeout),
+    },
     handlerTimeout: validateBound('handlerTimeout', handlerTimeout),
     observe,
     onError: onError,

