@@ -6,11 +6,14 @@ export function isBytes(value: unknown): value is Uint8Array {
   return (value as Partial<Uint8Array>)[Symbol.toStringTag] === 'Uint8Array';
 }
 
-// ignoreBOM keeps a byte order mark in the text. JSON.parse then rejects the text.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+// Made at its first use, because a browser-like test environment has no TextDecoder. There, core
+// must still load far enough to say so (P20).
+let decoder: InstanceType<typeof TextDecoder> | undefined;
 
 /** Decodes UTF-8 and keeps a byte order mark. Returns undefined if the bytes are not UTF-8. */
 export function toText(bytes: Uint8Array): string | undefined {
+  // ignoreBOM keeps a byte order mark in the text. JSON.parse then rejects the text.
+  decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
     return decoder.decode(bytes);
   } catch {

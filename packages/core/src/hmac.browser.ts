@@ -5,5 +5,6 @@ export * from './hmac.web.js'; // bundlers link these names, although the next l
 
 throw new Error(
   '@paylink/core was loaded in a browser. The webhook secret belongs on a server: ' +
-    'import this package from server code only. In a test under jsdom, set the test environment of the file to node.',
+    'import this package from server code only. In a test under jsdom, set the test environment ' +
+    'of the file to node.',
 );

@@ -56,6 +56,8 @@ export function createKeyring(option: SecretOption<never>, logger: Logger): Keyr
     secret: isProduction() ? undefined : secret,
   });
   if (typeof option !== 'function') {
+    const isGiven = option !== undefined && option !== null;
+    check(isGiven, 'secret', 'is missing. Did you set WEBHOOK_SECRET?');
     const fixed = keysOf(option, null);
     return () => fixed;
   }
@@ -94,18 +96,25 @@ export function importSecrets(
   warn?: (message: string) => void,
 ): readonly HmacKey[] {
   if (!Array.isArray(list)) return [importSecret(list, 'secret', warn)];
-  check(list.length > 0 && list.length < 9, 'secret', 'must be a list of 1 to 8 secrets');
-  // `map` would skip the hole of a double comma.
-  return Array.from(list, (secret, index) => importSecret(secret, `secret[${index}]`, warn));
+  // `map` would skip the hole of a double comma. A Proxy may answer another length the next time.
+  const secrets: unknown[] = Array.from(list as readonly unknown[]);
+  const isList = secrets.length > 0 && secrets.length < 9;
+  check(isList, 'secret', 'must be a list of 1 to 8 secrets');
+  return secrets.map((secret, index) => importSecret(secret, `secret[${index}]`, warn));
 }
 
 function importSecret(secret: unknown, option: string, warn?: (message: string) => void): HmacKey {
-  const bytes = isBytes(secret) ? secret : new TextEncoder().encode(requireText(secret, option));
+  const isGiven = secret !== undefined && secret !== null;
+  check(isGiven, option, 'is missing');
+  if (typeof secret === 'string') {
+    check(isWellFormed(secret), option, 'is not well-formed Unicode: pass its bytes');
+  }
+  const bytes = typeof secret === 'string' ? new TextEncoder().encode(secret) : secret;
+  check(isBytes(bytes), option, 'must be a string or a Uint8Array');
   check(bytes.length > 0, option, 'is empty: any sender could sign');
   const text = toText(bytes) ?? '';
-  if (typeof secret === 'string') checkText(text, option);
-  // Any bytes can be a key, but not Buffer.from(String(process.env.WEBHOOK_SECRET)).
-  check(!UNSET.test(text), option, PLACEHOLDER);
+  // Any bytes can be a key. Printable text in a Buffer has the faults of a string.
+  if (typeof secret === 'string' || PRINTABLE.test(text)) checkText(text, option);
   if (isProduction()) {
     const problem = 'is the public secret of @paylink/testing: any reader could sign';
     check(!FIXTURES.includes(text), option, problem);
@@ -114,6 +123,9 @@ function importSecret(secret: unknown, option: string, warn?: (message: string) 
   }
   return new HmacKey(bytes);
 }
+
+/** Characters that people type, and the blanks at the end of a file. */
+const PRINTABLE = /^[\P{C}\t\r\n\ufeff]+$/u;
 
 /**
  * The default secret of @paylink/testing and the secret in its documentation. Everybody can sign
@@ -153,28 +165,18 @@ export const isApiKey = (text: string): boolean => /^sk_(live|test)_/.test(text)
 /** The dots or stars of a secret that a page masks. */
 export const MASK = /[•…]|\.{3}|\*{3}/;
 
-function requireText(secret: unknown, option: string): string {
-  const isGiven = secret !== undefined && secret !== null;
-  check(isGiven, option, 'is missing. Did you set WEBHOOK_SECRET?');
-  check(typeof secret === 'string', option, 'must be a string or a Uint8Array');
-  check(secret === '' || secret.trim() !== '', option, 'is blank');
-  const whitespace = 'must not start or end with whitespace: remove it from the stored secret';
-  check(secret.trim() === secret, option, whitespace);
-  check(isWellFormed(secret), option, 'is not well-formed Unicode: pass its bytes');
-  return secret;
-}
-
 /**
  * Rejects texts that were never a webhook secret. Never repairs a text: the portal's value is the
  * key.
  */
 function checkText(secret: string, option: string): void {
+  const trimmed = secret.trim();
+  check(trimmed !== '', option, 'is blank');
+  const whitespace = 'must not start or end with whitespace: remove it from the stored secret';
+  check(trimmed === secret, option, whitespace);
   const bare = secret.replace(PREFIX, '');
-  check(
-    bare !== '',
-    option,
-    'is only the prefix of a secret: copy the whole secret from the portal',
-  );
+  const prefix = 'is only the prefix of a secret: copy the whole secret from the portal';
+  check(bare !== '', option, prefix);
   check(!MASK.test(bare), option, 'is masked: copy the whole secret from the merchant portal');
   check(!isPlaceholder(bare), option, PLACEHOLDER);
   const apiKey = 'is an API key (sk_live_…): the portal shows another value for webhooks';

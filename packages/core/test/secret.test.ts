@@ -14,6 +14,7 @@ import type { SecretList, SecretOption } from '../src/index.js';
 import { createLog, deliver, forged, PORTAL_SECRET as secret } from './deliver.js';
 
 const body = Buffer.from('{"reference":"order-42"}');
+const PORTAL = secret;
 
 const verify = (option: SecretOption, signed: string | Uint8Array = secret) => {
   const { rawBody, headers } = signedDelivery({ secret: signed });
@@ -74,7 +75,27 @@ const faults: readonly Fault[] = [
   ...masked.map((value): Fault => [`the masked ${value}`, value, 'is masked']),
 ];
 
+const texts = faults.flatMap(([, value]) => (typeof value === 'string' ? [value] : []));
+
 describe('an invalid secret', () => {
+  it.each(texts.filter((text) => text.isWellFormed()))(
+    'is refused as bytes too: %j (P15)',
+    (text) => {
+      const bytes = new TextEncoder().encode(text);
+      for (const secret of [bytes, Buffer.from(bytes), [PORTAL, bytes]]) {
+        expect(() => createVerifier({ secret })).toThrow(ConfigurationError);
+      }
+    },
+  );
+
+  it('is a list whose length a Proxy changes', () => {
+    let reads = 0;
+    const list = new Proxy<string[]>([], {
+      get: (target, name) => (name === 'length' ? reads++ : (Reflect.get(target, name) as unknown)),
+    });
+    expect(() => createVerifier({ secret: list })).toThrow('must be a list of 1 to 8 secrets');
+  });
+
   it.each(faults)('throws at startup: %s', (_what, value, problem) => {
     const option = value as SecretList;
     for (const make of [

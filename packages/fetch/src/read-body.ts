@@ -71,6 +71,8 @@ async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Arra
   for (;;) {
     const { done, value } = await reader.read();
     if (done || value === undefined) return collector.body;
+    // `new Uint8Array` makes that many zeros of a number, and of a text that is one.
+    if (!ArrayBuffer.isView(value)) throw new TypeError('a piece of the body is not bytes');
     // Copies the piece, because a host may use its memory again. A Buffer's `slice` would not copy.
     collector.add(new Uint8Array(value));
   }

@@ -138,4 +138,19 @@ describe('a body that never ends or breaks', () => {
     await refused;
     expect(vi.getTimerCount()).toBe(0);
   });
+
+  it.each(['800000000', '{"reference":"order-42"}', 800_000_000])(
+    'refuses a piece that is not bytes, and allocates nothing for it: %j',
+    async (piece) => {
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(piece);
+          controller.close();
+        },
+      }) as ReadableStream<Uint8Array>;
+      const { method, headers } = requestOf();
+      const request = { method, headers, body, arrayBuffer: () => Promise.reject(new Error()) };
+      await expect(readBody(request, limits)).rejects.toMatchObject({ code: 'incomplete_body' });
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { Reply } from '@paylink/core';
+import { endOfTurn } from './turn.js';
 
 /**
  * Milliseconds for a sender that still uploads to read its reply. An immediate close would reset
@@ -61,8 +62,6 @@ function linger(req: IncomingMessage, res: ServerResponse, body: string): Promis
 function resetAfterReply({ stream }: Http2ServerResponse): void {
   // The response itself emits `finish` only when the stream closes.
   stream.once('finish', () => {
-    setImmediate(() => {
-      stream.destroy();
-    });
+    void endOfTurn().then(() => stream.destroy());
   });
 }

@@ -321,3 +321,62 @@ describe('a body that another listener takes at the same time', () => {
     expect(Buffer.concat(seen)).toEqual(BODY);
   });
 });
+
+describe('other listeners in front (O11)', () => {
+  it.each([
+    ['a `data` listener', (req: IncomingMessage) => req.on('data', () => undefined)],
+    [
+      'a `readable` listener that reads nothing',
+      (req: IncomingMessage) => req.on('readable', () => undefined),
+    ],
+    [
+      'a `readable` listener that reads',
+      (req: IncomingMessage) => req.on('readable', () => void req.read()),
+    ],
+    [
+      'a `readable` listener that reads single bytes',
+      (req: IncomingMessage) =>
+        req.on('readable', () => {
+          while (req.read(1) !== null);
+        }),
+    ],
+    ['a pause', (req: IncomingMessage) => req.pause()],
+  ])('do not cost the body: %s', async (_what, listen) => {
+    const req = unfinished({ 'content-length': String(BODY.length) });
+    listen(req);
+    const body = read(req);
+    await turn();
+    req.push(BODY.subarray(0, 5));
+    await turn();
+    req.push(BODY.subarray(5));
+    req.push(null);
+    expect(await body).toBe(BODY.toString());
+  });
+
+  it('are named if a `readable` listener took the body in an earlier turn', async () => {
+    const req = requestOf();
+    req.on('readable', () => void req.read());
+    await turn();
+    await expect(read(req)).rejects.toEqual(refusal('body_consumed', /`data` listener or another/));
+  });
+
+  it('get the bytes that a `readable` listener in front left in the stream', async () => {
+    const req = requestOf();
+    req.on('readable', () => undefined);
+    await turn();
+    expect(await read(req)).toBe(BODY.toString());
+  });
+});
+
+it('keeps a body in pieces of one byte in a few buffers', async () => {
+  const req = unfinished();
+  const concat = vi.spyOn(Buffer, 'concat');
+  const reading = readBody(req, req, { ...limits, bodyLimit: 2_000 }, HINT);
+  for (let index = 0; index < 1_024; index++) {
+    req.push(Buffer.of(97));
+    await turn();
+  }
+  req.push(null);
+  expect((await reading).toString()).toBe('a'.repeat(1_024));
+  expect(concat.mock.lastCall![0]).toHaveLength(4);
+});
