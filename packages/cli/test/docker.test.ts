@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 import { expect, it, onTestFinished } from 'vitest';
 import { startPostgres } from '../../../test/servers/postgres.js';
 import { freePort } from '../../../test/servers/starting.js';
-import { COMMAND, paylink } from './paylink.js';
+import { COMMAND, paylink, withRecipes } from './paylink.js';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -24,12 +24,11 @@ interface Service {
 }
 
 const SERVER = `const express = require('express');
-const { createOrder, isPaid } = require('./payment-orders');
+const { checkout } = require('./checkout');
 const { paymentRoutes } = require('./payment-webhook');
 const app = express();
 app.use(paymentRoutes);
-app.post('/checkout', async (req, res) => res.json(await createOrder(15_000)));
-app.get('/paid/:reference', async (req, res) => res.json(await isPaid(req.params.reference)));
+app.post('/checkout', async (req, res) => res.json(await checkout(15_000)));
 app.listen(3000, () => console.log('ready'));
 `;
 
@@ -38,6 +37,8 @@ function containerAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.2';
 }
+
+withRecipes();
 
 it('the Docker example credits a payment between containers whose names do not resolve to loopback', async () => {
   const database = await startPostgres({ fsync: 'off' });
@@ -58,8 +59,8 @@ it('the Docker example credits a payment between containers whose names do not r
   expect((await paylink(['init', '--yes'], { cwd: folder })).code).toBe(0);
   await writeFile(join(folder, 'server.js'), withPorts(SERVER));
   // The line of the page.
-  const page = await readFile(at('../../../docs/docker.md'), 'utf8');
-  const line = /^ *allowHttp: .*$/m.exec(page)![0];
+  const guide = await readFile(at('../../../docs/docker.md'), 'utf8');
+  const line = /^ *allowHttp: .*$/m.exec(guide)![0];
   const payments = await readFile(join(folder, 'payments.js'), 'utf8');
   await writeFile(join(folder, 'payments.js'), payments.replace(/^ *apiKey: .*$/m, `$&\n${line}`));
 
@@ -121,7 +122,8 @@ it('the Docker example credits a payment between containers whose names do not r
   const paid = ['pay', order.reference, '--base-url', `http://localhost:${port}/api`];
   expect(await paylink(paid, { cwd: folder })).toMatchObject({ code: 0 });
   await emulator.until(new RegExp(`${order.reference} → 200`));
-  expect(await (await fetch(`${shop}/paid/${order.reference}`)).json()).toBe(true);
+  const page = await fetch(`${shop}/payments/${order.reference}`);
+  expect(await page.json()).toEqual({ status: 'paid' });
 });
 
 /** Forwards a container's published ports from this machine only, as Docker does. */

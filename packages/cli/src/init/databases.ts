@@ -45,7 +45,8 @@ const drizzle = (dialect: Dialect, driver: string, rest: Partial<Database>): Dat
   recipe: dialect === 'postgres' ? 'drizzle' : `drizzle-${dialect}`,
   dialect,
   packages: ['drizzle-orm', driver],
-  insert: 'await db.insert(table).values({ reference, amount: BigInt(amount), currency });',
+  insert:
+    'await db.insert(table)\n    .values({ reference, amount: BigInt(amount), currency, createdAt: new Date() });',
   createTable: 'await db.execute(sql.raw(TABLE));',
   ...rest,
 });
@@ -56,10 +57,7 @@ const KNOWN: readonly Database[] = [
   prisma('mysql', 'mariadb'),
   prisma('sqlite', 'better-sqlite3'),
   drizzle('postgres', 'pg', { types: pgTypes }),
-  drizzle('mysql', 'mysql2', {
-    insert:
-      'await db.insert(table)\n    .values({ reference, amount: BigInt(amount), currency, createdAt: new Date() });',
-  }),
+  drizzle('mysql', 'mysql2', {}),
   drizzle('sqlite', '@libsql/client', {
     insert:
       'await db.insert(table)\n    .values({ reference, amount, currency, createdAt: sql`CURRENT_TIMESTAMP` });',
