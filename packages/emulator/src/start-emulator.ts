@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { createControl } from './api/control.js';
 import { createApi } from './api/endpoints.js';
 import { RateLimiter } from './api/rate-limit.js';
-import { EmulatorError, isNotWritten } from './base/emulator-error.js';
+import { EmulatorError } from './base/emulator-error.js';
 import { report } from './base/report.js';
 import type { DeliverySwitches } from './contract/assumed.js';
 import type { Link } from './contract/payment.js';
@@ -29,7 +29,8 @@ import { noStore, openStateFile, type Store } from './state/state-file.js';
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings = await readOptions(options);
-  const server = await listen(settings);
+  const app = new Hono();
+  const server = await listen(settings, async (request) => app.fetch(request));
   const payUrl = settings.payUrl ?? server.origin;
   const baseUrl = `${server.origin}/api`;
   let parts: Parts;
@@ -40,8 +41,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     throw error;
   }
   const { ledger, outbox, store, waiting, limiter, actions, life } = parts;
-  const app = createApp(parts, settings, { baseUrl, payUrl });
-  server.serve(async (request) => app.fetch(request));
+  addRoutes(app, parts, { ...settings, baseUrl, payUrl });
 
   function open(): Actions {
     if (life.signal.aborted) throw new EmulatorError('emulator_closed', 'the emulator is closed');
@@ -143,17 +143,16 @@ function createParts(settings: Settings, payUrl: string): Parts {
   }
 }
 
-function createApp(
-  parts: Parts,
-  settings: Settings,
-  urls: { readonly baseUrl: string; readonly payUrl: string },
-): Hono {
+interface Service extends Settings {
+  readonly baseUrl: string;
+  readonly payUrl: string;
+}
+
+function addRoutes(app: Hono, parts: Parts, service: Service): void {
   const { store, ledger, outbox, actions, life } = parts;
-  const { apiKey, merchant, target } = settings;
-  const webhookUrl = target?.url.href;
-  const app = new Hono();
+  const { apiKey, merchant, target, baseUrl, payUrl } = service;
   app.use(async (c, next) => {
-    if (isMeant(c.req.raw, settings)) return next();
+    if (isMeant(c.req.raw, service)) return next();
     const advice = 'Set its name with --host <name> --allow-remote.';
     return c.text(`This emulator does not answer to that host. ${advice}\n`, 421);
   });
@@ -163,17 +162,17 @@ function createApp(
       store.catchUp();
       await next();
     });
-  app.route('/api', createApi({ ...parts, ...settings, signal: life.signal }));
+  app.route('/api', createApi({ ...parts, ...service, signal: life.signal }));
   app.route('/control', createControl(apiKey, actions));
   app.route('/link', createHostedPage(ledger, merchant));
-  app.route('/dashboard', createDashboard({ ledger, outbox, webhookUrl, ...urls }));
+  const webhookUrl = target?.url.href;
+  app.route('/dashboard', createDashboard({ ledger, outbox, baseUrl, payUrl, webhookUrl }));
   app.get('/', (c) => c.redirect('/dashboard', 303));
   app.onError((error, c) => {
     report(error);
-    if (isNotWritten(error)) return c.text(`${error.message}.\n`, 500);
-    return c.text('The emulator failed: read its console.\n', 500);
+    const isKnown = error instanceof EmulatorError;
+    return c.text(`${isKnown ? error.message : 'The emulator failed: read its console'}.\n`, 500);
   });
-  return app;
 }
 
 function isMeant(request: Request, { allowRemote, host, payUrl }: Settings): boolean {

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const emulator of open.splice(0)) await emulator.close();
 });
 
-describe('startEmulator', () => {
+describe('startEmulator (M01, M03)', () => {
   it('needs no options', async () => {
     const emulator = await start();
     expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
@@ -188,6 +188,14 @@ describe('startEmulator', () => {
     });
   });
 
+  it('answers only to the names of this machine, which prevents DNS rebinding', async () => {
+    const { payUrl } = await start();
+    for (const host of ['127.0.0.1', 'localhost:3000', '[::1]'])
+      expect(await statusAt(`${payUrl}/link/x`, host)).toBe(404);
+    for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example'])
+      expect(await statusAt(`${payUrl}/link/x`, host)).toBe(421);
+  });
+
   it('accepts only IP addresses and its own name as Host with allowRemote', async () => {
     const emulator = await start({ host: '0.0.0.0', allowRemote: true });
     expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
@@ -345,7 +353,7 @@ describe('loopback', () => {
   });
 });
 
-it('the README lists every switch of `assumed` with its default', async () => {
+it('M04 the README lists every switch of `assumed` with its default', async () => {
   const refused = await startEmulator({ assumed: { sorcery: 1 } as never }).then(() => '', String);
   const switches = refused.split('Valid switches: ')[1]!.split(', ');
   expect(switches.length).toBeGreaterThan(20);

@@ -246,22 +246,6 @@ describe('a delivery', () => {
     expect(emulator.deliveries().every(({ attemptCount }) => attemptCount === 1)).toBe(true);
   });
 
-  it('is retried in turn while others fail, without a loss', async () => {
-    const { receiver, emulator } = await setUp((_, count) => (count % 3 === 0 ? 500 : 200), {
-      assumed: FAST,
-    });
-    const references = Array.from({ length: 60 }, (_, index) => `order-${index}`);
-    for (const reference of references) await createLink(emulator, { ...FIXED, reference });
-    await Promise.all(references.map((reference) => emulator.pay(reference)));
-    await Promise.all(
-      references.map((reference) => emulator.waitForDelivery({ reference, timeout: PATIENCE })),
-    );
-    expect(emulator.deliveries().map(({ state }) => state)).toEqual(
-      references.map(() => 'delivered'),
-    );
-    expect(new Set(receiver.received.map(({ body }) => body.toString())).size).toBe(60);
-  });
-
   it('is forgotten past deliveriesKept only after its acknowledgement', async () => {
     const failing = (body: string) => body.includes('stuck');
     const { emulator } = await setUp(({ body }) => (failing(body.toString()) ? 500 : 200), {

@@ -229,17 +229,6 @@ describe('the state file', () => {
     await third.createLink({ ...FIXED, reference: 'c' });
   });
 
-  it('stays small if a payment changes often', async () => {
-    const emulator = await start({
-      assumed: {
-        transitions: { pending: ['failed'], failed: ['failed'], success: [], cancelled: [] },
-      },
-    });
-    await emulator.createLink(FIXED);
-    for (let round = 0; round < 400; round++) await emulator.fail('order-1');
-    expect(statSync(state).size).toBeLessThan(1_200_000);
-  });
-
   it.each([
     ['a file with other content', () => writeFileSync(state, 'my notes\n')],
     [

@@ -1,9 +1,13 @@
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { isNotWritten } from '../base/emulator-error.js';
+import {
+  EmulatorError,
+  ERROR_STATUSES,
+  refuse,
+  type ServiceErrorCode,
+} from '../base/emulator-error.js';
 import { report } from '../base/report.js';
-import { refuse, ServiceError } from '../base/service-error.js';
 import type { Assumed } from '../contract/assumed.js';
 import type { Ledger } from '../payments/ledger.js';
 import { readLinkRequest } from '../payments/link-request.js';
@@ -36,12 +40,12 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
 
   api.use(async (c, next) => {
     if (!isAuthentic(c.req.raw.headers))
-      throw new ServiceError('unauthorized', 'the API key is missing or wrong');
+      throw new EmulatorError('unauthorized', 'the API key is missing or wrong');
     const secondsLeft = limiter.take();
     if (secondsLeft !== undefined) {
       c.header('Retry-After', String(secondsLeft));
       const message = `too many requests: the API answers again in ${secondsLeft} s`;
-      throw new ServiceError('rate_limited', message);
+      throw new EmulatorError('rate_limited', message);
     }
     // Writes failed changes before the answer, because a kill must not undo an answer.
     store.catchUp();
@@ -55,13 +59,13 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
       maxSize: assumed.requestBytes,
       onError: () => {
         const message = `the body is larger than ${assumed.requestBytes} bytes`;
-        throw new ServiceError('request_too_large', message);
+        throw new EmulatorError('request_too_large', message);
       },
     }),
     async (c) => {
       const key = readIdempotencyKey(c.req.header('idempotency-key'), assumed.idempotencyKeyLength);
       if (!/^application\/json *(;|$)/i.test(c.req.header('content-type') ?? ''))
-        throw new ServiceError(
+        throw new EmulatorError(
           'unsupported_media_type',
           'the Content-Type must be application/json',
         );
@@ -83,7 +87,8 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
       const ended = AbortSignal.any([signal, c.req.raw.signal]);
       return answerStatus({ body: payment, ...changed }, ended);
     }
-    if (payment === undefined) throw new ServiceError('not_found', 'this reference has no payment');
+    if (payment === undefined)
+      throw new EmulatorError('not_found', 'this reference has no payment');
     return c.json(payment);
   });
 
@@ -91,13 +96,16 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
   api.all('/v1/payments/:reference', (c) => refuseMethod(c, 'GET, HEAD'));
   // Hono ignores `notFound` of a mounted app.
   api.all('*', () => {
-    throw new ServiceError('not_found', 'this endpoint does not exist');
+    throw new EmulatorError('not_found', 'this endpoint does not exist');
   });
   api.onError((error, c) => {
-    if (error instanceof ServiceError) return answerError(c, error, assumed);
+    const { code, message } = error as EmulatorError;
+    if (Object.hasOwn(ERROR_STATUSES, code))
+      return answerError(c, { code: code as ServiceErrorCode, message }, assumed);
     report(error);
-    const message = isNotWritten(error) ? error.message : 'the emulator failed: read its console';
-    return answerError(c, new ServiceError('internal_error', message), assumed);
+    const isKnown = code === 'state_not_written';
+    const reason = isKnown ? message : 'the emulator failed: read its console';
+    return answerError(c, { code: 'internal_error', message: reason }, assumed);
   });
   return api;
 }
@@ -115,16 +123,21 @@ function readReference(request: Request): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new ServiceError('not_found', 'the reference is not encoded as a path segment');
+    throw new EmulatorError('not_found', 'the reference is not encoded as a path segment');
   }
 }
 
 function refuseMethod(c: Context, allow: string): never {
   c.header('Allow', allow);
-  throw new ServiceError('method_not_allowed', `this endpoint takes ${allow}`);
+  throw new EmulatorError('method_not_allowed', `this endpoint takes ${allow}`);
 }
 
-function answerError(c: ApiContext, { code, message }: ServiceError, assumed: Assumed): Response {
+interface Refusal {
+  readonly code: ServiceErrorCode;
+  readonly message: string;
+}
+
+function answerError(c: ApiContext, { code, message }: Refusal, assumed: Assumed): Response {
   c.set('refusal', { code, message });
   if (code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer');
   return c.body(

@@ -1,9 +1,26 @@
-import type { ServiceErrorCode } from './service-error.js';
-
 /**
- * The codes of errors from the emulator's methods. `createLink` also fails with API codes such as
- * `reference_taken`.
+ * The errors of the emulated API. The contract does not define errors, so `assumed.errorStatus` can
+ * change each status.
  */
+export const ERROR_STATUSES = {
+  invalid_request: 400,
+  unauthorized: 401,
+  not_found: 404,
+  method_not_allowed: 405,
+  idempotency_conflict: 409,
+  idempotency_in_flight: 409,
+  idempotency_mismatch: 422,
+  replay_failed: 500,
+  reference_taken: 409,
+  request_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal_error: 500,
+} as const;
+
+export type ServiceErrorCode = keyof typeof ERROR_STATUSES;
+
+/** The codes of the emulator's methods. `createLink` also fails with codes of the API. */
 export type EmulatorErrorCode =
   | 'emulator_closed'
   | 'emulator_reset'
@@ -29,6 +46,7 @@ export class EmulatorError extends Error {
   }
 }
 
-export function isNotWritten(error: unknown): error is EmulatorError {
-  return error instanceof EmulatorError && error.code === 'state_not_written';
+/** @throws EmulatorError `invalid_request`, always */
+export function refuse(message: string): never {
+  throw new EmulatorError('invalid_request', message);
 }

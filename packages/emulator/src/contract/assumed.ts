@@ -1,4 +1,4 @@
-import { ERROR_STATUSES, type ServiceErrorCode } from '../base/service-error.js';
+import { ERROR_STATUSES, type ServiceErrorCode } from '../base/emulator-error.js';
 import type { Payment, PaymentStatus } from './payment.js';
 
 /** A successful payment, for the functions that shape its notification. */
@@ -31,10 +31,14 @@ export interface StatusAnswer {
  * 200, `refuse` 409 `idempotency_conflict`, `in_flight` 409 `idempotency_in_flight`,
  * `unprocessable` 422 `idempotency_mismatch`, `fail` 500 `replay_failed`. `ignore` ignores the key.
  */
-export type ReplayAnswer =
-  'same_link' | 'same_link_200' | 'refuse' | 'in_flight' | 'unprocessable' | 'fail' | 'ignore';
+export type ReplayAnswer = (typeof REPLAY_ANSWERS)[number];
 
-/** The most requests with a valid API key per window of `seconds`, or `off`. */
+// prettier-ignore
+export const REPLAY_ANSWERS = [
+  'same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore',
+] as const;
+
+/** The most requests with a valid API key per window. The first request opens the window. */
 export type RateLimit = 'off' | { readonly requests: number; readonly seconds: number };
 
 /**
@@ -68,11 +72,7 @@ export interface Assumed {
   readonly idempotencyKeyLength: number;
   /** The most bytes of a request body. Default 65,536. */
   readonly requestBytes: number;
-  /**
-   * Requests beyond `requests` in `seconds` get a 429 `rate_limited` with the remaining seconds in
-   * Retry-After. The first request opens the window. Requests without the right API key do not
-   * count. Default `off`.
-   */
+  /** More requests get a 429 with the remaining seconds in Retry-After. Default `off`. */
   readonly rateLimit: RateLimit;
   /**
    * Changes the answer to a status read, such as its amount, a 404, or a delay. `payment` is

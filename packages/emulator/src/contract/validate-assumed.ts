@@ -1,6 +1,12 @@
 import { check, validateBound, validateOptions } from '@paylink/core/internal';
-import { ERROR_STATUSES } from '../base/service-error.js';
-import { DEFAULTS, type Assumed, type AssumedOptions, type DeliverySwitches } from './assumed.js';
+import { ERROR_STATUSES } from '../base/emulator-error.js';
+import {
+  DEFAULTS,
+  REPLAY_ANSWERS,
+  type Assumed,
+  type AssumedOptions,
+  type DeliverySwitches,
+} from './assumed.js';
 
 /** The longest delay of a timer, in milliseconds. A longer timer would fire at once. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
@@ -27,10 +33,7 @@ const oneOf =
 const aFunction: Check = (value) =>
   typeof value === 'function' ? undefined : 'must be a function';
 
-const aReplay = oneOf(
-  ...['same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore'],
-);
-
+const aReplay = oneOf(...REPLAY_ANSWERS);
 const aDelay = whole(1, LONGEST_TIMER);
 
 const CHECKS: Readonly<Record<keyof Assumed, Check>> = {

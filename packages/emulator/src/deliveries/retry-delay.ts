@@ -1,7 +1,4 @@
-export interface RetryDelays {
-  readonly firstRetryDelay: number;
-  readonly longestRetryDelay: number;
-}
+import type { Assumed } from '../contract/assumed.js';
 
 /**
  * Returns the milliseconds before the next attempt: a random part of a limit that doubles with each
@@ -9,7 +6,7 @@ export interface RetryDelays {
  */
 export function retryDelay(
   failures: number,
-  { firstRetryDelay, longestRetryDelay }: RetryDelays,
+  { firstRetryDelay, longestRetryDelay }: Pick<Assumed, 'firstRetryDelay' | 'longestRetryDelay'>,
 ): number {
   return Math.random() * Math.min(longestRetryDelay, firstRetryDelay * 2 ** failures);
 }

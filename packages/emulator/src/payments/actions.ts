@@ -1,5 +1,4 @@
 import { EmulatorError } from '../base/emulator-error.js';
-import { ServiceError } from '../base/service-error.js';
 import { quote } from '../base/visible-text.js';
 import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
 import type { CreatedLink, Link, Payment, PaymentLinkFields } from '../contract/payment.js';
@@ -34,15 +33,9 @@ export function createActions(ledger: Ledger, assumed: Assumed): Actions {
 
   return {
     createLink(fields) {
-      try {
-        const body = new TextEncoder().encode(JSON.stringify(fields ?? null));
-        return JSON.parse(
-          ledger.create(readLinkRequest(body, assumed), undefined).body,
-        ) as CreatedLink;
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        throw new EmulatorError(error.code, error.message, { cause: error });
-      }
+      const body = new TextEncoder().encode(JSON.stringify(fields ?? null));
+      const { body: created } = ledger.create(readLinkRequest(body, assumed), undefined);
+      return JSON.parse(created) as CreatedLink;
     },
     pay(reference, { amount, delivery }) {
       const link = find(reference);

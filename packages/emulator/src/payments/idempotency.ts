@@ -1,4 +1,4 @@
-import { ServiceError } from '../base/service-error.js';
+import { EmulatorError } from '../base/emulator-error.js';
 import type { Assumed } from '../contract/assumed.js';
 
 /** The answer to a repeated key: the kept body under a status, or undefined for a new link. */
@@ -22,7 +22,7 @@ export function replay(isSame: boolean, assumed: Assumed): Replay {
   if (choice === 'ignore') return undefined;
   if (choice === 'same_link') return 201;
   if (choice === 'same_link_200') return 200;
-  throw new ServiceError(
+  throw new EmulatorError(
     REFUSALS[choice],
     isSame
       ? 'this Idempotency-Key was used before'

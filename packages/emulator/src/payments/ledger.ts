@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { ServiceError } from '../base/service-error.js';
+import { EmulatorError } from '../base/emulator-error.js';
 import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
 import {
   toCreatedLink,
@@ -65,7 +65,7 @@ export class Ledger {
   /**
    * Creates a link, or returns the link of the same key.
    *
-   * @throws ServiceError `idempotency_conflict` or `reference_taken`, depending on `assumed`
+   * @throws EmulatorError `idempotency_conflict` or `reference_taken`, depending on `assumed`
    */
   create(request: LinkRequest, key: string | undefined): Creation {
     const { assumed } = this.#options;
@@ -78,7 +78,7 @@ export class Ledger {
     const isTaken = this.findByReference(request.reference) !== undefined;
     if (isTaken && assumed.duplicateReference === 'refuse') {
       const message = 'another payment link has this reference';
-      throw new ServiceError('reference_taken', message, 'reference');
+      throw new EmulatorError('reference_taken', message);
     }
     return toCreation(this.#add(request, key, fingerprint), 201);
   }
@@ -162,7 +162,7 @@ export class Ledger {
   #entry(token: string): Entry {
     const entry = this.#entries.get(token);
     if (entry !== undefined) return entry;
-    throw new ServiceError('not_found', 'this payment link does not exist');
+    throw new EmulatorError('not_found', 'this payment link does not exist');
   }
 
   #add(request: LinkRequest, key: string | undefined, fingerprint: string): Entry {

@@ -1,4 +1,4 @@
-import { refuse } from '../base/service-error.js';
+import { refuse } from '../base/emulator-error.js';
 import type { Assumed } from '../contract/assumed.js';
 import type { LinkRequest, PaymentLinkFields, Price } from '../contract/payment.js';
 
@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads the body of POST /v1/payment-links. @throws ServiceError `invalid_request` that names the
+ * Reads the body of POST /v1/payment-links. @throws EmulatorError `invalid_request` that names the
  * field
  */
 export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest {
@@ -31,7 +31,7 @@ export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest
   const price = readPrice(fields, assumed);
   const description = readText(fields, 'description', assumed.descriptionLength);
   if (description === undefined && !('amount' in price))
-    refuse('description is required for a free amount', 'description');
+    refuse('description is required for a free amount');
   const returnUrl = readUrl(fields, 'return_url', assumed.urlLength);
   const cancelUrl = readUrl(fields, 'cancel_url', assumed.urlLength);
   return {
@@ -75,14 +75,14 @@ function readPrice(fields: Fields, assumed: Assumed): Price {
   const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
     if (min !== undefined || max !== undefined)
-      refuse('use either amount, or amount_min and amount_max', 'amount');
+      refuse('use either amount, or amount_min and amount_max');
     return { amount: readAmount('amount', amount, assumed) };
   }
   if (min === undefined && max === undefined)
-    refuse('amount is required, or amount_min and amount_max instead', 'amount');
+    refuse('amount is required, or amount_min and amount_max instead');
   const amountMin = readAmount('amount_min', min, assumed);
   const amountMax = readAmount('amount_max', max, assumed);
-  if (amountMin > amountMax) refuse('amount_min must not exceed amount_max', 'amount_max');
+  if (amountMin > amountMax) refuse('amount_min must not exceed amount_max');
   return { amountMin, amountMax };
 }
 
@@ -91,19 +91,18 @@ function readAmount(
   value: unknown,
   { lowestAmount, highestAmount }: Assumed,
 ): number {
-  if (!Number.isSafeInteger(value)) refuse(`${name} must be an integer`, name);
+  if (!Number.isSafeInteger(value)) refuse(`${name} must be an integer`);
   const amount = value as number;
   if (amount < lowestAmount || amount > highestAmount)
-    refuse(`${name} must be from ${lowestAmount} to ${highestAmount}`, name);
+    refuse(`${name} must be from ${lowestAmount} to ${highestAmount}`);
   return amount;
 }
 
 function readReference(fields: Fields, length: number): string {
   const reference = readText(fields, 'reference', length);
-  if (reference === undefined) refuse('reference is required', 'reference');
+  if (reference === undefined) refuse('reference is required');
   // URL parsers drop these path segments, so the payment could never be read.
-  if (reference === '.' || reference === '..')
-    refuse('reference must not be "." or ".."', 'reference');
+  if (reference === '.' || reference === '..') refuse('reference must not be "." or ".."');
   return reference;
 }
 
@@ -111,10 +110,10 @@ function readText(fields: Fields, name: string, length: number): string | undefi
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string' || value.trim() === '')
-    refuse(`${name} must be a non-blank string`, name);
-  if (value.length > length) refuse(`${name} must have at most ${length} characters`, name);
+    refuse(`${name} must be a non-blank string`);
+  if (value.length > length) refuse(`${name} must have at most ${length} characters`);
   if (value.includes('\0') || /\p{Surrogate}/u.test(value))
-    refuse(`${name} must not have NUL or unpaired surrogates`, name);
+    refuse(`${name} must not have NUL or unpaired surrogates`);
   return value;
 }
 
@@ -123,16 +122,16 @@ function readUrl(fields: Fields, name: string, length: number): string | undefin
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    refuse(`${name} must be an http or https URL`, name);
+    refuse(`${name} must be an http or https URL`);
   // The hosted page puts the host into its Content-Security-Policy, where a ";" would start another
   // directive.
-  if (!/^[a-z0-9._\-[\]:]+$/.test(url.host)) refuse(`${name} must have a plain host name`, name);
+  if (!/^[a-z0-9._\-[\]:]+$/.test(url.host)) refuse(`${name} must have a plain host name`);
   return url.href;
 }
 
 function readFlag(fields: Fields, name: string): boolean {
   const value = fields[name];
   if (value === undefined || value === null) return false;
-  if (typeof value !== 'boolean') refuse(`${name} must be true or false`, name);
+  if (typeof value !== 'boolean') refuse(`${name} must be true or false`);
   return value;
 }

@@ -4,8 +4,6 @@ import { createAdaptorServer } from '@hono/node-server';
 import { ConfigurationError } from '@paylink/core';
 import { isLoopbackAddress } from './loopback.js';
 
-type FetchHandler = (request: Request) => Response | Promise<Response>;
-
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -15,21 +13,16 @@ export interface ListenOptions {
 export interface Listening {
   /** `http://host:port`. */
   readonly origin: string;
-  /** Sets the handler. */
-  serve(handler: FetchHandler): void;
   close(): Promise<void>;
 }
 
-/**
- * Listens, by default only on a loopback address. The caller sets the handler later, because links
- * contain the port.
- *
- * @throws Error if the port is taken
- */
-export async function listen({ host, port, allowRemote }: ListenOptions): Promise<Listening> {
-  let handler: FetchHandler = () => new Response(null, { status: 503 });
+/** Listens, by default only on a loopback address. @throws Error if the port is taken */
+export async function listen(
+  { host, port, allowRemote }: ListenOptions,
+  fetch: (request: Request) => Promise<Response>,
+): Promise<Listening> {
   const server = createAdaptorServer({
-    fetch: (request) => handler(request),
+    fetch,
     // The emulator runs inside other processes, whose Request and Response must stay unchanged.
     overrideGlobalObjects: false,
     serverOptions: { requestTimeout: 30_000, headersTimeout: 10_000 },
@@ -48,9 +41,6 @@ export async function listen({ host, port, allowRemote }: ListenOptions): Promis
   }
   return {
     origin: originOf(bare(host), bound),
-    serve: (next) => {
-      handler = next;
-    },
     close: () => close(server),
   };
 }
@@ -68,9 +58,7 @@ function bare(host: string): string {
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => {
-      resolve();
-    });
+    server.close(() => resolve());
     server.closeAllConnections();
   });
 }

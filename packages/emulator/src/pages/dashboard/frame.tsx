@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
-import { Icon, ICON_URL } from '../icon.js';
+import { Document } from '../document.js';
+import { Icon } from '../icon.js';
 import type { Language } from '../language.js';
 import { DASHBOARD_STYLE, sourceOfText } from '../style.js';
 import { DASHBOARD_SCRIPT } from './script.js';
@@ -26,35 +27,26 @@ interface FrameProps {
 export function DashboardFrame({ language, title, children }: FrameProps) {
   const texts = DASHBOARD_TEXTS[language];
   return (
-    <html lang={language}>
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{title}</title>
-        <link rel="icon" href={ICON_URL} />
-        <style dangerouslySetInnerHTML={{ __html: DASHBOARD_STYLE }} />
-      </head>
-      <body>
-        <header class="bar">
-          <div>
-            <a class="brand" href="/dashboard">
-              <Icon />
-              Paylink
-            </a>
-            <p class="banner">{texts.testOnly}</p>
-            <p
-              class="live"
-              id="live"
-              role="status"
-              hidden
-              data-texts={JSON.stringify({ live: texts.live, waiting: texts.waiting })}
-            />
-          </div>
-        </header>
-        <main>{children}</main>
-        <script dangerouslySetInnerHTML={{ __html: DASHBOARD_SCRIPT }} />
-      </body>
-    </html>
+    <Document language={language} title={title} style={DASHBOARD_STYLE}>
+      <header class="bar">
+        <div>
+          <a class="brand" href="/dashboard">
+            <Icon />
+            Paylink
+          </a>
+          <p class="banner">{texts.testOnly}</p>
+          <p
+            class="live"
+            id="live"
+            role="status"
+            hidden
+            data-texts={JSON.stringify({ live: texts.live, waiting: texts.waiting })}
+          />
+        </div>
+      </header>
+      <main>{children}</main>
+      <script dangerouslySetInnerHTML={{ __html: DASHBOARD_SCRIPT }} />
+    </Document>
   );
 }
 

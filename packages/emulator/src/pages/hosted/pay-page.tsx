@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { CURRENCY, type Link } from '../../contract/payment.js';
-import { ICON_URL } from '../icon.js';
+import { Document } from '../document.js';
 import { formatAmount, type Language } from '../language.js';
 import { HOSTED_STYLE } from '../style.js';
 import { TEXTS } from './texts.js';
@@ -17,23 +17,15 @@ interface PageProps extends Shown {
 
 /** The frame of every customer page. */
 function Page({ language, merchant, title, children }: PageProps) {
+  const name = merchant === undefined ? title : `${title} – ${merchant}`;
   return (
-    <html lang={language}>
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{merchant === undefined ? title : `${title} – ${merchant}`}</title>
-        <link rel="icon" href={ICON_URL} />
-        <style dangerouslySetInnerHTML={{ __html: HOSTED_STYLE }} />
-      </head>
-      <body>
-        <main>
-          <p class="banner">{TEXTS[language].testPage}</p>
-          {merchant !== undefined && <Text class="merchant">{merchant}</Text>}
-          {children}
-        </main>
-      </body>
-    </html>
+    <Document language={language} title={name} style={HOSTED_STYLE}>
+      <main>
+        <p class="banner">{TEXTS[language].testPage}</p>
+        {merchant !== undefined && <Text class="merchant">{merchant}</Text>}
+        {children}
+      </main>
+    </Document>
   );
 }
 

@@ -1,0 +1,26 @@
+import type { Child } from 'hono/jsx';
+import { ICON_URL } from './icon.js';
+import type { Language } from './language.js';
+
+interface DocumentProps {
+  readonly language: Language;
+  readonly title: string;
+  readonly style: string;
+  readonly children?: Child;
+}
+
+/** The HTML document of every page. */
+export function Document({ language, title, style, children }: DocumentProps) {
+  return (
+    <html lang={language}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{title}</title>
+        <link rel="icon" href={ICON_URL} />
+        <style dangerouslySetInnerHTML={{ __html: style }} />
+      </head>
+      <body>{children}</body>
+    </html>
+  );
+}
