@@ -1,4 +1,4 @@
-import { Wire } from '@paylink/testing/wire';
+import { Wire } from '../../packages/testing/src/wire.js';
 
 /** Far beyond every time limit of the receiver: a slower reply never comes. */
 const REPLY_TIMEOUT = 30_000;

@@ -1,6 +1,6 @@
 /** Attacks a host with the merchants' kit and with the probes of these projects. */
 import { auditReceiver } from '@paylink/testing';
-import { closeWires } from '@paylink/testing/wire';
+import { closeWires } from '../../packages/testing/src/wire.js';
 import { hostProbes, type Target } from './probes.js';
 
 export interface Tried {

@@ -8,7 +8,7 @@ import {
   type HeaderLines,
   type Wire,
   type WireReply,
-} from '@paylink/testing/wire';
+} from '../../packages/testing/src/wire.js';
 import type { Books } from './books.js';
 
 export interface Target {

@@ -1,1 +1,1 @@
-export { begin, closeWires, exchange, Wire, type WireReply } from '@paylink/testing/wire';
+export { begin, closeWires, exchange, Wire, type WireReply } from '../../packages/testing/src/wire.js';

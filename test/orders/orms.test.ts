@@ -37,7 +37,7 @@ it("names the fault of MikroORM's one entity manager", async () => {
     createOrder,
     orders: {
       async find(reference) {
-        const row = (await em.findOne('orders', { reference })) as Row | null;
+        const row = await em.findOne<Row>('orders', { reference });
         return row && { ...row, paid: row.paidAt !== null };
       },
       credit: mikroOrm.orders.credit,

@@ -62,6 +62,7 @@ for (const [name, recipe] of Object.entries(recipes)) testRecipe(name, recipe, o
 it.each(Object.keys(recipes))(
   'reads again through %s after the server cut it off',
   async (name) => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined);
     const find = async (): Promise<unknown> =>
       recipes[name]!.orders.find('unknown', { tenant: null, signal: new AbortController().signal });
     await find();

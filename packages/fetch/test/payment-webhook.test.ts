@@ -3,7 +3,7 @@ import type { UnderlyingSource } from 'node:stream/web';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
-import { begin, closeWires, requestBytes, type HeaderLines } from '@paylink/testing/wire';
+import { begin, closeWires, requestBytes, type HeaderLines } from '../../testing/src/wire.js';
 import { paymentWebhook, toResponse, type FetchHost, type FetchRequest } from '../src/index.js';
 
 const secret = TEST_SECRET;

@@ -8,7 +8,7 @@ import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import { exchange, requestBytes } from '@paylink/testing/wire';
+import { exchange, requestBytes } from '../../testing/src/wire.js';
 import { paymentGate, paymentWebhook, webhookEvent, type KoaHost } from '../src/index.js';
 
 const secret = TEST_SECRET;

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Reply } from '@paylink/core';
-import { begin, closeWires, exchange, requestBytes, type Wire } from '@paylink/testing/wire';
+import { begin, closeWires, exchange, requestBytes, type Wire } from '../../testing/src/wire.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { writeReply } from '../src/index.js';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { begin, exchange, requestBytes, Wire } from '@paylink/testing/wire';
+import { begin, exchange, requestBytes, Wire } from '../src/wire.js';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const REPLY = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';

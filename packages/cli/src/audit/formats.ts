@@ -40,7 +40,7 @@ function testCase({
   if (passed) return `${open}/>`;
   return (
     `${open}><failure type="${severity ?? 'low'}" ` +
-    `message="${xml(title ?? name)}">${xml(advice)}</failure></testcase>`
+    `message="${xml(title ?? name)}">${xml(advice ?? '')}</failure></testcase>`
   );
 }
 

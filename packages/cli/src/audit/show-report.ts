@@ -29,7 +29,7 @@ export function showReport(
       output.line(
         text`${severity(finding.severity ?? 'low', output)}  ${finding.id} ${finding.title ?? finding.name}`,
       );
-      output.line(text`  ${finding.advice}`);
+      output.line(text`  ${finding.advice ?? ''}`);
     }
     if (report.findings.length > 0) output.line();
   }

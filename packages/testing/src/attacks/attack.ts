@@ -59,8 +59,6 @@ export interface Attack {
   /** The harm of a wrong answer. */
   readonly severity: Severity;
   readonly fault: Fault;
-  /** The fix for a wrong answer, with the reason. */
-  readonly advice: string;
 }
 
 /** The parts from which the lists make their deliveries. */
@@ -123,7 +121,7 @@ export interface Difference {
 
 export type Verdict = Pick<
   Attack,
-  'category' | 'status' | 'code' | 'accepts' | 'severity' | 'fault' | 'advice'
+  'category' | 'status' | 'code' | 'accepts' | 'severity' | 'fault'
 >;
 
 /** [the delivery in words, its difference from the genuine delivery, exceptions to the verdict] */

@@ -7,57 +7,11 @@ import {
   type Material,
   type Verdict,
 } from './attack.js';
+import { verdicts } from './verdicts.js';
 
-const changed: Verdict = {
-  category: 'forged',
-  status: 401,
-  code: 'invalid_signature',
-  accepts: [400, 403],
-  severity: 'critical',
-  fault: 'verifies_other_bytes',
-  advice:
-    'The service signed other bytes. Verify the bytes as received: take the raw body before ' +
-    'any parser or text decoder, and do not serialise, decode, trim or inflate the body ' +
-    'before you verify.',
-};
-const decoded: Verdict = { ...changed, severity: 'high', fault: 'decodes_text' };
-const reserialized: Verdict = { ...changed, severity: 'high', fault: 'reserializes' };
-const trimmed: Verdict = { ...changed, severity: 'high', fault: 'trims' };
-const unsigned: Verdict = { ...changed, fault: 'accepts_unsigned' };
-const genuine: Verdict = {
-  category: 'genuine',
-  status: 200,
-  accepts: ALSO_ACKNOWLEDGED,
-  severity: 'high',
-  fault: 'refuses_genuine',
-  advice:
-    'The signature matches these bytes, so the receiver refused a genuine payment. Verify ' +
-    'the raw bytes as received, not a parsed and re-serialised body.',
-};
-/** For JSON that parsers may refuse (RFC 8259 sections 4 and 6). The contract does not use it. */
-const upToTheParser: Verdict = { ...genuine, accepts: [...ALSO_ACKNOWLEDGED, 400, 422] };
-const invalid: Verdict = {
-  category: 'invalid',
-  status: 400,
-  code: 'invalid_payload',
-  accepts: [401, 403, 415, 422],
-  severity: 'low',
-  fault: 'invalid_body',
-  advice:
-    'The signature is valid, but the body is not a notification. Answer 400: a 2xx claims ' +
-    'success, and a 5xx asks for a retry. Decode strictly after you verify the signature, ' +
-    'and require a `reference` that is a non-blank string.',
-};
-const contradicted: Verdict = {
-  ...invalid,
-  code: 'event_contradicted',
-  accepts: [409, 422],
-  severity: 'medium',
-  fault: 'contradiction',
-  advice:
-    'The signed body says that the payment did not succeed, but the unsigned header says ' +
-    'that it did. Trust the body, or better, ask the API for the payment before you credit.',
-};
+const { changed, decoded, reserialized, trimmed, unsigned, genuine, upToTheParser, invalid } =
+  verdicts.body;
+const { contradicted } = verdicts.body;
 
 export function bodyAttacks(material: Material, confirm: boolean): Attack[] {
   return [
@@ -208,9 +162,6 @@ function genuineBodies(material: Material): Attack[] {
         ...genuine,
         accepts: [...ALSO_ACKNOWLEDGED, 400, 413, 422],
         severity: 'medium',
-        advice:
-          'Deep nesting must not crash the receiver: do not serialise or clone a body, not ' +
-          'even for a log.',
       },
     ),
     ...accepted(
@@ -228,10 +179,6 @@ function genuineBodies(material: Material): Attack[] {
       // A merchant who looks up orders refuses these references.
       accepts: [...ALSO_ACKNOWLEDGED, 400, 404, 409, 410, 422, 503],
       severity: 'medium',
-      advice:
-        'A reference is opaque text. The receiver may refuse an unknown reference with its ' +
-        'own status, but not with 500. Bind the reference as a parameter in SQL, and ' +
-        'encode it in a URL.',
     }),
   ];
 }

@@ -8,40 +8,9 @@ import {
   type Material,
   type Verdict,
 } from './attack.js';
+import { verdicts } from './verdicts.js';
 
-const absent: Verdict = {
-  category: 'invalid',
-  status: 400,
-  code: 'invalid_event',
-  accepts: [401, 403, 422],
-  severity: 'low',
-  fault: 'event_header',
-  advice:
-    'Without an event header, the kind of the event is unknown. Answer 400 instead of ' +
-    'guessing.',
-};
-const noKind: Verdict = {
-  ...absent,
-  // A receiver that ignores unknown kinds with a 200 does no harm.
-  accepts: [401, 403, 422, ...ACKNOWLEDGED],
-  advice:
-    'Compare the event header with the kinds that you handle, character for character. ' +
-    'Answer 400 to everything that is not a kind. Do not log the header unescaped, and do ' +
-    'not answer 5xx.',
-};
-const unknown: Verdict = {
-  category: 'genuine',
-  status: 200,
-  accepts: ALSO_ACKNOWLEDGED,
-  severity: 'medium',
-  fault: 'unknown_kind',
-  advice:
-    'Acknowledge and ignore a kind that you do not handle. Otherwise a new kind of event ' +
-    'causes a storm of retries.',
-};
-
-/** Allows refusals, because comparing the signed body with the unsigned header is safer. */
-const contradicted: Verdict = { ...unknown, accepts: [...ALSO_ACKNOWLEDGED, 400, 409, 422] };
+const { absent, noKind, unknown, contradicted } = verdicts.event;
 
 export function eventAttacks(material: Material): Attack[] {
   const named = (events: Readonly<Record<string, string>>): Line[] =>

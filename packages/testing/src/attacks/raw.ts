@@ -1,6 +1,9 @@
 /** Attacks that need exact bytes: repeated header lines, broken framing, other methods. */
 import { chunked, requestBytes, type HeaderLines } from '../wire.js';
 import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material, type Verdict } from './attack.js';
+import { verdicts } from './verdicts.js';
+
+const { repeated, broken, genuine, framing, otherMethod } = verdicts.raw;
 
 export interface RequestParts {
   readonly method?: string;
@@ -35,7 +38,7 @@ export interface RawAttack extends Verdict {
   readonly bytes: (craft: Craft) => Buffer;
 }
 
-type RawVerdict = Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>;
+export type RawVerdict = Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>;
 
 /** @param more further header lines of every request. A `Host` line replaces `host` */
 export function craftOf(
@@ -68,57 +71,6 @@ export function craftOf(
     },
   };
 }
-
-const repeated: RawVerdict = {
-  category: 'forged',
-  status: 401,
-  code: 'invalid_signature',
-  accepts: [400, 403],
-  severity: 'note',
-  fault: 'several_spellings',
-  advice:
-    'A proxy may read one of two header lines, and the receiver the other. Refuse a ' +
-    'repeated signature: most servers join the lines with ", ", so do not split the value.',
-};
-const broken = {
-  ...repeated,
-  severity: 'low',
-  fault: 'framing',
-  byServer: true,
-  mayClose: true,
-  advice: 'The request is not HTTP (RFC 9112). The server or its proxy must refuse it.',
-} as const;
-const genuine = {
-  category: 'genuine',
-  status: 200,
-  accepts: ALSO_ACKNOWLEDGED,
-  severity: 'note',
-  fault: 'http_form',
-  advice:
-    'HTTP allows this form of a genuine notification. A proxy or a later version of the ' +
-    'service may use it.',
-} as const;
-const framing = {
-  category: 'invalid',
-  status: 400,
-  accepts: [501],
-  severity: 'low',
-  fault: 'framing',
-  byServer: true,
-  mayClose: true,
-  advice:
-    'If a proxy and the server read different lengths, they see different requests ' +
-    '(request smuggling). The server must answer 400: update the server and its proxy.',
-} as const;
-const otherMethod = {
-  category: 'invalid',
-  status: 405,
-  accepts: [404, 403, 400, 501],
-  severity: 'low',
-  fault: 'method',
-  byServer: true,
-  advice: 'The service sends only POST. Answer 405 with Allow: POST to every other method.',
-} as const;
 
 const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
 
@@ -188,7 +140,6 @@ export const rawAttacks: readonly RawAttack[] = [
       ...repeated,
       severity: 'medium',
       fault: 'reads_elsewhere',
-      advice: 'Read the signature only from the X-Service-Signature header.',
     },
     ({ material, request, genuineLines }) => {
       const query = `${material.names.signature}=${material.signature}&signature=${material.signature}`;
@@ -228,9 +179,6 @@ export const rawAttacks: readonly RawAttack[] = [
       mayClose: true,
       severity: 'high',
       fault: 'no_limit',
-      advice:
-        'Answer 413 as soon as the declared or received length passes a limit. Otherwise ' +
-        'an attacker fills the memory.',
     },
     ({ request, genuineLines }) =>
       request(genuineLines(), Buffer.alloc(1_024, 0x20), {
@@ -255,9 +203,6 @@ export const rawAttacks: readonly RawAttack[] = [
       ...framing,
       accepts: [...framing.accepts, ...ACKNOWLEDGED],
       mustClose: true,
-      advice:
-        'Answer 400, or read only the chunks and then close the connection (RFC 9112 ' +
-        'section 6.1). A proxy that reads Content-Length takes the rest for another request.',
     },
     ({ material, request, genuineLines }) => {
       const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];

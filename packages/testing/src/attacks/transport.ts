@@ -9,44 +9,9 @@ import {
   type Material,
   type Verdict,
 } from './attack.js';
+import { verdicts } from './verdicts.js';
 
-const encoded: Verdict = {
-  category: 'forged',
-  status: 415,
-  code: 'unsupported_encoding',
-  accepts: [400, 401, 403],
-  severity: 'high',
-  fault: 'inflates',
-  advice:
-    'The signature covers the bytes on the wire. Answer 415 to every Content-Encoding ' +
-    'except identity, before you read the body. A receiver that inflates first verifies ' +
-    'other bytes, and lets an attacker fill its memory.',
-};
-const encodedAndSigned: Verdict = {
-  ...encoded,
-  category: 'invalid',
-  severity: 'low',
-  fault: 'invalid_body',
-};
-const genuine: Verdict = {
-  category: 'genuine',
-  status: 200,
-  accepts: ALSO_ACKNOWLEDGED,
-  severity: 'medium',
-  fault: 'refuses_genuine',
-  advice:
-    'The contract does not name a Content-Type or any of these headers, so the receiver ' +
-    'must ignore them. Always read the body as raw bytes, and keep parsers off this route.',
-};
-const tooLarge: Verdict = {
-  category: 'invalid',
-  status: 413,
-  code: 'body_too_large',
-  accepts: [400, 401, 403],
-  severity: 'high',
-  fault: 'no_limit',
-  advice: 'Stop reading at a limit (64 kB is enough for a notification), and answer 413 at once.',
-};
+const { encoded, encodedAndSigned, genuine, tooLarge, typeless } = verdicts.transport;
 
 export function transportAttacks(material: Material): Attack[] {
   return [
@@ -104,7 +69,6 @@ function sizes(material: Material): Attack[] {
       {
         ...genuine,
         fault: 'wrong_limit',
-        advice: `The limit is ${bodyLimit} bytes, so accept a body of exactly that length.`,
       },
       [['a body of exactly the limit', { body: atLimit }]],
     ),
@@ -176,8 +140,6 @@ function encodings(material: Material): Attack[] {
         ])),
   ];
 }
-
-const typeless: Verdict = { ...genuine, fault: 'content_type' };
 
 function contentTypes(material: Material): Attack[] {
   const typed = (what: string, type: string | null, exception: Partial<Verdict> = {}): Line => [

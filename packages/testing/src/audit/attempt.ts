@@ -22,7 +22,7 @@ export async function attempt(probe: Probe, session: AuditSession): Promise<Audi
   for (const answer of [observation.answer, ...(observation.others ?? [])]) {
     if (typeof answer !== 'string') session.replies.push({ to: probe.name, reply: answer });
   }
-  const { id, name, what, expected, advice } = probe;
+  const { id, name, what, expected } = probe;
   const result = (verdict: Verdict): AuditResult => ({
     id,
     name,
@@ -30,7 +30,6 @@ export async function attempt(probe: Probe, session: AuditSession): Promise<Audi
     title: titleOf(probe, observation.answer),
     expected,
     actual: statusOf(observation.answer),
-    advice,
     durationMs: Math.round(performance.now() - started),
     ...verdict,
   });
@@ -82,14 +81,11 @@ const OTHER_ORDERS = 'C16';
 type Verdict = Pick<
   AuditResult,
   'passed' | 'severity' | 'detail' | 'cause' | 'note' | 'title' | 'skipped'
-> & {
-  readonly advice?: string;
-};
+>;
 
 const NOT_JUDGED: Verdict = {
   passed: true,
   skipped: LIMITED,
-  advice: 'Lift the rate limit, and run the audit again.',
 };
 
 function judge(

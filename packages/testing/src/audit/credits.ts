@@ -264,14 +264,13 @@ function resultOf(
   fault: string | undefined,
   answers: readonly WireAnswer[] = [],
 ): AuditResult {
-  const { fix, severity } = CAUSES[cause];
+  const { severity } = CAUSES[cause];
   const result = {
     id,
     name: `${id} ${rightBehaviour(what, cause)}`,
     what,
     expected: [],
     actual: undefined,
-    advice: fix as string,
     durationMs: 0,
   };
   if (fault === undefined)

@@ -7,6 +7,7 @@ import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
 import { isAcknowledged, orClosed, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
 import type { AuditResult, AuditStop } from './report.js';
+import texts from './texts.json';
 
 export interface FirstDelivery {
   readonly results: readonly AuditResult[];
@@ -51,7 +52,6 @@ export async function deliverFirst(
     actual: statusOf(answer),
     ...(passed ? {} : { severity: 'high' as const, cause: 'not_acknowledged' as const }),
     ...(statusOf(answer) === 202 ? { note: EARLY } : {}),
-    advice: stop?.message ?? 'The receiver works as it should.',
     durationMs,
   });
   if (passed) return { results: [result()] };
@@ -80,82 +80,34 @@ function titleOn(answer: WireAnswer): string {
 
 /** @param forged the answer to a forged delivery. With a wrong secret, both answers are the same */
 function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): AuditStop {
-  const status = statusOf(answer);
-  const stop = (reason: AuditStop['reason'], message: string): AuditStop => ({ reason, message });
-  if (status === undefined) {
-    const hint = "check the receiver's address, and look for code that reads the body first.";
-    if (answer === 'closed')
-      return stop('no_answer', `The server gave no answer and closed the connection: ${hint}`);
-    const seconds = Number((milliseconds / 1_000).toFixed(1));
-    return stop(
-      'no_answer',
-      `The server accepted the connection and gave no answer in ${seconds} s: ${hint} If the ` +
-        'server compiles at its first request, run the audit again.',
-    );
-  }
-  if (status < 400)
-    return stop(
-      'refused',
-      'Neither the audit nor the service follows redirects: use the target address.',
-    );
-  if (status === 401 || status === 403) {
-    return stop(
-      'wrong_secret',
-      'The receiver refused a genuine delivery. Compare the secrets and the header names ' +
-        'on both sides, and verify the raw bytes.',
-    );
-  }
-  if (status === 429) {
-    return stop(
-      'refused',
-      'The server has a rate limit (429): lift the limit, because the audit sends a few ' +
-        'hundred requests.',
-    );
-  }
-  if (status === 415) {
-    return stop(
-      'refused',
-      'The server refused the type of a genuine delivery (415), application/json without a ' +
-        'Content-Encoding: accept the raw body of every type.',
-    );
-  }
-  if (status === 405) return stop('no_route', 'The path exists, but not for POST.');
-  if (status === 404) {
-    return stop(
-      'no_route',
-      'The path has no route for POST, or the receiver looks up orders and does not know ' +
-        'the reference.',
-    );
-  }
-  const body = typeof answer === 'string' ? '' : answer.body;
-  if (body.includes('body_consumed')) {
-    return stop(
-      'refused',
-      'A body parser read the body before the webhook (body_consumed): mount the webhook ' +
-        'before the parser.',
-    );
-  }
-  if (status === 503) {
-    return stop(
-      'unknown_reference',
-      'The receiver asks for a retry (503): check that it knows the order, and that its ' +
-        'store and the API answer.',
-    );
-  }
-  if (status >= 500) return stop('refused', 'The receiver failed: read its log.');
-  if (status === statusOf(forged)) {
-    return stop(
-      'wrong_secret',
-      `The receiver refused a genuine delivery like a forged delivery (${status}). Compare ` +
-        'the secrets and the header names on both sides, and verify the raw bytes. If they ' +
-        'are right, check that the receiver knows the order.',
-    );
-  }
-  return stop(
-    'unknown_reference',
-    'The receiver verified a genuine delivery, but refused it. Read its log, and check ' +
-      'that it knows the order.',
-  );
+  const [reason, text] = stopOf(answer, statusOf(answer), statusOf(forged));
+  const message = texts.stops[text]
+    .replace('{seconds}', String(Number((milliseconds / 1_000).toFixed(1))))
+    .replace('{status}', String(statusOf(answer)));
+  return { reason, message };
+}
+
+type Stop = readonly [AuditStop['reason'], keyof typeof texts.stops];
+
+const STOPS: Readonly<Record<number, Stop>> = {
+  401: ['wrong_secret', 'secret'],
+  403: ['wrong_secret', 'secret'],
+  404: ['no_route', 'route'],
+  405: ['no_route', 'method'],
+  415: ['refused', 'type'],
+  429: ['refused', 'limited'],
+};
+
+function stopOf(answer: WireAnswer, status: number | undefined, forged: number | undefined): Stop {
+  if (typeof answer === 'string' || status === undefined)
+    return ['no_answer', answer === 'closed' ? 'closed' : 'silent'];
+  if (status < 400) return ['refused', 'redirect'];
+  const known = STOPS[status];
+  if (known !== undefined) return known;
+  if (answer.body.includes('body_consumed')) return ['refused', 'consumed'];
+  if (status === 503) return ['unknown_reference', 'retry'];
+  if (status >= 500) return ['refused', 'failed'];
+  return status === forged ? ['wrong_secret', 'likeForged'] : ['unknown_reference', 'order'];
 }
 
 const VARIANTS: readonly string[] = [
@@ -192,7 +144,7 @@ async function acceptedVariants(
       const bytes = session.request(Object.entries(headers), rawBody);
       const answer = await orClosed(session.exchangeWithin(milliseconds, bytes));
       if (!isAcknowledged(answer)) return undefined;
-      const { id, name, what, expected, severity, fault, advice } = probe;
+      const { id, name, what, expected, severity, fault } = probe;
       const actual = statusOf(answer);
       return {
         id,
@@ -204,7 +156,6 @@ async function acceptedVariants(
         actual,
         severity,
         cause: fault,
-        advice,
         durationMs: 0,
       };
     }),
@@ -219,18 +170,8 @@ function connectionError(error: unknown, url: URL): unknown {
 }
 
 function hintOn(code: string): string {
-  if (code === 'ECONNREFUSED')
-    return 'nothing listens there. Check that the receiver runs on this port.';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return 'the host does not exist. Check its spelling.';
-  if (code === 'ETIMEDOUT') return 'the host does not answer. Check for a firewall in between.';
-  if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)) {
-    return (
-      'its certificate is not trusted. For your own certificate, set NODE_EXTRA_CA_CERTS to ' +
-      'its authority.'
-    );
-  }
-  if (/SSL|EPROTO|TLS/.test(code))
-    return 'the server does not speak TLS. Use http:// instead of https://.';
-  return "check the receiver's address, and http:// or https://.";
+  const hints: Partial<Record<string, string>> = texts.connections;
+  if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)) return hints['certificate']!;
+  if (/SSL|EPROTO|TLS/.test(code)) return hints['tls']!;
+  return hints[code] ?? hints['other']!;
 }

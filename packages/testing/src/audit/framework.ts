@@ -1,4 +1,4 @@
-/** Recognises the framework by its replies, and says how to read its raw body. */
+/** Recognises the framework by its replies. */
 import { STATUS_CODES } from 'node:http';
 import type { WireReply } from '../wire.js';
 
@@ -52,40 +52,3 @@ function isNest({ status, body }: WireReply): boolean {
 export function frameworkOf(replies: readonly WireReply[]): string | undefined {
   return SIGNS.find(([, matches]) => replies.some(matches))?.[0];
 }
-
-/** The code that reads the raw body. */
-export const RAW_BODY: Readonly<Record<string, string>> = {
-  Express:
-    "mount express.raw({ type: () => true, inflate: false, limit: '64kb' }) on this " +
-    'route, before express.json()',
-  'Next.js':
-    'read Buffer.from(await request.arrayBuffer()) in the route; in pages/api export ' +
-    'config = { api: { bodyParser: false } }',
-  NestJS:
-    'create the app with { bodyParser: false }, mount express.raw({ type: () => true, ' +
-    "inflate: false, limit: '64kb' }) on this route, and a JSON parser on the others",
-  Fastify:
-    'in its own plugin, call removeAllContentTypeParsers(), then ' +
-    "addContentTypeParser('*', { parseAs: 'buffer' }, …)",
-  'Laravel or PHP': "read file_get_contents('php://input')",
-  FastAPI: 'read await request.body()',
-  'Django or Flask':
-    'read request.body (Django) or request.get_data() (Flask), before request.json',
-  'Python http.server': "read self.rfile.read(int(self.headers['Content-Length']))",
-  Ruby: 'read request.raw_post (Rails) or request.body.read (Rack)',
-  'ASP.NET': 'call Request.EnableBuffering() and read the bytes of Request.Body',
-  Spring: 'take @RequestBody byte[] body',
-  Go: 'read io.ReadAll(http.MaxBytesReader(w, r.Body, 65536))',
-};
-
-/** The constant-time comparison in the framework's language. */
-export const COMPARE: Readonly<Record<string, string>> = {
-  'Laravel or PHP': 'hash_equals',
-  FastAPI: 'hmac.compare_digest',
-  'Django or Flask': 'hmac.compare_digest',
-  'Python http.server': 'hmac.compare_digest',
-  Ruby: 'OpenSSL.secure_compare',
-  'ASP.NET': 'CryptographicOperations.FixedTimeEquals',
-  Spring: 'MessageDigest.isEqual',
-  Go: 'hmac.Equal',
-};

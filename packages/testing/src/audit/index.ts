@@ -5,6 +5,7 @@ import { acknowledges, materialOf } from '../attacks/attack.js';
 import { rawAttacks } from '../attacks/raw.js';
 import { headerNames } from '../delivery-forms.js';
 import { attempt, StoppedServing } from './attempt.js';
+import { fixOf } from './causes.js';
 import { booksOf, judgeCredits, watchNonsense } from './credits.js';
 import { deliverFirst } from './first-delivery.js';
 import { isAcknowledged, openSession, orClosed, statusOf, type AuditSession } from './session.js';
@@ -15,6 +16,7 @@ import { probeOf, probeOfRaw, type Probe } from './probe.js';
 import { replyProbes } from './reply-probes.js';
 import { reportOf, sorted, type AuditReport, type AuditResult, type AuditStop } from './report.js';
 import { loadProbes, slowProbes } from './slow-probes.js';
+import texts from './texts.json';
 
 /**
  * Attacks a running receiver over real sockets, and names its faults with their fixes. Sends forged
@@ -106,7 +108,7 @@ class Audit {
     first.results.forEach(this.#add);
     if (first.stop !== undefined) return first.stop;
 
-    if (books === undefined) this.notJudged.push(...WITHOUT_CREDITS);
+    if (books === undefined) this.notJudged.push(...texts.withoutCredits);
     else {
       const judged = await judgeCredits({
         session,
@@ -191,7 +193,9 @@ class Audit {
       unknownOrder.status = status;
   }
 
-  readonly #add = (result: AuditResult): AuditResult => {
+  readonly #add = (found: AuditResult): AuditResult => {
+    const { cause } = found;
+    const result = cause === undefined ? found : { ...found, advice: fixOf(cause) };
     this.results.push(result);
     this.#options.onResult?.(result);
     const done = this.results.length;
@@ -199,15 +203,6 @@ class Audit {
     return result;
   };
 }
-
-const NO_LIMIT = 'the audit does not know the limit';
-const NO_CREDITS = 'the audit does not know the credits';
-
-const WITHOUT_CREDITS = [
-  `double credits after replays, concurrent duplicates or retries: ${NO_CREDITS}`,
-  `lost credits of acknowledged payments: ${NO_CREDITS}`,
-  `wrong credits for unknown orders, failed payments or other events: ${NO_CREDITS}`,
-];
 
 function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions): Probe[] {
   const isKnown = (id: string): boolean =>
@@ -220,45 +215,17 @@ function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions):
   return [...kit.map(probeOf), ...raw.map(probeOfRaw)];
 }
 
-type Unjudged = readonly [id: string, behaviour: string, reason: string | undefined];
-
 /** Lists the attacks that this audit cannot try, with reasons. */
-function notTried({ bodyLimit, credits }: ReadOptions): AuditResult[] {
-  const reasons: readonly Unjudged[] = [
-    ['A20', 'refuses signatures that are not strings', 'HTTP sends only strings'],
-    [
-      'C24',
-      'refuses a success whose signed body contradicts it',
-      credits === undefined ? NO_CREDITS : undefined,
-    ],
-    ['D03', 'refuses a body of twice the limit', bodyLimit === undefined ? NO_LIMIT : undefined],
-    [
-      'D05',
-      'accepts a body at its limit, and refuses one byte more',
-      bodyLimit === undefined ? NO_LIMIT : undefined,
-    ],
-    ['D22', 'answers the same over HTTP/2', 'the audit speaks HTTP/1.1'],
-    ['D26', 'answers only on its own route', 'the router decides which paths reach the receiver'],
-    [
-      'E06',
-      'does not credit another event that is relabelled as a success',
-      'the delivery looks genuine: ask the API for each payment',
-    ],
-    [
-      'E07',
-      'credits a success that was relabelled in transit',
-      'only reconcile can find the payment',
-    ],
-    [
-      'H04',
-      'credits once for two bodies of one reference',
-      credits === undefined ? NO_CREDITS : undefined,
-    ],
-  ];
-  return reasons.flatMap(([id, behaviour, skipped]) => {
-    if (skipped === undefined) return [];
-    const result = { id, name: `${id} ${behaviour}`, passed: true, skipped };
-    const advice = 'The audit did not try this attack.';
-    return [{ ...result, expected: [], actual: undefined, advice, durationMs: 0 }];
-  });
+function notTried(options: ReadOptions): AuditResult[] {
+  return texts.notTried
+    .filter(({ without }) => options[without as 'credits' | 'bodyLimit'] === undefined)
+    .map(({ id, behaviour, reason }) => ({
+      id,
+      name: `${id} ${behaviour}`,
+      passed: true,
+      skipped: reason,
+      expected: [],
+      actual: undefined,
+      durationMs: 0,
+    }));
 }

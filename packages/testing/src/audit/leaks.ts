@@ -24,9 +24,6 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
       {
         severity: 'critical',
         cause: 'leaks_secret',
-        advice:
-          'An attacker who reads the right signature can forge a delivery. Never send the ' +
-          'secret or a signature, not even in an error.',
       },
     ),
     leak(
@@ -37,9 +34,6 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
       {
         severity: 'medium',
         cause: 'leaks_trace',
-        advice:
-          'Answer failures with a fixed text, and log the trace. Most frameworks do so in ' +
-          'production mode.',
       },
     ),
   ];
@@ -54,7 +48,6 @@ function secretsOf({ secret, signature, body, mac }: Material): string[] {
 interface LeakTraits {
   readonly severity: Severity;
   readonly cause: CauseId;
-  readonly advice: string;
 }
 
 function leak(
@@ -64,13 +57,12 @@ function leak(
   found: readonly string[],
   traits: LeakTraits,
 ): AuditResult {
-  const { advice, severity, cause } = traits;
+  const { severity, cause } = traits;
   const result = {
     id,
     name: `${id} ${should}`,
     expected: [],
     actual: undefined,
-    advice,
     durationMs: 0,
   };
   if (found.length === 0) return { ...result, passed: true };

@@ -18,7 +18,6 @@ export interface Probe {
   readonly fault: CauseId;
   /** Set if another probe judges the status. */
   readonly onlyFault?: boolean;
-  readonly advice: string;
   perform(session: AuditSession): Promise<Observation>;
 }
 

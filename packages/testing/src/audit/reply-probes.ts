@@ -23,9 +23,6 @@ export const replyProbes: readonly Probe[] = [
     expected: ACKNOWLEDGED,
     severity: 'medium',
     fault: 'refuses_duplicates',
-    advice:
-      'A replay looks like a retry of the service. If the order is already credited, answer ' +
-      '200 and do nothing. Otherwise the sender retries for ever.',
     async perform({ serves }) {
       await serves();
       return { answer: await serves() };
@@ -41,9 +38,6 @@ export const replyProbes: readonly Probe[] = [
     expected: ACKNOWLEDGED,
     severity: 'medium',
     fault: 'refuses_duplicates',
-    advice:
-      'Answer 200 to concurrent duplicates, or 503 with Retry-After while the first delivery ' +
-      'is still at work. Claim the key atomically, in the transaction of the effect.',
     async perform({ material, request, genuineLines, exchangeWithin, serves }) {
       const bytes = request(genuineLines(), material.body);
       const send = (): Promise<WireAnswer> => orClosed(exchangeWithin(PATIENCE, bytes));
@@ -68,9 +62,6 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'parses_first',
     onlyFault: true,
-    advice:
-      'Verify the signature before you parse the body: otherwise any stranger can attack the ' +
-      'parser.',
     async perform({ material, request, genuineLines, exchangePatiently }) {
       const send = (body: Buffer): Promise<WireAnswer> => {
         const [type, event] = genuineLines();
@@ -105,9 +96,6 @@ export const replyProbes: readonly Probe[] = [
     severity: 'low',
     fault: 'tells_reason',
     onlyFault: true,
-    advice:
-      'Different answers tell an attacker how a guess failed. Send one fixed reply to an ' +
-      'absent, malformed or wrong signature, and log the reason.',
     perform: compareRefusals,
   },
   {
@@ -119,7 +107,6 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'quotes_body',
     onlyFault: true,
-    advice: 'The error of a JSON parser quotes the body. Answer with a fixed text instead.',
     async perform({ request, genuineLines, exchange }) {
       const canary = 'zq7kv3xw';
       const body = Buffer.from(`${canary} is not JSON`);

@@ -33,8 +33,8 @@ export interface AuditResult {
   readonly severity?: Severity;
   /** The cause of a finding. */
   readonly cause?: CauseId;
-  /** The fix, with its reason. */
-  readonly advice: string;
+  /** The fix of a finding. */
+  readonly advice?: string | undefined;
   readonly durationMs: number;
 }
 

@@ -4,7 +4,7 @@ import { chunked, type Wire, type WireAnswer } from '../wire.js';
 import { orClosed, PATIENCE, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
 
-type Traits = Pick<Probe, 'category' | 'expected' | 'mayClose' | 'severity' | 'fault' | 'advice'>;
+type Traits = Pick<Probe, 'category' | 'expected' | 'mayClose' | 'severity' | 'fault'>;
 
 const slow: Traits = {
   category: 'invalid',
@@ -12,16 +12,9 @@ const slow: Traits = {
   mayClose: true,
   severity: 'medium',
   fault: 'no_deadline',
-  advice:
-    'Limit the total time of a body (10 s is enough), not only the time between two ' +
-    'pieces, and answer 408 or close the connection. Otherwise an attacker occupies every ' +
-    'connection.',
 };
 const cut: Traits = {
   ...slow,
-  advice:
-    'Do not verify an incomplete body, and do not wait for ever: end the request when the ' +
-    'sender disconnects.',
 };
 
 /** Run together, but without other probes, which a server with one worker would not serve. */
@@ -89,9 +82,6 @@ export const loadProbes: readonly Probe[] = [
     mayClose: true,
     severity: 'high',
     fault: 'no_limit',
-    advice:
-      'Count the received bytes, and answer 413 as soon as they pass a limit. Otherwise an ' +
-      'attacker fills the memory.',
     perform: uploadEndlessly,
   },
   {
@@ -102,7 +92,6 @@ export const loadProbes: readonly Probe[] = [
     expected: ACKNOWLEDGED,
     severity: 'note',
     fault: 'http_form',
-    advice: 'Some clients wait for "100 Continue" before they send a body.',
     perform: expectContinue,
   },
   {
@@ -113,9 +102,6 @@ export const loadProbes: readonly Probe[] = [
     expected: ACKNOWLEDGED,
     severity: 'high',
     fault: 'one_at_a_time',
-    advice:
-      'A slow sender may occupy a connection and a little memory, but not a worker. Limit the ' +
-      'time of a body, or put a server that buffers requests in front.',
     async perform(session) {
       const began = performance.now();
       await session.serves();
