@@ -187,8 +187,8 @@ describe('questions', () => {
       code: 'handler_timeout',
       message: 'the service did not answer in time',
     });
-    await tick();
-    expect(client.getPayment.mock.calls[0]![1].signal.aborted).toBe(true);
+    const { signal } = client.getPayment.mock.calls[0]![1];
+    await vi.waitFor(() => expect(signal.aborted).toBe(true));
   });
 });
 

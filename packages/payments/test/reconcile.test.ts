@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPayments, memoryOrders, type Orders, type SweepProgress } from '../src/index.js';
 import { deferred, log, openShop, REFERENCE, refusalOf, service } from './shop.js';
 
@@ -240,7 +240,7 @@ describe('verify', () => {
     ['noPayment', refusalOf(404)],
     ['errors', refusalOf(500)],
   ])('lists a paid order under %s if the service answers %o', async (list, answer) => {
-    const { payments, credit, logger } = paidShop(answer as Error);
+    const { payments, credit, logger } = paidShop(answer);
     expect(await payments.verify()).toMatchObject({
       total: 1,
       [list]: { references: [REFERENCE] },
