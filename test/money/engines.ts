@@ -116,12 +116,18 @@ function openSqlite(file: string): Database {
   });
   const shared = open();
   const connections = new Set<Sqlite.Database>();
+  // SQLite has one writer, and its driver would block this process while it waits for another.
+  let free = Promise.resolve();
   return {
     ...session(shared),
     async connect() {
+      const before = free;
+      let release!: () => void;
+      free = new Promise((resolve) => (release = resolve));
+      await before;
       const db = open();
       connections.add(db);
-      return { ...session(db), release: () => undefined };
+      return { ...session(db), release };
     },
     async close() {
       for (const db of [shared, ...connections]) db.close();

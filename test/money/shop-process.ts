@@ -9,7 +9,7 @@ import { createClient } from '@paylink/client';
 import { createPayments } from '@paylink/payments';
 import { openDatabase, ordersOf, type EngineName, type Step } from './engines.js';
 
-const [name, url, baseUrl, role, fatalStep, passes] = process.argv.slice(2) as string[];
+const [name, url, baseUrl, role, fatalStep, passes] = process.argv.slice(2);
 const engine = { name: name as EngineName, url: url! };
 const pool = openDatabase(engine);
 const reader = openDatabase(engine, 2);

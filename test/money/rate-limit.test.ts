@@ -1,0 +1,51 @@
+import { createClient } from '@paylink/client';
+import { createPayments, memoryOrders } from '@paylink/payments';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService } from './service.js';
+
+const ORDERS = 600;
+const A_SECOND = 20;
+
+describe('P11: 600 notifications, of a service that answers 20 questions a second', () => {
+  let service: Awaited<ReturnType<typeof startService>>;
+  let windowEnd = 0;
+  let left = 0;
+
+  beforeAll(async () => {
+    service = await startService(() => {
+      const now = performance.now();
+      if (now >= windowEnd) [windowEnd, left] = [now + 1_000, A_SECOND];
+      return left-- > 0 ? undefined : Math.ceil((windowEnd - now) / 1_000);
+    });
+  });
+  afterAll(() => service.close());
+
+  it('are all credited, with at most 1.3 questions each', { timeout: 180_000 }, async () => {
+    const { orders, add } = memoryOrders();
+    const references = Array.from({ length: ORDERS }, (_, index) => `order-${index}`);
+    for (const reference of references) add({ reference, amount: 1_000, currency: 'XOF' });
+    const client = createClient({ baseUrl: service.baseUrl, apiKey: 'sk_live_test.secret-part' });
+    const payments = createPayments({ client, orders });
+    const delays: number[] = [];
+    const deliver = async (reference: string): Promise<void> => {
+      for (;;) {
+        try {
+          await payments.receive({ type: 'payment.succeeded', reference, tenant: null });
+          return;
+        } catch (error) {
+          // The service sends again after the Retry-After of the reply.
+          const { retryAfter = 5_000 } = error as { readonly retryAfter?: number };
+          const seconds = Math.max(1, Math.ceil(retryAfter / 1_000));
+          delays.push(seconds);
+          await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+        }
+      }
+    };
+    const started = performance.now();
+    await Promise.all(references.map(deliver));
+    expect(performance.now() - started).toBeLessThan(90_000);
+    expect(service.asked.length).toBeLessThanOrEqual(1.3 * ORDERS);
+    // They were told at once how long the line is.
+    expect(Math.max(...delays)).toBeGreaterThan(10);
+  });
+});
