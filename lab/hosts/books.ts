@@ -20,12 +20,23 @@ export async function openBooks(): Promise<Books> {
   const orders = new Set<string>();
   const failing = new Set<string>();
   const server = createServer((req, res) => {
-    const entry = decodeURIComponent(req.url ?? '');
-    const reference = entry.replace(/^\/\w+\//, '');
-    if (!orders.has(reference)) return void res.writeHead(404).end();
-    if (failing.delete(reference)) return void res.writeHead(500).end();
+    const [, table = '', reference = ''] = /^\/(\w+)\/(.*)$/.exec(req.url ?? '') ?? [];
+    const order = decodeURIComponent(reference);
+    const answer = (value: unknown): unknown =>
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    if (!orders.has(order)) return void res.writeHead(404).end();
+    const credited = entries.get(`/credits/${order}`) ?? 0;
+    if (table === 'orders') {
+      return void answer({
+        ...{ reference: order, amount: 1_500, currency: 'XOF', paid: credited > 0 },
+      });
+    }
+    if (failing.delete(order)) return void res.writeHead(500).end();
+    // The conditional write.
+    if (table === 'credits' && credited > 0) return void answer(0);
+    const entry = `/${table}/${order}`;
     entries.set(entry, (entries.get(entry) ?? 0) + 1);
-    res.writeHead(204).end();
+    answer(1);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -110,16 +110,30 @@ export const hosts: readonly Host[] = [
     name: 'NestJS',
     version: '@nestjs/core',
     shows: 'src/main.ts',
-    note:
-      '`credit` gets services of Nest by `app.get(Orders)`. A controller behind the guard ' +
-      'of [@paylink/nest](../packages/nest) ' +
-      'needs `rawBody: true`, which makes Nest keep the bytes of every route.',
     orders: 'src/orders.ts',
-    ours: ['@paylink/express'],
+    ours: ['@paylink/nest'],
     others: [
       '@nestjs/common',
       '@nestjs/core',
       '@nestjs/platform-express',
+      'reflect-metadata',
+      'rxjs',
+    ],
+    build: ['tsc'],
+    serve: () => 'node dist/main.js',
+  },
+  {
+    id: 'nest-fastify',
+    name: 'NestJS on Fastify',
+    version: '@nestjs/core',
+    shows: 'src/main.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/nest'],
+    others: [
+      '@nestjs/common',
+      '@nestjs/core',
+      '@nestjs/platform-fastify',
+      'fastify',
       'reflect-metadata',
       'rxjs',
     ],

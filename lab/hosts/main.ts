@@ -41,7 +41,7 @@ process.once(
   () => void (serving?.stop() ?? Promise.resolve()).finally(() => process.exit(130)),
 );
 
-const tarballs = await packedTarballs();
+const tarballs = await packedTarballs(chosen);
 const reports: HostReport[] = [];
 for (const host of chosen) {
   const report = await reportOf(host);

@@ -26,11 +26,14 @@ const KEPT = ['node_modules', INSTALLED];
  * Returns the tarballs by package name. Each file name has a content hash, because npm ignores new
  * content under an old name.
  */
-export async function packedTarballs(): Promise<Record<string, string>> {
+export async function packedTarballs(
+  hosts: readonly Pick<Host, 'ours'>[],
+): Promise<Record<string, string>> {
   const folder = join(CACHE, 'tarballs');
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  const named = Object.entries(packAll(folder)).map(async ([name, path]) => {
+  const names = await withDependencies(['@paylink/payments', ...hosts.flatMap(({ ours }) => ours)]);
+  const named = Object.entries(packAll(folder, names)).map(async ([name, path]) => {
     const hash = createHash('sha256')
       .update(await readFile(path))
       .digest('hex');

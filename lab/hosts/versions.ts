@@ -20,6 +20,7 @@ export const versions = {
   '@nestjs/common': '12.5.1',
   '@nestjs/core': '12.5.1',
   '@nestjs/platform-express': '12.5.1',
+  '@nestjs/platform-fastify': '12.5.0',
   '@opennextjs/cloudflare': '1.20.13',
   '@oven/bun-linux-x64': '1.4.5',
   '@react-router/dev': '8.4.0',

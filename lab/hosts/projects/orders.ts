@@ -1,32 +1,37 @@
-/**
- * The merchant's code, which every host's example shares: the credit of an order, and its store.
- */
-import { createPayments, memoryStore, WebhookError } from '@paylink/payments';
+/** The merchant's code, which every host's example shares: the orders and the handlers. */
+import { createPayments, WebhookError, type Order } from '@paylink/payments';
 import { z } from 'zod';
 
-/**
- * Replaces the merchant's database: records a credit or a refund, and returns the number of changed
- * rows.
- */
-async function write(entry: 'credits' | 'refunds', reference: string): Promise<number> {
-  const response = await fetch(
-    `${process.env.ORDERS_URL}/${entry}/${encodeURIComponent(reference)}`,
-    { method: 'POST' },
-  );
-  if (response.status === 404) throw new WebhookError('unknown_order', { status: 503 });
+/** Replaces the merchant's database. */
+async function query(method: 'GET' | 'POST', path: string, reference: string): Promise<unknown> {
+  const url = `${process.env.ORDERS_URL}/${path}/${encodeURIComponent(reference)}`;
+  const response = await fetch(url, { method });
+  if (response.status === 404) return undefined;
   if (!response.ok) throw new Error('the database is down');
-  return 1;
+  return response.json();
 }
 
-export const payments = createPayments({
+const payments = createPayments({
   // Replaces createClient({ baseUrl, apiKey }) of @paylink/client: this service reports every order
   // as paid.
-  client: { getPayment: async (reference: string) => ({ reference, status: 'success' }) },
-  // In production, use a store that all instances share: this store forgets when the process ends.
-  store: memoryStore(),
-  credit: ({ reference }) => write('credits', reference),
-  handlers: { 'payment.refunded': ({ reference }) => write('refunds', reference) },
+  client: {
+    getPayment: async (reference: string) => ({
+      ...{ reference, amount: 1_500, currency: 'XOF', status: 'success' },
+    }),
+  },
+  orders: {
+    find: async (reference) => (await query('GET', 'orders', reference)) as Order | undefined,
+    credit: async ({ reference }) => (await query('POST', 'credits', reference)) as number,
+  },
 });
+
+export const handlers = {
+  'payment.succeeded': payments.receive,
+  'payment.refunded': async ({ reference }: { readonly reference: string }) => {
+    const booked = await query('POST', 'refunds', reference);
+    if (booked === undefined) throw new WebhookError('unknown_order');
+  },
+};
 
 export const options = {
   events: { 'payment.refunded': z.object({ reference: z.string(), refund_id: z.string() }) },

@@ -1,8 +1,8 @@
 import { app } from '@azure/functions';
 import { paymentWebhook } from '@paylink/fetch';
-import { options, payments } from './orders.js';
+import { handlers, options } from './orders.js';
 
-const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
 
 app.http('payments', {
   route: 'webhooks/payments',

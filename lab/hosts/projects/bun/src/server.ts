@@ -1,7 +1,7 @@
 import { paymentWebhook } from '@paylink/fetch';
-import { options, payments } from './orders';
+import { handlers, options } from './orders';
 
-const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
 
 Bun.serve({
   port: Number(process.env.PORT),

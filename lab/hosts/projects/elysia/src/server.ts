@@ -1,8 +1,8 @@
 import { paymentWebhook } from '@paylink/fetch';
 import { Elysia } from 'elysia';
-import { options, payments } from './orders';
+import { handlers, options } from './orders';
 
-const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
 
 new Elysia()
   // Elysia else replies with the message of what your code threw.

@@ -1,11 +1,11 @@
 import { paymentWebhook } from '@paylink/express';
 import express from 'express';
-import { options, payments } from './orders.js';
+import { handlers, options } from './orders.js';
 
 const app = express();
 app.post(
   '/webhooks/payments',
-  paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments),
+  paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers),
 );
 // Below the webhook: a parser above it takes the bytes that were signed.
 app.use(express.json());

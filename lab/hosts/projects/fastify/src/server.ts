@@ -1,12 +1,12 @@
 import { paymentWebhook } from '@paylink/fastify';
 import { fastify } from 'fastify';
-import { options, payments } from './orders.js';
+import { handlers, options } from './orders.js';
 
 const app = fastify();
 app.register(
   paymentWebhook(
     { url: '/webhooks/payments', secret: process.env.WEBHOOK_SECRET, ...options },
-    payments,
+    handlers,
   ),
 );
 

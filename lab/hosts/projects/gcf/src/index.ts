@@ -1,5 +1,5 @@
 import { http } from '@google-cloud/functions-framework';
 import { paymentWebhook } from '@paylink/node';
-import { options, payments } from './orders.js';
+import { handlers, options } from './orders.js';
 
-http('payments', paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments));
+http('payments', paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers));

@@ -1,12 +1,12 @@
 import Router from '@koa/router';
 import { paymentWebhook } from '@paylink/koa';
 import Koa from 'koa';
-import { options, payments } from './orders.js';
+import { handlers, options } from './orders.js';
 
 const router = new Router();
 router.post(
   '/webhooks/payments',
-  paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments),
+  paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers),
 );
 
 const app = new Koa();

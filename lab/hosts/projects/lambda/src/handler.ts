@@ -1,4 +1,4 @@
 import { paymentWebhook } from '@paylink/lambda';
-import { options, payments } from './orders.js';
+import { handlers, options } from './orders.js';
 
-export const handler = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
+export const handler = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);

@@ -1,5 +1,5 @@
 import { paymentWebhook } from '@paylink/fetch';
-import { options, payments } from './orders';
+import { handlers, options } from './orders';
 
 interface Env {
   readonly WEBHOOK_SECRET: string;
@@ -12,7 +12,7 @@ const handle = paymentWebhook(
     secret: ({ env }: { env: Env }) => ({ secret: env.WEBHOOK_SECRET, tenant: false }),
     ...options,
   },
-  payments,
+  handlers,
 );
 
 export default {

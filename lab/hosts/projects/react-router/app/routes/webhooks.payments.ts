@@ -1,7 +1,7 @@
 import { paymentWebhook } from '@paylink/fetch';
-import { options, payments } from '../orders';
+import { handlers, options } from '../orders';
 import type { Route } from './+types/webhooks.payments';
 
-const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
 
 export const action = ({ request }: Route.ActionArgs) => handle(request);

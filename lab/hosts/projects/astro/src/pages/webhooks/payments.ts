@@ -1,8 +1,8 @@
 import { paymentWebhook } from '@paylink/fetch';
 import type { APIRoute } from 'astro';
-import { options, payments } from '../../orders';
+import { handlers, options } from '../../orders';
 
-const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
 
 export const prerender = false;
 export const POST: APIRoute = (context) => handle(context.request, context);

@@ -1,4 +1,4 @@
 import { paymentWebhook } from '@paylink/next';
-import { options, payments } from '../../../lib/orders';
+import { handlers, options } from '../../../lib/orders';
 
-export const POST = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
+export const POST = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);

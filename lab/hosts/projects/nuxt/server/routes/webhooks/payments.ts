@@ -1,7 +1,7 @@
 import { paymentWebhook } from '@paylink/fetch';
 import { defineEventHandler, toWebRequest } from 'h3';
-import { options, payments } from '../../lib/orders';
+import { handlers, options } from '../../lib/orders';
 
-const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
 
 export default defineEventHandler((event) => handle(toWebRequest(event), { event }));

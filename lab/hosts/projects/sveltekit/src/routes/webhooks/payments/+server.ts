@@ -1,7 +1,7 @@
 import { paymentWebhook } from '@paylink/fetch';
-import { options, payments } from '../../../orders.js';
+import { handlers, options } from '../../../orders.js';
 import type { RequestHandler } from './$types';
 
-const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, payments);
+const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers);
 
 export const POST: RequestHandler = (event) => handle(event.request, event);
