@@ -1,6 +1,7 @@
 /**
  * Measures and prints. `--quick` is shorter and less exact. `--host <name>` measures only that
  * host. `--json` prints JSON. `--check` exits with 1 below a floor.
+ * `--write` writes the tables of docs/performance.md.
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -10,6 +11,7 @@ import { measureEvents, measureSignatures } from './loop.js';
 import { measureHost } from './race.js';
 import { isReached, type Goal, type Report, type Section } from './report.js';
 import { formatReport } from './table.js';
+import { writeDocs } from './write-docs.js';
 
 const { values: flags } = parseArgs({
   options: {
@@ -17,6 +19,7 @@ const { values: flags } = parseArgs({
     host: { type: 'string' },
     json: { type: 'boolean' },
     check: { type: 'boolean' },
+    write: { type: 'boolean' },
   },
 });
 
@@ -26,6 +29,7 @@ const plan = flags.quick
 
 const report = await measure(flags.host === undefined ? undefined : requireHost(flags.host));
 console.log(flags.json ? JSON.stringify(report, undefined, 2) : formatReport(report));
+if (flags.write) writeDocs(report);
 if (flags.check && !report.goals.every(isReached)) process.exitCode = 1;
 
 async function measure(only?: HostName): Promise<Report> {

@@ -78,7 +78,7 @@ const faults: readonly Fault[] = [
 const texts = faults.flatMap(([, value]) => (typeof value === 'string' ? [value] : []));
 
 describe('an invalid secret', () => {
-  it.each(texts.filter((text) => text.isWellFormed()))(
+  it.each(texts.filter((text) => !/\p{Surrogate}/u.test(text)))(
     'is refused as bytes too: %j (P15)',
     (text) => {
       const bytes = new TextEncoder().encode(text);

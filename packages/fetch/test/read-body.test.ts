@@ -147,7 +147,7 @@ describe('a body that never ends or breaks', () => {
           controller.enqueue(piece);
           controller.close();
         },
-      }) as ReadableStream<Uint8Array>;
+      });
       const { method, headers } = requestOf();
       const request = { method, headers, body, arrayBuffer: () => Promise.reject(new Error()) };
       await expect(readBody(request, limits)).rejects.toMatchObject({ code: 'incomplete_body' });

@@ -1,0 +1,54 @@
+/** Writes the results into docs/performance.md, between two comments. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Report, Row, Section } from './report.js';
+
+const PAGE = new URL('../../docs/performance.md', import.meta.url);
+const RESULTS = /(<!-- results -->\n)[\s\S]*(<!-- \/results -->)/;
+
+export function writeDocs(report: Report): void {
+  const page = readFileSync(PAGE, 'utf8');
+  writeFileSync(
+    PAGE,
+    page.replace(RESULTS, (_, start, end) => `${start}${formatResults(report)}${end}`),
+  );
+}
+
+function formatResults({ node, cpu, sections, goals }: Report): string {
+  const hosts = sections.filter(({ rows }) => 'to by hand' in rows[0]!.figures);
+  const events = sections.find(({ rows }) =>
+    rows.some(({ contestant }) => contestant === 'stripe'),
+  );
+  const floorOf = (title: string): string =>
+    String(goals.find((goal) => goal.title.startsWith(`${title}:`))?.goal ?? '');
+  const hostLines = hosts.flatMap((section) =>
+    rowsOf(section).map(({ load, figures }) => {
+      const byHand = section.rows.find((row) => row.load === load && row.contestant === 'by hand')!;
+      const times = [byHand, { figures }].map((row) => `${row.figures['CPU µs']!.toFixed(0)} µs`);
+      const ratio = figures['to by hand']!.toFixed(2);
+      return [section.title, load, ...times, ratio, floorOf(`${section.title}, ${load}`)];
+    }),
+  );
+  const verifyLines = (events === undefined ? [] : rowsOf(events)).map(({ load, figures }) => [
+    load,
+    figures['ratio']!.toFixed(2),
+    floorOf(`verify, ${load}`),
+  ]);
+  return [
+    `\nNode ${node}, ${cpu}.\n`,
+    ...table(
+      ['host', 'body', 'by hand', 'Paylink', 'requests per CPU second to by hand', 'floor'],
+      hostLines,
+    ),
+    '\nThe CPU time of `createVerifier(…).verify` alone, relative to the same by hand:\n',
+    ...table(['body', 'time to by hand', 'ceiling'], verifyLines),
+    '\n',
+  ].join('\n');
+}
+
+function rowsOf({ rows }: Section): Row[] {
+  return rows.filter(({ contestant }) => contestant === 'paylink');
+}
+
+function table(heads: readonly string[], lines: readonly (readonly string[])[]): string[] {
+  return [heads, heads.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`);
+}
