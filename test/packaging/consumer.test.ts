@@ -16,10 +16,7 @@ describe('a project that installs the packed tarballs', () => {
       ...TYPESCRIPT,
       express: '^5.3.0',
       '@types/express': '^5.0.6',
-      pg: '^8.23.1',
-      '@types/pg': '^8.23.1',
       '@electric-sql/pglite': '^0.5.16',
-      ioredis: '^6.0.0',
     });
   }, 180_000);
 
@@ -53,7 +50,7 @@ describe('a project that installs the packed tarballs', () => {
       expect(JSON.parse(shop.run('node', file))).toEqual({
         credits: 1,
         again: 200,
-        duplicates: ['order-42'],
+        listed: ['order-42'],
       });
     }, 60_000);
 
@@ -82,6 +79,7 @@ describe('a project that installs the packed tarballs', () => {
     expect(Object.keys(doors)).toEqual(
       expect.arrayContaining([
         '@paylink/core/diagnose',
+        '@paylink/core/internal',
         '@paylink/next/pages',
         '@paylink/testing/adapter',
       ]),

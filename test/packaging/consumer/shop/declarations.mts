@@ -2,18 +2,12 @@
 import { createProcessor, enqueue } from '@paylink/bullmq';
 import { createClient, isPaylinkError } from '@paylink/client';
 import { startEmulator } from '@paylink/emulator';
-import { createPayments, identify, memoryStore, readPayments } from '@paylink/payments';
-import { Turns, withRetries } from '@paylink/payments/store';
-import { migrationSql, postgresStore } from '@paylink/postgres';
-import { redisStore } from '@paylink/redis';
-import { attacks, auditReceiver, signedDelivery, testPaymentStore } from '@paylink/testing';
+import { paymentGate, paymentWebhook } from '@paylink/express';
+import { createPayments, memoryOrders } from '@paylink/payments';
+import { attacks, auditReceiver, signedDelivery, testOrders } from '@paylink/testing';
 import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
-import type { Pool } from 'pg';
 
-declare const pool: Pool;
 declare const queue: Queue;
-declare const redis: Redis;
 
 export const client = createClient({ baseUrl: '', apiKey: '' });
 export const { createPaymentLink, getPayment } = client;
@@ -23,18 +17,15 @@ export const succeeded = async () => {
   return payment.status === 'success' ? payment : undefined;
 };
 
-export const store = postgresStore(pool);
-export const { inbox, run, isDone, migrate, forget } = store;
-export const listed = () => store.inbox?.list();
-export const stores = [memoryStore(), redisStore(redis)] as const;
-export const payments = createPayments({ client, store, credit: () => 1 });
-export const { receive, settle, reconcile } = payments;
+export const memory = memoryOrders();
+export const payments = createPayments({ client, orders: memory.orders });
+export const { receive, settle, reconcile, verify, explain } = payments;
+export const settled = () => payments.settle('order-42');
 export const failures = async () => (await payments.reconcile(['order-42'])).errors;
-export const readings = readPayments({ client, references: ['order-42'] });
-export const identity = identify({ kind: 'payment.succeeded', reference: 'order-42' });
-export const kit = { turns: new Turns(), withRetries };
 export const processor = createProcessor(payments);
 export const enqueued = enqueue(queue);
+export const webhook = paymentWebhook({ secret: 'a-secret-of-the-portal' }, receive);
+export const gate = paymentGate({ secret: 'a-secret-of-the-portal' });
 
 export const delivery = signedDelivery();
 export const deliveries = attacks().map((attack) => attack.delivery);
@@ -45,4 +36,4 @@ export const created = async () =>
   (await startEmulator()).createLink({ reference: 'order-42', amount: 1 });
 export const attempts = async () =>
   (await startEmulator()).deliveries().flatMap(({ attempts }) => attempts);
-export const functions = { isPaylinkError, migrationSql, testPaymentStore };
+export const functions = { isPaylinkError, testOrders };

@@ -39,50 +39,59 @@ async function notifyTwice(emulator) {
 }
 
 async function onDatabase(parts, { app, client, notifyTwice }) {
-  const { PGlite, postgresStore, paymentWebhook, createPayments } = parts;
+  const { PGlite, paymentWebhook, createPayments } = parts;
   const database = new PGlite();
   await database.exec(
-    "CREATE TABLE orders (reference text, credits int); INSERT INTO orders VALUES ('order-42', 0)",
+    'CREATE TABLE orders (reference text PRIMARY KEY, paid boolean, credits int); ' +
+      "INSERT INTO orders VALUES ('order-42', false, 0)",
   );
-  const store = postgresStore(database);
-  await store.migrate();
-  const credit = async ({ reference }, { tx }) => {
-    const update = 'UPDATE orders SET credits = credits + 1 WHERE reference = $1';
-    return (await tx.query(update, [reference])).affectedRows;
+  const orders = {
+    async find(reference) {
+      const { rows } = await database.query('SELECT * FROM orders WHERE reference = $1', [
+        reference,
+      ]);
+      const [row] = rows;
+      return row && { reference: row.reference, amount: 15_000, currency: 'XOF', paid: row.paid };
+    },
+    async credit({ reference }) {
+      const update =
+        'UPDATE orders SET paid = true, credits = credits + 1 WHERE reference = $1 AND NOT paid';
+      return (await database.query(update, [reference])).affectedRows;
+    },
   };
-  const payments = createPayments({ client, store, credit });
-  app.post('/webhooks/payments', paymentWebhook({ secret }, payments));
+  const payments = createPayments({ client, orders });
+  app.post('/webhooks/payments', paymentWebhook({ secret }, payments.receive));
   const again = await notifyTwice();
-  const { duplicates } = await payments.reconcile(['order-42']);
+  const { paid } = await payments.reconcile(['order-42']);
   const { rows } = await database.query('SELECT credits FROM orders');
   await database.close();
-  return { credits: rows[0].credits, again, duplicates };
+  return { credits: rows[0].credits, again, listed: paid.references };
 }
 
 async function throughQueue(parts, { app, client, notifyTwice }, port) {
-  const { Redis, Queue, Worker, enqueue, createProcessor, redisStore, paymentWebhook } = parts;
-  const { createPayments } = parts;
-  const redis = new Redis(port);
+  const { Queue, Worker, enqueue, createProcessor, paymentWebhook } = parts;
+  const { createPayments, memoryOrders } = parts;
   const connection = { host: '127.0.0.1', port };
   const queue = new Queue('payments', { connection });
   app.post(
     '/webhooks/payments',
     paymentWebhook({ secret }, { 'payment.succeeded': enqueue(queue) }),
   );
+  const memory = memoryOrders();
+  memory.add({ reference: 'order-42', amount: 15_000, currency: 'XOF' });
   let credits = 0;
-  const credit = async (_, { tx }) => {
-    credits += Number(tx.fencingToken > 0);
-    return 1;
+  const credit = async (...args) => {
+    const changed = await memory.orders.credit(...args);
+    credits += changed;
+    return changed;
   };
-  const payments = createPayments({ client, store: redisStore(redis), credit });
-  const processor = createProcessor(payments);
+  const payments = createPayments({ client, orders: { ...memory.orders, credit } });
   const again = await notifyTwice();
-  const worker = new Worker('payments', processor, {
+  const worker = new Worker('payments', createProcessor(payments), {
     connection: { ...connection, maxRetriesPerRequest: null },
   });
   await new Promise((resolve) => worker.once('drained', resolve));
   await worker.close();
   await queue.close();
-  redis.disconnect();
   return { credits, again };
 }

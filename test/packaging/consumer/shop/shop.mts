@@ -7,9 +7,9 @@ import {
   WebhookError,
   type WebhookEvent,
 } from '@paylink/core';
-import { paymentWebhook, webhookEvent } from '@paylink/express';
+import { paymentGate, paymentWebhook, webhookEvent } from '@paylink/express';
 import { paymentWebhook as nodeWebhook } from '@paylink/node';
-import { createPayments, memoryStore } from '@paylink/payments';
+import { createPayments, memoryOrders } from '@paylink/payments';
 import { signedDelivery } from '@paylink/testing';
 
 const secret = process.env['WEBHOOK_SECRET'];
@@ -29,18 +29,24 @@ app.post(
   ),
 );
 
-const gate = paymentWebhook({ secret });
+const gate = paymentGate({ secret });
 app.post('/gate', gate, (req, res) => {
   const event: WebhookEvent = webhookEvent(req);
   res.json({ type: event.type, reference: event.reference });
 });
 
 const payments = createPayments({
-  client: { getPayment: async (reference) => ({ reference, status: 'success' }) },
-  store: memoryStore(),
-  credit: async () => 1,
+  client: {
+    getPayment: async (reference) => ({
+      reference,
+      status: 'success',
+      amount: 15_000,
+      currency: 'XOF',
+    }),
+  },
+  orders: memoryOrders().orders,
 });
-app.post('/once', paymentWebhook({ secret }, payments));
+app.post('/once', paymentWebhook({ secret }, payments.receive));
 
 http.createServer(
   nodeWebhook({ secret }, { 'payment.succeeded': ({ reference }) => creditOrder(reference) }),

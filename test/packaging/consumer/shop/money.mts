@@ -1,39 +1,44 @@
 import { createProcessor, enqueue } from '@paylink/bullmq';
 import { createClient, isPaylinkError, PaylinkError, type Payment } from '@paylink/client';
 import { paymentWebhook } from '@paylink/express';
-import { createPayments } from '@paylink/payments';
-import { postgresStore } from '@paylink/postgres';
-import { redisStore } from '@paylink/redis';
+import { createPayments, type Orders } from '@paylink/payments';
 import { Queue, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
-import { Pool } from 'pg';
 
 const secret = process.env['WEBHOOK_SECRET'];
 const paylink = createClient({
   baseUrl: process.env['PAYLINK_BASE_URL'],
   apiKey: process.env['PAYLINK_API_KEY'],
 });
-const UPDATE = 'UPDATE orders SET paid_at = now() WHERE reference = $1';
-const payments = createPayments({
-  client: paylink,
-  store: postgresStore(new Pool()),
-  credit: async ({ reference, currency }, { tx }) => {
-    const text: string = currency;
-    return (await tx.query(UPDATE, [reference, text])).rowCount;
-  },
-});
-export const credited = paymentWebhook({ secret }, payments);
+declare const database: { run(sql: string, ...values: unknown[]): Promise<number> };
+const UPDATE = 'UPDATE orders SET paid_at = now() WHERE reference = ? AND paid_at IS NULL';
 
-export const leased = createPayments({
+const orders: Orders = {
+  find: async (reference, { tenant }) => ({
+    // @ts-expect-error null if there is one merchant
+    reference: tenant.concat(reference),
+    amount: 15_000n,
+    currency: 'XOF',
+    paid: false,
+  }),
+  credit: async ({ reference, currency, amount }, { signal }) => {
+    const text: string = currency;
+    signal.throwIfAborted();
+    return database.run(UPDATE, reference, text, amount.toFixed());
+  },
+};
+const payments = createPayments({ client: paylink, orders });
+export const credited = paymentWebhook({ secret }, payments.receive);
+
+createPayments({
   client: paylink,
-  store: redisStore(new Redis()),
-  credit: async (_payment, { tx }) => {
-    tx.leaseLost.throwIfAborted();
-    // @ts-expect-error a lease has no transaction
-    void tx.query;
-    return tx.fencingToken;
+  orders: {
+    find: orders.find,
+    // @ts-expect-error the number of changed rows, not a boolean
+    credit: async () => true,
   },
 });
+// @ts-expect-error `find` says whether the order is paid
+createPayments({ client: paylink, orders: { ...orders, find: () => ({ reference: 'order-42' }) } });
 
 const connection = { host: '127.0.0.1', port: 6379 };
 const queue = new Queue('payments', { connection });
@@ -43,7 +48,8 @@ export const worker = new Worker('payments', createProcessor(payments), { connec
 export async function read(reference: string): Promise<Payment['status'] | PaylinkError['code']> {
   try {
     await paylink.createPaymentLink({ amount: 15_000, reference, single_use: true });
-    await payments.reconcile([reference]);
+    const { status } = await payments.settle(reference);
+    if (status === 'paid') return 'success';
     return (await paylink.getPayment(reference)).status;
   } catch (error) {
     if (isPaylinkError(error)) return error.code;
