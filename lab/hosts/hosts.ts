@@ -36,6 +36,22 @@ const calledWithTheBody = (cloud: string, server: string): Exception => ({
     `slow bodies. The ${server} of this test has no limits`,
 });
 
+/** Google's framework parses the body, and keeps the bytes. */
+const GOOGLE_READS_FIRST: readonly Exception[] = [
+  {
+    what: /^an endless body|^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
+    why:
+      'the framework reads the whole body, up to 1 GB, before it calls the function. ' +
+      'Cloud Run in front of it has its own limits',
+  },
+  {
+    what: /^a delivery under (a charset|an unknown charset)|^a forged body that is not JSON$/,
+    why:
+      'the framework parses every body before it calls the function, and answers 400 or ' +
+      '415 if it cannot. It keeps the bytes',
+  },
+];
+
 export const hosts: readonly Host[] = [
   {
     id: 'hono',
@@ -272,6 +288,36 @@ export const hosts: readonly Host[] = [
     exceptions: [STAYS_OPEN],
   },
   {
+    id: 'supabase',
+    name: 'Supabase Edge Functions',
+    version: '@deno/linux-x64-glibc',
+    shows: 'functions/payments/index.ts',
+    note:
+      'Supabase runs each function on Deno. Switch off `verify_jwt` for this function: the service sends no JWT of ' +
+      'your project.',
+    orders: 'functions/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['@deno/linux-x64-glibc'],
+    build: [`${DENO} check --node-modules-dir=manual --no-lock functions/payments/index.ts`],
+    serve: (port) =>
+      `DENO_SERVE_ADDRESS=tcp:127.0.0.1:${port} ${DENO} run --node-modules-dir=manual --no-lock ` +
+      '--allow-net --allow-env --allow-read functions/payments/index.ts',
+    path: '/payments',
+    exceptions: [STAYS_OPEN],
+  },
+  {
+    id: 'nitro',
+    name: 'Nitro 3 (H3 2)',
+    version: 'nitro',
+    shows: 'routes/webhooks/payments.ts',
+    orders: 'lib/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['nitro'],
+    build: ['nitro build'],
+    serve: () => 'node .output/server/index.mjs',
+    exceptions: [STAYS_OPEN],
+  },
+  {
     id: 'workers',
     name: 'Cloudflare Workers',
     version: 'wrangler',
@@ -370,6 +416,19 @@ export const hosts: readonly Host[] = [
     ],
   },
   {
+    id: 'express-lambda',
+    name: 'Express on AWS Lambda (serverless-http)',
+    version: 'serverless-http',
+    shows: 'src/handler.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/express'],
+    others: ['express', '@types/express', 'serverless-http'],
+    copies: ['gateway.mjs'],
+    build: ['tsc'],
+    serve: () => 'node gateway.mjs',
+    exceptions: [calledWithTheBody('AWS', 'gateway')],
+  },
+  {
     id: 'azure',
     name: 'Azure Functions v4',
     version: '@azure/functions',
@@ -387,6 +446,24 @@ export const hosts: readonly Host[] = [
     exceptions: [calledWithTheBody('Azure', 'server')],
   },
   {
+    id: 'firebase',
+    name: 'Firebase Functions',
+    version: 'firebase-functions',
+    shows: 'src/index.ts',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/express'],
+    others: [
+      'firebase-functions',
+      'firebase-admin',
+      '@google-cloud/functions-framework',
+      '@types/express',
+    ],
+    build: ['tsc'],
+    serve: (port) => `functions-framework --source=dist --target=payments --port=${port}`,
+    path: '/',
+    exceptions: GOOGLE_READS_FIRST,
+  },
+  {
     id: 'gcf',
     name: "Google's functions-framework",
     version: '@google-cloud/functions-framework',
@@ -397,19 +474,6 @@ export const hosts: readonly Host[] = [
     build: ['tsc'],
     serve: (port) => `functions-framework --source=dist --target=payments --port=${port}`,
     path: '/',
-    exceptions: [
-      {
-        what: /^an endless body|^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
-        why:
-          'the framework reads the whole body, up to 1 GB, before it calls the function. ' +
-          'Cloud Run in front of it has its own limits',
-      },
-      {
-        what: /^a delivery under (a charset|an unknown charset)|^a forged body that is not JSON$/,
-        why:
-          'the framework parses every body before it calls the function, and answers 400 or ' +
-          '415 if it cannot. It keeps the bytes',
-      },
-    ],
+    exceptions: GOOGLE_READS_FIRST,
   },
 ];

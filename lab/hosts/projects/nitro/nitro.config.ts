@@ -1,0 +1,3 @@
+import { defineConfig } from 'nitro/config';
+
+export default defineConfig({ serverDir: './' });
