@@ -1,67 +1,54 @@
 /**
- * Runs a proof, in its short form unless `--long` or other options are given:
+ * Runs a proof, in its short form unless you pass `--long` or other options:
  *
  *     pnpm lab                             the names
  *     pnpm lab kills --long
  *     pnpm lab simulation --seed 4711
- *     pnpm lab all                         the short form of each proof, and one table
+ *     pnpm lab all                         the short form of each proof
+ *
+ * A proof exits with 0 if everything holds, with 1 if something does not, and with 2 if an option
+ * is wrong or no case ran.
  */
-import type { SpawnOptions } from 'node:child_process';
-import { columns } from './durability/printing.js';
-import { judge, LABS, type Lab, type Output } from './labs.js';
+import { columns } from './columns.js';
+import { PROOFS, type Proof } from './proofs.js';
 import { build, install, ROOT, run } from '../scripts/bootstrap.mjs';
 
 const [name = '', ...options] = process.argv.slice(2);
-const lab = Object.hasOwn(LABS, name) ? LABS[name] : undefined;
+const proof = Object.hasOwn(PROOFS, name) ? PROOFS[name] : undefined;
 if (name === 'all') process.exitCode = await proveAll();
-else if (lab === undefined) process.exitCode = list();
-else process.exitCode = (await runLab(lab, argsOf(lab), { stdio: 'inherit' })).code;
+else if (proof === undefined) process.exitCode = list();
+else process.exitCode = await prove(proof, options);
 
 function list(): number {
-  for (const [each, { what }] of Object.entries(LABS)) console.log(`${each.padEnd(16)}${what}`);
-  console.log(`${'all'.padEnd(16)}the short form of each proof, and one table`);
+  for (const [each, { what }] of Object.entries(PROOFS)) console.log(`${each.padEnd(16)}${what}`);
+  console.log(`${'all'.padEnd(16)}the short form of each proof, without the built ones`);
   return name === '' ? 0 : 2;
 }
 
-function argsOf({ short, long }: Lab): readonly string[] {
-  if (options[0] === '--long') return [...long, ...options.slice(1)];
-  return options.length > 0 ? options : short;
-}
-
-async function runLab(
-  { file, always = [], isBuilt = false }: Lab,
-  args: readonly string[],
-  how: SpawnOptions,
-): Promise<Output> {
+async function prove(
+  { file, always = [], short = [], long = [], isBuilt = false }: Proof,
+  [first, ...others]: readonly string[],
+): Promise<number> {
   if (isBuilt) {
     await install();
     await build();
   }
-  const pieces: Buffer[] = [];
-  const condition = isBuilt && file.startsWith('bench/') ? [] : ['--conditions=@paylink/source'];
-  const command = [...condition, '--import', 'tsx', `lab/${file}`, ...always, ...args];
-  const code = await run(process.execPath, command, { cwd: ROOT, ...how }, (piece) => {
-    pieces.push(piece);
-  });
-  return { code, text: Buffer.concat(pieces).toString('utf8') };
+  const form =
+    first === undefined ? short : first === '--long' ? [...long, ...others] : [first, ...others];
+  const source = isBuilt && file.startsWith('bench/') ? [] : ['--conditions=@paylink/source'];
+  const command = [...source, '--import', 'tsx', `lab/${file}`, ...always, ...form];
+  return run(process.execPath, command, { cwd: ROOT });
 }
 
 async function proveAll(): Promise<number> {
   const rows: string[][] = [];
-  let fellShort = 0;
-  for (const [each, proof] of Object.entries(LABS).filter(([, { isProof }]) => isProof)) {
-    console.error(`${each} …`);
+  for (const [each, proof] of Object.entries(PROOFS).filter(([, { inAll }]) => inAll)) {
+    console.log(`\n== ${each}`);
     const started = performance.now();
-    const { count, short, absent } = await judge(proof, (args) =>
-      runLab(proof, args, { stdio: ['ignore', 'pipe', 'pipe'] }),
-    );
+    const code = await prove(proof, []);
     const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-    if (short.length > 0) fellShort++;
-    rows.push([each, count, proof.what, String(short.length || ''), seconds]);
-    for (const text of [...short.map((said) => `\n== ${each} fell short\n${said}`), ...absent])
-      console.log(text);
+    rows.push([each, code === 0 ? 'holds' : `exit code ${code}`, seconds]);
   }
-  console.log(columns(['lab', 'how many', 'what', 'fell short', 'seconds'], rows));
-  console.log(`${rows.length} proofs, ${fellShort} fell short`);
-  return fellShort > 0 ? 1 : 0;
+  console.log(`\n${columns(['proof', 'result', 'seconds'], rows)}`);
+  return rows.every(([, result]) => result === 'holds') ? 0 : 1;
 }

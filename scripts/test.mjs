@@ -5,7 +5,7 @@
  *     npm test -- --long           the others: Chromium, Next.js builds, tarballs, kills, times
  *     npm test -- packages/core    the files that vitest finds by these words
  *
- * The first two leave their reports for attack-matrix.mjs.
+ * The first two leave their reports for attacks.mjs.
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -15,7 +15,7 @@ import { freePort } from '../../test/servers/starting.js';
 import { ServedHost } from './serving.js';
 import { verdictOf } from './verdict.js';
 import { versions } from './versions.js';
-import { columns } from '../durability/printing.js';
+import { columns } from '../columns.js';
 import { writeTable } from './page.js';
 
 const { values } = readOptions({

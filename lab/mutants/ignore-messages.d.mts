@@ -1,1 +1,0 @@
-export function isMessage(text: string): boolean;

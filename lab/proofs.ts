@@ -1,0 +1,109 @@
+/** The proofs, each with its file and its arguments. */
+
+export interface Proof {
+  readonly what: string;
+  readonly file: string;
+  /** Arguments of every form. */
+  readonly always?: readonly string[];
+  readonly short?: readonly string[];
+  readonly long?: readonly string[];
+  /** Set if the proof runs on the built packages instead of the sources. */
+  readonly isBuilt?: boolean;
+  /** Set if `pnpm lab all` runs the short form. */
+  readonly inAll?: boolean;
+}
+
+const BENCH = { isBuilt: true };
+
+export const PROOFS: Readonly<Record<string, Proof>> = {
+  simulation: {
+    what: 'histories of the money keep every invariant',
+    file: 'simulation/main.ts',
+    short: ['--histories', '2000'],
+    long: ['--histories', '1000000'],
+    inAll: true,
+  },
+  'broken-designs': {
+    what: 'the simulation catches each broken design',
+    file: 'simulation/broken-designs.ts',
+    inAll: true,
+  },
+  kills: {
+    what: 'receivers killed at each step, on PostgreSQL and on SQLite',
+    file: 'kills/main.ts',
+    short: ['--kills', '45'],
+    long: ['--kills', '1000'],
+    inAll: true,
+  },
+  model: {
+    what: 'a Promela model of two processes with crashes, checked by Spin',
+    file: 'model/main.ts',
+    inAll: true,
+  },
+  properties: {
+    what: 'generated cases: signatures, errors, links, histories of orders',
+    file: 'properties/main.ts',
+    short: ['--runs', '20000'],
+    long: ['--runs', '10000000'],
+    inAll: true,
+  },
+  engines: {
+    what: 'kills on PostgreSQL 13 to 18 and behind PgBouncer',
+    file: 'engines/main.ts',
+    short: ['--kills', '27', '--only', 'PostgreSQL 18'],
+    long: ['--kills', '90'],
+  },
+  databases: {
+    what: 'each recipe on its database',
+    file: 'databases/main.ts',
+  },
+  hosts: {
+    what: 'each host, built by its own tool, served and attacked',
+    file: 'hosts/main.ts',
+    short: ['--only', 'express'],
+    isBuilt: true,
+  },
+  mutants: {
+    what: 'Stryker: the tests of core and payments notice faults in their sources',
+    file: '../node_modules/@stryker-mutator/core/bin/stryker.js',
+    always: ['run', 'lab/mutants/stryker.config.mjs'],
+  },
+  release: {
+    what: 'a release to a registry on loopback, and a quick start from it',
+    file: 'release/main.ts',
+    isBuilt: true,
+  },
+  'quick-starts': {
+    what: 'each quick start in an empty folder, and Next.js 15',
+    file: '../node_modules/vitest/vitest.mjs',
+    always: ['run', '--project=nightly'],
+    isBuilt: true,
+  },
+  'under-load': {
+    what: 'the tests beside two busy loops for each core',
+    file: 'under-load.ts',
+    short: ['packages/payments', 'test/adapters/slow-senders'],
+  },
+  bench: {
+    ...BENCH,
+    what: 'requests beside the same by hand',
+    file: 'bench/main.ts',
+    short: ['--quick'],
+  },
+  'bench-postgres': {
+    ...BENCH,
+    what: 'credits beside the same by hand',
+    file: 'bench/postgres.ts',
+    short: ['3'],
+    long: ['7'],
+  },
+  'bench-siege': {
+    ...BENCH,
+    what: 'genuine deliveries beside a flood of forged ones',
+    file: 'bench/siege.ts',
+  },
+  'bench-runtimes': { ...BENCH, what: 'Bun, Deno and workerd', file: 'bench/runtimes/main.ts' },
+  'bench-import': { ...BENCH, what: 'time and memory of an import', file: 'bench/import.ts' },
+  'bench-size': { ...BENCH, what: 'bytes of a bundle', file: 'bench/size.ts' },
+  'bench-reconcile': { ...BENCH, what: 'time of a reconcile', file: 'bench/reconcile.ts' },
+};
