@@ -38,6 +38,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   model: {
     what: 'a Promela model of two processes with crashes, checked by Spin',
     file: 'model/main.ts',
+    long: ['--faults', '2', '--liveness'],
     inAll: true,
   },
   properties: {

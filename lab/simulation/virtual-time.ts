@@ -1,12 +1,9 @@
 /**
  * A virtual clock with its event queue. While a world runs, the process's timers, clocks and
  * `Math.random` are the world's, so that the code under test waits in virtual time and a seed
- * repeats every choice.
+ * repeats every choice. Import this file before the code under test, which keeps some of them.
  */
-import { createHash } from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
-import timersPromises from 'node:timers/promises';
-import type { Random } from '../durability/random.js';
+import type { Random } from '../random.js';
 
 /** A thing that can crash, which cancels its scheduled events. */
 export interface Owner {
@@ -34,8 +31,6 @@ class Timer {
   }
 }
 
-const realImmediate = setImmediate;
-
 export class VirtualTime {
   now = 0;
   /** The owner of the running event and its consequences. */
@@ -60,7 +55,7 @@ export class VirtualTime {
 
   /** Runs until the queue is empty or `until` is reached. Returns the number of events. */
   async run(until: number): Promise<number> {
-    takeOver(this);
+    running = this;
     let count = 0;
     try {
       for (let next = this.#pop(); next !== undefined; next = this.#pop()) {
@@ -79,7 +74,7 @@ export class VirtualTime {
         next.run();
         count += 1;
         // Lets all settled promises run before the clock advances.
-        await new Promise((resolve) => realImmediate(resolve));
+        await new Promise((resolve) => real.setImmediate(resolve));
       }
     } finally {
       running = undefined;
@@ -121,81 +116,45 @@ export class VirtualTime {
 
 /** The running world. Outside a run, the process's own time applies. */
 let running: VirtualTime | undefined;
-let isTaken = false;
 
-/**
- * Replaces the process's timers, clocks and randomness once: updating ES module exports costs more
- * than a history.
- */
-function takeOver(time: VirtualTime): void {
-  running = time;
-  if (isTaken) return;
-  isTaken = true;
-  const { setTimeout, clearTimeout, clearImmediate } = globalThis;
-  const { random } = Math;
-  const ofPromises = timersPromises.setTimeout;
-  const now = performance.now.bind(performance);
-  const dateNow = Date.now.bind(Date);
+const real = { setTimeout, clearTimeout, setImmediate, clearImmediate };
+const realNow = performance.now.bind(performance);
+const realDate = Date.now.bind(Date);
+const realRandom = Math.random.bind(Math);
 
-  const start = (
-    run: (...values: unknown[]) => void,
-    milliseconds = 0,
-    ...values: unknown[]
-  ): unknown =>
-    running === undefined
-      ? setTimeout(run, milliseconds, ...values)
-      : new Timer(running.after(milliseconds, () => run(...values)));
-  const stop = (timer: unknown): void => {
-    if (timer instanceof Timer) timer.happening.cancelled = true;
-    else clearTimeout(timer as NodeJS.Timeout);
-  };
-  const pause = <T>(
-    milliseconds = 0,
-    value?: T,
-    options: { signal?: AbortSignal } = {},
-  ): Promise<T> => {
-    const { signal } = options;
-    if (running === undefined) return ofPromises<T>(milliseconds, value, options);
-    const time = running;
-    return new Promise((resolve, reject) => {
-      const happening = time.after(milliseconds, () => resolve(value as T));
-      signal?.addEventListener('abort', () => {
-        happening.cancelled = true;
-        reject(signal.reason);
-      });
-    });
-  };
+type Run = (...values: unknown[]) => void;
 
-  const startNext = (run: (...values: unknown[]) => void, ...values: unknown[]): unknown =>
-    running === undefined
-      ? realImmediate(run, ...values)
-      : new Timer(running.after(0, () => run(...values)));
-  const stopNext = (timer: unknown): void => {
-    if (timer instanceof Timer) timer.happening.cancelled = true;
-    else clearImmediate(timer as NodeJS.Immediate);
-  };
-  // The real digest answers from another thread, so at a time that no seed repeats.
-  const digest = async (_algorithm: 'SHA-256', bytes: Uint8Array): Promise<ArrayBuffer> =>
-    new Uint8Array(createHash('sha256').update(bytes).digest()).buffer;
-
-  Object.assign(globalThis, {
-    setTimeout: start,
-    clearTimeout: stop,
-    setImmediate: startNext,
-    clearImmediate: stopNext,
-  });
-  Object.defineProperty(crypto.subtle, 'digest', { value: digest });
-  Object.assign(timersPromises, { setTimeout: pause });
-  syncBuiltinESMExports();
-  Math.random = () => (running === undefined ? random() : running.random.next());
-  Object.defineProperty(performance, 'now', {
-    value: () => running?.now ?? now(),
-    configurable: true,
-    writable: true,
-  });
-  // Starts on a fixed day, so that dates repeat.
-  Date.now = () => (running === undefined ? dateNow() : Date.UTC(2026, 0, 1) + running.now);
+function stop(timer: unknown, stopReal: (timer: never) => void): void {
+  if (timer instanceof Timer) timer.happening.cancelled = true;
+  else stopReal(timer as never);
 }
+
+Object.assign(globalThis, {
+  setTimeout: (run: Run, milliseconds = 0, ...values: unknown[]) =>
+    running === undefined
+      ? real.setTimeout(run, milliseconds, ...values)
+      : new Timer(running.after(milliseconds, () => run(...values))),
+  clearTimeout: (timer: unknown) => stop(timer, real.clearTimeout),
+  setImmediate: (run: Run, ...values: unknown[]) =>
+    running === undefined
+      ? real.setImmediate(run, ...values)
+      : new Timer(running.after(0, () => run(...values))),
+  clearImmediate: (timer: unknown) => stop(timer, real.clearImmediate),
+});
+AbortSignal.timeout = (milliseconds) => {
+  const controller = new AbortController();
+  const reason = new DOMException('The operation timed out', 'TimeoutError');
+  setTimeout(() => controller.abort(reason), milliseconds);
+  return controller.signal;
+};
+Object.defineProperty(performance, 'now', {
+  value: () => running?.now ?? realNow(),
+  configurable: true,
+  writable: true,
+});
+// Starts on a fixed day, so that dates repeat.
+Date.now = () => (running === undefined ? realDate() : Date.UTC(2026, 0, 1) + running.now);
+Math.random = () => (running === undefined ? realRandom() : running.random.next());
 
 function isBefore(a: Happening, b: Happening): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);

@@ -1,0 +1,71 @@
+/** Runs Spin, the model checker (Debian: spin, gcc), on payments.pml. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MODEL = fileURLToPath(new URL('payments.pml', import.meta.url));
+
+/** The broken designs, by their names in the model, and what each of them does. */
+export const BROKEN: Readonly<Record<string, string>> = {
+  UNCONDITIONAL: 'credits without a condition',
+  READ_THEN_WRITE: 'reads the row, then writes',
+  ACKNOWLEDGED_FIRST: 'acknowledges, then credits',
+  COUNT_TRUSTED: 'trusts the count of `credit` and does not read again',
+  OUTCOME_SHARED: 'lets a webhook take the outcome of a page',
+  NO_CONFIRMATION: 'credits without asking the service',
+};
+
+export interface Checked {
+  readonly errors: number;
+  readonly states: number;
+  /** Spin's line about the fault, and the steps that lead to it. */
+  readonly fault?: string;
+  readonly steps: readonly string[];
+  /** The parts of Spin's output that a reader looks for. */
+  readonly lines: readonly string[];
+}
+
+export interface Check {
+  /** How many faults may happen in one history. */
+  readonly faults: number;
+  readonly design?: string;
+  /** Checks that everything paid is credited in the end, with fair processes. */
+  readonly liveness?: boolean;
+}
+
+/** @throws if Spin or the C compiler is missing, or if the search did not end */
+export function check({ faults, design, liveness = false }: Check): Checked {
+  const folder = mkdtempSync(join(tmpdir(), 'paylink-model-'));
+  const run = (command: string, ...args: string[]): string =>
+    execFileSync(command, args, {
+      cwd: folder,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+  const defines = [`-DFAULTS=${faults}`, ...(design === undefined ? [] : [`-D${design}`])];
+  // Breadth first finds the shortest way to a fault.
+  const search = liveness
+    ? ['-DNFAIR=3']
+    : ['-DSAFETY', '-DNOCLAIM', ...(design === undefined ? [] : ['-DBFS'])];
+  try {
+    cpSync(MODEL, join(folder, 'payments.pml'));
+    run('spin', '-a', ...defines, 'payments.pml');
+    run('gcc', '-w', '-O2', '-DCOLLAPSE', ...search, '-o', 'pan', 'pan.c');
+    const output = run('./pan', '-m1000000', ...(liveness ? ['-a', '-f'] : []));
+    const found = /errors: (\d+)\n\s*(\d+) states, stored/.exec(output);
+    if (found === null || /max search depth too small|Search not completed/.test(output))
+      if (design === undefined) throw new Error(`Spin did not search everything:\n${output}`);
+    const lines = output.split('\n').filter((line) => /errors:|states, stored|^pan:/.test(line));
+    const errors = Number(found?.[1]);
+    const fault = lines.find((line) => line.startsWith('pan:1'));
+    const trail =
+      errors > 0 ? run('spin', ...defines, '-t', '-k', 'payments.pml.trail', 'payments.pml') : '';
+    const steps = [...trail.matchAll(/STEP (.*)/g)].map(([, step]) => step!.trim());
+    return { errors, states: Number(found?.[2]), steps, lines, ...(fault && { fault }) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
