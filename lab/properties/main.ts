@@ -9,12 +9,10 @@ import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { readOptions } from '../options.js';
-import { withoutRedis } from '../../test/servers/redis.js';
 import { exactSignature } from './exact-signature.js';
-import { linearizableStore } from './linearizable.js';
+import { linearizableOrders } from './linearizable.js';
 import { oneLink } from './one-link.js';
 import { onlyWebhookErrors } from './only-webhook-errors.js';
-import { onMemory, onPostgres, onRedis } from './stores.js';
 
 type Run = (runs: number, seed: number) => void | Promise<void>;
 
@@ -26,7 +24,6 @@ interface Property {
   /** The least number of cases for enough variety. */
   readonly least?: number;
   readonly run: Run;
-  readonly absent?: string | false;
 }
 
 // Splits the cases into rounds, because a generator keeps the cases of its round in memory.
@@ -36,20 +33,6 @@ function checking(property: fc.IAsyncProperty<unknown>): Run {
   return async (runs, seed) => {
     for (let left = runs, round = 0; left > 0; left -= ROUND, round++) {
       await fc.assert(property, { numRuns: Math.min(left, ROUND), seed: seed + round });
-    }
-  };
-}
-
-function store(
-  open: () =>
-    ReturnType<typeof onMemory> | ReturnType<typeof onPostgres> | ReturnType<typeof onRedis>,
-): Run {
-  return async (runs, seed) => {
-    const opened = await open();
-    try {
-      await checking(linearizableStore<never>(opened as never))(runs, seed);
-    } finally {
-      await opened.close();
     }
   };
 }
@@ -68,10 +51,10 @@ const properties: readonly Property[] = [
     run: checking(onlyWebhookErrors()),
   },
   {
-    name: 'memory',
-    says: 'the histories of memoryStore are linearizable',
-    share: 8,
-    run: store(onMemory),
+    name: 'orders',
+    says: 'the histories of orders are linearizable',
+    share: 10,
+    run: checking(linearizableOrders()),
   },
   {
     name: 'client',
@@ -85,19 +68,6 @@ const properties: readonly Property[] = [
         close();
       }
     },
-  },
-  {
-    name: 'postgres',
-    says: 'the histories of postgresStore on PostgreSQL are linearizable',
-    share: 1,
-    run: store(onPostgres),
-  },
-  {
-    name: 'redis',
-    says: 'the histories of redisStore on Redis are linearizable',
-    share: 0.6,
-    run: store(onRedis),
-    absent: withoutRedis() && 'there is no redis-server here',
   },
   {
     name: 'hosts',
@@ -143,11 +113,7 @@ if (!Number.isSafeInteger(total) || total < 1 || chosen.length === 0) refuse();
 let ran = 0;
 const shares = chosen.reduce((sum, { share }) => sum + share, 0);
 console.log(`seed ${seed}`);
-for (const { name, says, share, least = 1, run, absent = false } of chosen) {
-  if (absent !== false) {
-    console.log(`${name.padEnd(10)} ${'not run'.padStart(12)}  ${absent}`);
-    continue;
-  }
+for (const { name, says, share, least = 1, run } of chosen) {
   const runs = Math.max(least, Math.round((total * share) / shares));
   const started = performance.now();
   try {

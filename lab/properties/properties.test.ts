@@ -5,14 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@paylink/client';
 import { createVerifier, verifySignature } from '@paylink/core';
-import type { PaymentStore } from '@paylink/payments';
+import { createPayments } from '@paylink/payments';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactSignature } from './exact-signature.js';
-import { linearizableStore } from './linearizable.js';
+import { linearizableOrders } from './linearizable.js';
 import { oneLink } from './one-link.js';
 import { onlyWebhookErrors } from './only-webhook-errors.js';
-import { onMemory } from './stores.js';
 
 const RUNS = { numRuns: 500 };
 
@@ -80,56 +79,28 @@ describe('the retries of one call make one link at most', () => {
   });
 });
 
-describe('the histories of a store are linearizable', () => {
-  it('holds for memoryStore', () => fc.assert(linearizableStore(onMemory()), RUNS));
+describe('the histories of orders are linearizable', () => {
+  it('holds', () => fc.assert(linearizableOrders(), RUNS));
 
-  it.each<[string, (store: PaymentStore<undefined>) => PaymentStore<undefined>]>([
-    [
-      'marks before the work',
-      ({ isDone, run }) => ({
-        isDone,
-        run: (key, work, options) =>
-          run(key, async () => undefined, options).then(async (result) =>
-            result === 'done' ? (await work(undefined), result) : result,
-          ),
-      }),
-    ],
-    ['forgets the mark', ({ run }) => ({ isDone: () => Promise.resolve(false), run })],
-    [
-      'looks, and then acts',
-      ({ isDone }) => {
-        const done = new Set<string>();
-        return {
-          isDone: async (key) => done.has(key) || (await isDone(key)),
-          run: async (key, work) => {
-            if (done.has(key)) return 'duplicate';
-            await work(undefined);
-            done.add(key);
-            return 'done';
-          },
-        };
-      },
-    ],
-    [
-      'gives a waiter the result of another key',
-      ({ isDone, run }) => {
-        const running = new Map<string, Promise<'done' | 'duplicate' | 'in_progress'>>();
-        return {
-          isDone,
-          run: (key, work, options) => {
-            const other = running.get(options.turn);
-            if (other !== undefined) return other.then(() => 'duplicate' as const);
-            const mine = run(key, work, options).finally(() => running.delete(options.turn));
-            running.set(options.turn, mine);
-            return mine;
-          },
-        };
-      },
-    ],
-  ])('finds a store that %s', async (_, broken) => {
-    const { stores, pause } = onMemory();
-    const property = linearizableStore({ stores: stores.map(broken), pause });
-    const result = await fc.check(property, { numRuns: 2_000 });
-    expect(result.failed).toBe(true);
+  it('finds payments that say paid before the credit', async () => {
+    const property = linearizableOrders((options) => ({
+      ...createPayments(options),
+      settle: async () => ({ status: 'paid' }),
+    }));
+    expect((await fc.check(property, RUNS)).failed).toBe(true);
+  });
+
+  it('finds a page that keeps its first answer', async () => {
+    const property = linearizableOrders((options) => {
+      const payments = createPayments(options);
+      const kept = new Map<string, ReturnType<typeof payments.settle>>();
+      const settle: typeof payments.settle = (reference, call) => {
+        const answer = kept.get(reference) ?? payments.settle(reference, call);
+        kept.set(reference, answer);
+        return answer;
+      };
+      return { ...payments, settle };
+    });
+    expect((await fc.check(property, { numRuns: 2_000 })).failed).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The right design, and fifteen mistakes that people make. `pnpm lab broken-designs` shows that the
+ * The right design, and fourteen mistakes that people make. `pnpm lab broken-designs` shows that the
  * simulation catches each of them.
  */
 import type { PaylinkClient } from '@paylink/client';
@@ -186,20 +186,6 @@ export const BROKEN: Readonly<Record<string, Design>> = {
         },
         receive: async (event, context) => {
           if (!failed.has(`${event.tenant} ${event.reference}`)) await receive(event, context);
-        },
-      };
-    },
-  },
-  'cached-find': {
-    what: 'reads the order from a cache that never ends',
-    orders: (right) => {
-      const cache = new Map<string, Order | null | undefined>();
-      return {
-        ...right,
-        find: async (reference, context) => {
-          const key = `${context.tenant} ${reference}`;
-          if (cache.get(key) == null) cache.set(key, await right.find(reference, context));
-          return cache.get(key);
         },
       };
     },

@@ -52,10 +52,11 @@ async function simulate({ first, end, step }: Share): Promise<void> {
     for (const [point, count] of crashes) sums.crashes[point] = (sums.crashes[point] ?? 0) + count;
     if (violations.length > 0) sums.violated = { seed, violations, timeline };
     if (sums.violated || sums.histories === REPORT_EVERY || seed + step >= end) {
-      process.send!(sums);
-      if (sums.violated) break;
+      const isLast = sums.violated !== undefined || seed + step >= end;
+      // Exits although a timer of the code under test may still wait for minutes.
+      process.send!(sums, () => isLast && process.exit());
+      if (isLast) return;
       sums = noSums();
     }
   }
-  process.disconnect();
 }

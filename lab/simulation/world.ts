@@ -147,9 +147,11 @@ export class World {
     const { random, service } = this;
     const count = 1 + random.below(3);
     for (let number = 1; number <= count; number += 1) {
+      const reference = `order-${number}`;
+      let amount = 100 * (1 + random.below(500));
       for (const tenant of this.tenants) {
-        const reference = `order-${number}`;
-        const amount = 100 * (1 + random.below(500));
+        // Two shops can sell the same thing under the same number.
+        if (random.chance(0.5)) amount = 100 * (1 + random.below(500));
         const order = { tenant, reference, amount, currency: 'XOF' };
         this.orders.push(order);
         const created = random.next() * end * 0.8;

@@ -18,7 +18,6 @@ const THEIRS: Readonly<Record<string, readonly string[]>> = {
     '@hono/node-server',
     'ansi-regex',
     'commander',
-    'csv-parse',
     'get-east-asian-width',
     'hono',
     'picocolors',

@@ -1,0 +1,193 @@
+/**
+ * Kills receivers with SIGKILL at each step of a delivery, while other processes settle the same
+ * orders, and checks the books.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { signedDelivery } from '@paylink/testing';
+import { build } from 'esbuild';
+import { Random } from '../random.js';
+import { open, STEPS, type Books, type Database, type Design, type Engine } from './databases.js';
+import type { MerchantSettings } from './merchant.js';
+
+export interface KillPlan {
+  readonly engine: Engine;
+  /** The URL of a PostgreSQL, or the file of an SQLite. */
+  readonly place: string;
+  readonly kills: number;
+  readonly seed: number;
+  readonly design?: Design;
+}
+
+export interface KillReport extends Books {
+  /** The kills by the step at which they struck. */
+  readonly killed: Readonly<Record<string, number>>;
+  /** Notifications that were acknowledged before the row said paid. */
+  readonly early: number;
+  readonly acknowledged: number;
+}
+
+const SECRET = 'the-webhook-secret-of-the-kills';
+const LANES = 2;
+
+/** Kills until the plan is done, redelivers or reconciles what was cut, and reads the books. */
+export async function runKills(plan: KillPlan): Promise<KillReport> {
+  const { engine, place, kills, seed, design = 'right' } = plan;
+  const steps = STEPS[engine];
+  const database = await open(engine, place);
+  const merchants = await Merchants.start({ engine, place, design, secret: SECRET });
+  const random = new Random(seed);
+  const killed = Object.fromEntries(steps.map((step) => [step, 0]));
+  let [planned, numbered, early, acknowledged] = [0, 0, 0, 0];
+
+  const notify = async (merchant: Merchant, reference: string): Promise<boolean> => {
+    const { headers, rawBody } = signedDelivery({ secret: SECRET, reference });
+    const status = await merchant.request('/webhook', headers, rawBody);
+    if (status !== 200) return false;
+    acknowledged += 1;
+    const order = await database.find(reference);
+    if (order?.paid !== true) early += 1;
+    return true;
+  };
+  const order = async (): Promise<string> => {
+    const amount = 100 + random.below(900);
+    const reference = `order-${seed}-${(numbered += 1)}-${amount}`;
+    await database.add(reference, amount);
+    return reference;
+  };
+  const lane = async (): Promise<void> => {
+    const other = await merchants.next();
+    while (planned < kills) {
+      const step = steps[planned++ % steps.length]!;
+      const victim = await merchants.next();
+      await victim.arm(step);
+      while (victim.isAlive) {
+        const reference = await order();
+        const page = `/settle?reference=${reference}`;
+        await Promise.all([
+          notify(victim, reference),
+          ...(random.chance(0.3) ? [notify(other, reference)] : []),
+          ...(random.chance(0.3) ? [other.request(page)] : []),
+        ]);
+        // What is not redelivered is left for the schedule.
+        if (random.chance(0.8)) while (!(await notify(other, reference)));
+      }
+      killed[step]! += 1;
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: LANES }, lane));
+    const schedule = await merchants.next();
+    await schedule.request('/reconcile');
+    return { killed, early, acknowledged, ...(await database.books()) };
+  } finally {
+    await merchants.close();
+    await database.close();
+  }
+}
+
+/** Returns true if the books are exact and every step was killed at. */
+export function isRight({ killed, lost, doubled, halves, early }: KillReport): boolean {
+  const isEachStep = Object.values(killed).every((count) => count > 0);
+  return isEachStep && lost + doubled + halves + early === 0;
+}
+
+class Merchant {
+  constructor(
+    readonly child: ChildProcess,
+    readonly port: number,
+  ) {}
+
+  get isAlive(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Resolves when the process will kill itself at the step. */
+  async arm(step: string): Promise<void> {
+    const armed = once(this.child, 'message');
+    this.child.send(step);
+    await armed;
+  }
+
+  /** Resolves with the status of the reply, or undefined when a kill has cut it. */
+  async request(
+    path: string,
+    headers: Record<string, string> = {},
+    body?: Uint8Array,
+  ): Promise<number | undefined> {
+    const method = body === undefined ? 'GET' : 'POST';
+    try {
+      const init = { method, headers, ...(body && { body: new Uint8Array(body) }) };
+      const reply = await fetch(`http://127.0.0.1:${this.port}${path}`, init);
+      await reply.arrayBuffer();
+      return reply.status;
+    } catch (error) {
+      if (this.isAlive) await once(this.child, 'exit', { signal: AbortSignal.timeout(10_000) });
+      if (this.child.signalCode !== 'SIGKILL') throw error;
+      return undefined;
+    }
+  }
+}
+
+/** The processes, each started before it is needed. */
+class Merchants {
+  readonly #folder: string;
+  readonly #settings: MerchantSettings;
+  readonly #all: ChildProcess[] = [];
+  readonly #spares: Promise<Merchant>[] = [];
+
+  private constructor(folder: string, settings: MerchantSettings) {
+    this.#folder = folder;
+    this.#settings = settings;
+    for (let spare = 0; spare < LANES; spare += 1) this.#spares.push(this.#start());
+  }
+
+  static async start(settings: MerchantSettings): Promise<Merchants> {
+    const here = fileURLToPath(new URL('..', import.meta.url));
+    // Inside the lab, so that the bundle finds the drivers.
+    await mkdir(join(here, '.cache'), { recursive: true });
+    const folder = await mkdtemp(join(here, '.cache', 'kills-'));
+    await build({
+      entryPoints: [fileURLToPath(new URL('merchant.ts', import.meta.url))],
+      outfile: join(folder, 'merchant.mjs'),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      external: ['libsql', 'pg'],
+      banner: {
+        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+      },
+      conditions: ['@paylink/source', 'module'],
+      logLevel: 'error',
+    });
+    return new Merchants(folder, settings);
+  }
+
+  next(): Promise<Merchant> {
+    this.#spares.push(this.#start());
+    return this.#spares.shift()!;
+  }
+
+  async #start(): Promise<Merchant> {
+    const bundle = join(this.#folder, 'merchant.mjs');
+    const child = fork(bundle, [JSON.stringify(this.#settings)], {
+      cwd: tmpdir(),
+      execArgv: [],
+      env: { ...process.env, NODE_ENV: 'production' },
+    });
+    this.#all.push(child);
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    return new Merchant(child, port);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#spares);
+    for (const child of this.#all) child.kill('SIGKILL');
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
