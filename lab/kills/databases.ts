@@ -97,7 +97,7 @@ async function openPostgres(url: string, mark: string): Promise<Database> {
         reach('COMMIT sent');
         await committing;
         reach('committed');
-        return rowCount;
+        return rowCount ?? 0;
       } finally {
         client.release();
       }
@@ -141,6 +141,8 @@ async function openSqlite(file: string, mark: string): Promise<Database> {
       prepare("INSERT INTO orders VALUES ($1, $2, 'XOF', NULL)").run(reference, amount);
     },
     books: async () => booksOf(prepare(BOOKS).get() as Counts),
-    close: async () => void database.close(),
+    close: async () => {
+      database.close();
+    },
   };
 }

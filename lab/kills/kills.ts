@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { signedDelivery } from '@paylink/testing';
 import { build } from 'esbuild';
 import { Random } from '../random.js';
-import { open, STEPS, type Books, type Database, type Design, type Engine } from './databases.js';
+import { open, STEPS, type Books, type Design, type Engine } from './databases.js';
 import type { MerchantSettings } from './merchant.js';
 
 export interface KillPlan {

@@ -60,7 +60,7 @@ const server = createServer((req, res) => {
     if (pathname === '/reconcile') return payments.reconcile();
     return undefined;
   };
-  if (pathname === '/webhook') webhook(req, res);
+  if (pathname === '/webhook') void webhook(req, res);
   else
     answer().then(
       (body) => res.end(JSON.stringify(body)),

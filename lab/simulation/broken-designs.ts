@@ -8,7 +8,7 @@ import { World } from './world.js';
 
 const MOST_SEEDS = 2_000;
 
-process.env['NODE_ENV'] = 'production';
+Object.assign(process.env, { NODE_ENV: 'production' });
 const rows: (string | number)[][] = [];
 for (const [name, design] of Object.entries(BROKEN)) {
   let found: string | undefined;

@@ -1,16 +1,18 @@
 /**
- * The right design, and fourteen mistakes that people make. `pnpm lab broken-designs` shows that the
- * simulation catches each of them.
+ * The right design, and fourteen mistakes that people make. `pnpm lab broken-designs` shows that
+ * the simulation catches each of them.
  */
 import type { PaylinkClient } from '@paylink/client';
 import type { Order, Orders, Payments } from '@paylink/payments';
 import type { Row } from './database.js';
 import type { Shop } from './shop.js';
 
+type MakeOrders = (right: Orders, shop: Shop) => Orders;
+
 export interface Design {
   readonly what: string;
   /** What the merchant writes, instead of the right `orders`. */
-  readonly orders?: (right: Orders, shop: Shop) => Orders;
+  readonly orders?: MakeOrders;
   readonly client?: (
     right: PaylinkClient,
     shop: Shop,
@@ -22,12 +24,10 @@ export interface Design {
   readonly refundResets?: boolean;
 }
 
-type Credit = Orders['credit'];
-
 /** A condition on the order's row, in place of the whole one. */
 function creditWhere(
   condition: (row: Row, amount: number, currency: string, tenant: string | null) => boolean,
-): Design['orders'] {
+): MakeOrders {
   return (right, shop) => ({
     ...right,
     credit: ({ reference, amount, currency }, { tenant }) =>
@@ -38,10 +38,10 @@ function creditWhere(
 const isOf = (row: Row, tenant: string | null): boolean => row.tenant === tenant;
 
 /** Looks first with `find`, then credits without a condition. */
-function lookThenCredit(find: (right: Orders, shop: Shop) => Orders['find']): Design['orders'] {
+function lookThenCredit(find: (right: Orders, shop: Shop) => Orders['find']): MakeOrders {
   return (right, shop) => {
     const look = find(right, shop);
-    const credit: Credit = async ({ reference }, context) => {
+    const credit: Orders['credit'] = async ({ reference }, context) => {
       const order = await look(reference, context);
       if (order?.paid !== false) return 0;
       const { tenant } = context;
@@ -64,7 +64,11 @@ export const BROKEN: Readonly<Record<string, Design>> = {
   },
   'read-then-write': {
     what: 'reads that the order is unpaid, then credits',
-    orders: lookThenCredit((right) => right.find),
+    orders: lookThenCredit(
+      (right) =>
+        (...call) =>
+          right.find(...call),
+    ),
   },
   'replica-read': {
     what: 'reads paid_at on a replica, then credits on the primary',
@@ -80,7 +84,7 @@ export const BROKEN: Readonly<Record<string, Design>> = {
       ...creditWhere(
         (row, _amount, _currency, tenant) =>
           isOf(row, tenant) && (row.paidAt === undefined || row.isShipped),
-      )!(right, shop),
+      )(right, shop),
       find: async (reference, context) => {
         const order = await right.find(reference, context);
         const isShipped = shop.world.database.row(context.tenant, reference)?.isShipped;
@@ -101,7 +105,7 @@ export const BROKEN: Readonly<Record<string, Design>> = {
     orders: (right, shop) => ({
       ...creditWhere(
         (row, _amount, _currency, tenant) => isOf(row, tenant) && row.paidAt === undefined,
-      )!(right, shop),
+      )(right, shop),
       find: async (...call) => accepting(await right.find(...call)),
     }),
   },

@@ -31,7 +31,7 @@ if (!Number.isSafeInteger(count) || count < 1 || !Number.isSafeInteger(first)) {
 process.exitCode = values.tell === undefined ? await simulate() : await tell(Number(values.tell));
 
 async function tell(seed: number): Promise<number> {
-  process.env['NODE_ENV'] = 'production';
+  Object.assign(process.env, { NODE_ENV: 'production' });
   const design = values.design === undefined ? RIGHT : BROKEN[values.design];
   if (design === undefined) {
     console.error(`Unknown design. Broken designs: ${Object.keys(BROKEN).join(', ')}`);

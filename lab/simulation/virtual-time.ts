@@ -55,7 +55,7 @@ export class VirtualTime {
 
   /** Runs until the queue is empty or `until` is reached. Returns the number of events. */
   async run(until: number): Promise<number> {
-    running = this;
+    setRunning(this);
     let count = 0;
     try {
       for (let next = this.#pop(); next !== undefined; next = this.#pop()) {
@@ -116,6 +116,7 @@ export class VirtualTime {
 
 /** The running world. Outside a run, the process's own time applies. */
 let running: VirtualTime | undefined;
+const setRunning = (world: VirtualTime): void => void (running = world);
 
 const real = { setTimeout, clearTimeout, setImmediate, clearImmediate };
 const realNow = performance.now.bind(performance);

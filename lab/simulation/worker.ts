@@ -39,7 +39,7 @@ process.on('message', (share: Share) => void simulate(share));
 
 async function simulate({ first, end, step }: Share): Promise<void> {
   // Outside production, a refused signature starts the diagnosis in real time.
-  process.env['NODE_ENV'] = 'production';
+  Object.assign(process.env, { NODE_ENV: 'production' });
   let sums = noSums();
   for (let seed = first; seed < end; seed += step) {
     const { violations, timeline, happenings, credits, duration, crashes } = await new World(
