@@ -81,6 +81,8 @@ async function collect(
   const onClose = (): void => {
     if (!stream.readableEnded) pieces.fail('incomplete_body');
   };
+  // A host's hook may have paused the stream, and HTTP/2 waits for `resume`.
+  if (stream.isPaused()) stream.resume();
   stream.on('readable', onReadable).on('data', onData).on('end', onEnd);
   // The error listener stays, because a stream may fail again after the body has settled.
   stream.on('close', onClose).on('error', onClose);
