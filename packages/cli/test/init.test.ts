@@ -216,7 +216,9 @@ describe('paylink init', () => {
     const folder = await project({ dependencies: { express: '5', pg: '8' } });
     const { stdout } = await inFolder(folder, ['--yes']);
     await writeFile(join(folder, '.env'), `DATABASE_URL=${database.url}\n`);
-    await expect(runPrinted(stdout, folder)).rejects.toThrow('set TEST_DATABASE_URL');
+    await expect(runPrinted(stdout, folder)).rejects.toMatchObject({
+      stdout: expect.stringContaining('set TEST_DATABASE_URL') as string,
+    });
     const env = { TEST_DATABASE_URL: database.url, DATABASE_URL: 'postgres://127.0.0.1:1/none' };
     expect(await runPrinted(stdout, folder, env)).toMatch(/# fail 0/);
   });

@@ -223,6 +223,16 @@ describe('the lock of two runs', () => {
     expect((await paylink(ARGS, { env })).code).toBe(0);
   });
 
+  it('names TMPDIR and --no-lock if it cannot be written', async () => {
+    const env = { ...environmentOf(NOBODY, { rows: [] }), TMPDIR: '/nowhere' };
+    const { code, stderr } = await paylink(ARGS, { env });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /the lock \/nowhere\/.* cannot be written \(ENOENT\)\n {2}set TMPDIR .*--no-lock/,
+    );
+    expect((await paylink([...ARGS, '--no-lock'], { env })).code).toBe(0);
+  });
+
   it('does not matter with --no-lock', async () => {
     const { service, asked, answer } = await openStuckService();
     const env = {

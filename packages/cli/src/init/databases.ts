@@ -10,6 +10,8 @@ export interface Database {
   /** The name of the recipe in examples/databases, or `memory`. */
   readonly recipe: string;
   readonly dialect?: Dialect;
+  /** The variable that names a file or a folder, if the database needs no server. */
+  readonly place?: 'DATABASE_FILE' | 'DATABASE_FOLDER';
   /** The packages that the recipe imports. */
   readonly packages: readonly string[];
   readonly types?: readonly string[];
@@ -30,6 +32,7 @@ const pgTypes = ['@types/pg'];
 const sqlite = (recipe: string): Database => ({
   recipe,
   dialect: 'sqlite',
+  place: 'DATABASE_FILE',
   packages: [recipe],
   ...(recipe === 'libsql' ? {} : { types: [`@types/${recipe}`] }),
   insert: `db.prepare('${COLUMNS} (?, ?, ?)').run(reference, amount, currency);`,
@@ -38,12 +41,14 @@ const sqlite = (recipe: string): Database => ({
 const prisma = (dialect: Dialect, adapter: string, recipe = `prisma-${dialect}`): Database => ({
   recipe,
   dialect,
+  ...(dialect === 'sqlite' ? { place: 'DATABASE_FILE' } : {}),
   packages: ['@prisma/client', `@prisma/adapter-${adapter}`],
   insert: 'await prisma.order.create({ data: { reference, amount, currency } });',
 });
 const drizzle = (dialect: Dialect, driver: string, rest: Partial<Database>): Database => ({
   recipe: dialect === 'postgres' ? 'drizzle' : `drizzle-${dialect}`,
   dialect,
+  ...(dialect === 'sqlite' ? { place: 'DATABASE_FILE' } : {}),
   packages: ['drizzle-orm', driver],
   insert:
     'await db.insert(table)\n    .values({ reference, amount: BigInt(amount), currency, createdAt: new Date() });',
@@ -109,6 +114,7 @@ const KNOWN: readonly Database[] = [
   }),
   postgres({
     recipe: 'pglite',
+    place: 'DATABASE_FOLDER',
     packages: ['@electric-sql/pglite'],
     insert: `await db.query('${COLUMNS} ($1, $2, $3)', ${VALUES});`,
     createTable: 'await db.exec(TABLE);',

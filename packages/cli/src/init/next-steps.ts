@@ -41,10 +41,10 @@ function memoryLine({ database }: Project, { orders }: CodeFiles): string {
 function databaseLines(project: Project, { orders, table }: CodeFiles): string[] {
   const { database } = project;
   if (database.recipe === 'memory') return [];
-  const isServer = database.dialect !== 'sqlite';
-  const address = isServer
-    ? 'set DATABASE_URL in .env, and TEST_DATABASE_URL to another database: the test writes orders'
-    : 'set DATABASE_FILE in .env';
+  const address =
+    database.place === undefined
+      ? 'set DATABASE_URL in .env, and TEST_DATABASE_URL to another database: the test writes orders'
+      : `set ${database.place} in .env`;
   if (database.createTable === undefined) {
     return [
       address,

@@ -119,7 +119,8 @@ const ADDRESSES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     DATABASE_URL: 'mysql://root@127.0.0.1:3306/shop',
     TEST_DATABASE_URL: 'mysql://root@127.0.0.1:3306/test',
   },
-  sqlite: { DATABASE_FILE: 'shop.db' },
+  DATABASE_FILE: { DATABASE_FILE: 'shop.db' },
+  DATABASE_FOLDER: { DATABASE_FOLDER: 'shop-data' },
 };
 
 /** Adds missing lines and keeps existing lines. */
@@ -131,7 +132,7 @@ function environment({ folder, database, port, prefix }: Project): PlannedFile {
     PAYLINK_API_KEY: `sk_live_${randomBytes(6).toString('hex')}.${randomBytes(24).toString('hex')}`,
     PAYLINK_BASE_URL: 'http://127.0.0.1:4010/api',
     SHOP_URL: `http://localhost:${port}${prefix}`,
-    ...ADDRESSES[database.dialect ?? 'none'],
+    ...ADDRESSES[database.place ?? database.dialect ?? 'none'],
   };
   const missing = Object.entries(wanted).filter(([name]) => !known[name]);
   const lines = missing.map(([name, value]) => `${name}=${value}\n`).join('');

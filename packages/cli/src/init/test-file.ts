@@ -14,25 +14,27 @@ const RUNNERS = {
  * when they are loaded.
  */
 export function testSettingsFile({ database }: Project): string {
-  const { dialect } = database;
+  const { dialect, place } = database;
   const file = `const folder = mkdtempSync(join(tmpdir(), 'orders-'));
-process.env['DATABASE_FILE'] = join(folder, 'test.db');
+process.env['${place}'] = join(folder, 'test');
 `;
-  const server = `// A database of its own: the orders of the test do not exist at the service.
+  const variable = place ?? 'DATABASE_URL';
+  const named = `// A database of its own: the orders of the test do not exist at the service.
 if (existsSync('.env')) process.loadEnvFile('.env');
-const { TEST_DATABASE_URL } = process.env;
-if (!TEST_DATABASE_URL) throw new Error('set TEST_DATABASE_URL to a database for tests');
-process.env['DATABASE_URL'] = TEST_DATABASE_URL;
+const { TEST_${variable} } = process.env;
+if (!TEST_${variable}) throw new Error('set TEST_${variable} to a database for tests');
+process.env['${variable}'] = TEST_${variable};
 `;
+  const isNew = place !== undefined && database.createTable !== undefined;
   const [imports, own] =
     dialect === undefined
       ? ['', '']
-      : dialect === 'sqlite'
+      : isNew
         ? [
             "import { mkdtempSync } from 'node:fs';\nimport { tmpdir } from 'node:os';\nimport { join } from 'node:path';\n",
             file,
           ]
-        : ["import { existsSync } from 'node:fs';\n", server];
+        : ["import { existsSync } from 'node:fs';\n", named];
   return `${imports}import { TEST_SECRET } from '@paylink/testing';
 
 ${own}export const port = 10_000 + (process.pid % 20_000);

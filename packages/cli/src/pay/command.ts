@@ -6,11 +6,10 @@ import { teach, USAGE_EXIT } from '../terminal/help.js';
 import { wholeNumber } from '../terminal/input.js';
 import { KEPT_SECRETS } from '../settings/kept-secrets.js';
 import { text } from '../terminal/safe-text.js';
+import { API_KEY_VARIABLE, BASE_URL_VARIABLE } from '../terminal/dotenv.js';
 import {
   addApiKeyOptions,
   API_ENVIRONMENT,
-  API_KEY_VARIABLE,
-  BASE_URL_VARIABLE,
   findEmulatorApiKey,
   type ApiKeyFlags,
 } from '../settings/settings.js';

@@ -10,13 +10,11 @@ import { isLocalHost } from '../receiver/local-host.js';
 import { failure, isConfigurationError, usageFailure, type Failure } from '../terminal/failure.js';
 import { collect, showUrl } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
+import { API_KEY_VARIABLE, BASE_URL_VARIABLE, isOfProject } from '../terminal/dotenv.js';
 import {
   addApiKeyOptions,
-  API_KEY_VARIABLE,
-  BASE_URL_VARIABLE,
   findEmulatorApiKey,
   findGivenApiKey,
-  isOfProject,
   type ApiKeyFlags,
 } from '../settings/settings.js';
 

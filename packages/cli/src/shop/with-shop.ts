@@ -6,7 +6,7 @@ import { INTERRUPTED, messageOf, usageFailure } from '../terminal/failure.js';
 import { collect } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { untilStopped } from '../terminal/until-stopped.js';
-import { API_KEY_VARIABLE, loadWholeDotenv, SECRET_VARIABLES } from '../settings/settings.js';
+import { API_KEY_VARIABLE, loadWholeDotenv, SECRET_VARIABLES } from '../terminal/dotenv.js';
 import { loadShop, type ShopModule } from './module.js';
 
 export interface ShopFlags extends CommonFlags {

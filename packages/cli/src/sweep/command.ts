@@ -8,7 +8,7 @@ import { duration, wholeNumber } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
 import { NPX, quoteForShell } from '../terminal/shell.js';
-import { API_KEY_VARIABLE } from '../settings/settings.js';
+import { API_KEY_VARIABLE } from '../terminal/dotenv.js';
 import {
   addShopOptions,
   requireModule,

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
+import { cannotBeWritten, usageFailure } from '../terminal/failure.js';
 
 /** The holder touches its lock this often, in milliseconds. */
 const BEAT = 10_000;
@@ -33,7 +34,7 @@ export function lockPathOf(command: string, module: string): string {
 /**
  * Runs `work` under the lock. Returns undefined if another process holds the lock.
  *
- * @throws Error if the lock cannot be written, before `work` begins
+ * @throws Failure if the lock cannot be written, before `work` begins
  */
 export async function runAlone<T>(path: string, work: () => Promise<T>): Promise<T | undefined> {
   const content = `${process.pid} ${randomUUID()}\n`;
@@ -56,7 +57,10 @@ function take(path: string, content: string): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
+    throw usageFailure(
+      `the lock ${cannotBeWritten(path, error)}`,
+      'set TMPDIR to a folder that this user may write, or pass --no-lock',
+    );
   } finally {
     rmSync(draft, { force: true });
   }

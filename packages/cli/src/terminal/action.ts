@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EXIT, Failure, isConfigurationError } from './failure.js';
 import { Output } from './output.js';
-import { loadDotenv } from '../settings/settings.js';
+import { loadDotenv } from './dotenv.js';
 
 export interface CommonFlags {
   readonly json?: boolean;
