@@ -1,3 +1,1 @@
-import { defineConfig } from 'nitro/config';
-
-export default defineConfig({ serverDir: './' });
+export default { serverDir: './' };
