@@ -270,8 +270,14 @@ describe.each(handlerHosts)('$name', (host) => {
       );
       // At once, not after bodyTimeout, because the reading has ended.
       await eventually('the outcomes', () => observe.mock.calls.length === 2);
-      for (const [outcome] of observe.mock.calls)
-        expect(outcome).toMatchObject({ outcome: 'rejected', code: 'incomplete_body' });
+      // On a Fetch host, the signature alone shows that a chunked body misses its end.
+      const code = host.capabilities.fetch
+        ? /^(incomplete_body|invalid_signature)$/
+        : /^incomplete_/;
+      for (const [outcome] of observe.mock.calls) {
+        const codes = expect.stringMatching(code) as string;
+        expect(outcome).toMatchObject({ outcome: 'rejected', code: codes });
+      }
       expect([serving.events, serving.errors]).toEqual([[], []]);
     },
   );

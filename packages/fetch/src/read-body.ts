@@ -35,10 +35,12 @@ const READ = Symbol.for('paylink.claimed');
 export async function readBody(request: FetchRequest, limits: BodyLimits): Promise<Uint8Array> {
   const { body, bodyUsed } = request;
   if (bodyUsed === true || body?.locked === true) throw consumed(request[READ] === true);
+  if (request.signal?.aborted) throw incomplete(request.signal.reason);
   const declared = request.headers.get('content-length');
   const rawBody = body === null ? new Uint8Array() : await readWithin(request, body, limits);
-  // If the sender leaves, some hosts end the body as if it were complete.
-  const isShort = declared === null || rawBody.length !== Number(declared);
+  // If the sender leaves, some hosts end the body as if it were complete. Without a declared length
+  // the signature decides, because other hosts (srvx) also abort the signal of a complete request.
+  const isShort = declared !== null && rawBody.length !== Number(declared);
   if (isShort && request.signal?.aborted) throw incomplete(request.signal.reason);
   return rawBody;
 }
