@@ -8,7 +8,7 @@ import { build } from 'esbuild';
  */
 export async function bundleWorker(outfile: string): Promise<void> {
   await build({
-    entryPoints: [fileURLToPath(new URL('./cloudflare-worker.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../src/cloudflare.ts', import.meta.url))],
     outfile,
     bundle: true,
     format: 'esm',

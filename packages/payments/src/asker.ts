@@ -21,6 +21,9 @@ const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
 /** Milliseconds of random delay, so that processes refused together do not return together. */
 const JITTER = 250;
+/** Factors of the interval after an answer, because the first rate is a guess, and after a 429. */
+const FASTER = 0.99;
+const SLOWER = 1.1;
 /** Milliseconds after which the line tries whether the service allows a higher rate. */
 const RATE_KEPT_FOR = 60_000;
 /** Milliseconds without a question after which the answers before say nothing about the rate. */
@@ -80,6 +83,8 @@ export class Asker {
   /** Milliseconds between two questions. 0 until the service has shown a rate. */
   #interval = 0;
   #intervalExpiry = 0;
+  /** The interval below which the service has refused a question. */
+  #leastInterval = 0;
   #lastSent = -Infinity;
   /** The answers since `#countedFrom`, from which the rate is known after a 429. */
   #answered = 0;
@@ -169,6 +174,7 @@ export class Asker {
   #nextAt(): number {
     if (this.#interval > 0 && now() >= this.#intervalExpiry) {
       this.#interval = 0;
+      this.#leastInterval = 0;
       this.#most = 1;
       this.#countFrom(now());
     }
@@ -242,6 +248,7 @@ export class Asker {
   #noteAnswer(): void {
     this.#refusals = 0;
     this.#answered++;
+    this.#interval = Math.max(this.#leastInterval, this.#interval * FASTER);
     this.#most = Math.min(MOST_IN_FLIGHT, this.#most + 1);
   }
 
@@ -267,8 +274,10 @@ export class Asker {
     // The other questions in flight are refused by the same limit.
     if (isNew) {
       this.#refusals++;
-      if (this.#interval > 0) this.#interval *= 1.25;
-      else if (this.#answered > 0) {
+      if (this.#interval > 0) {
+        this.#interval *= SLOWER;
+        this.#leastInterval = this.#interval;
+      } else if (this.#answered > 0) {
         this.#interval = (this.#pauseEnd - this.#countedFrom) / this.#answered;
       }
       this.#intervalExpiry = this.#pauseEnd + RATE_KEPT_FOR;
