@@ -1,13 +1,12 @@
-/** Webhooks that credit an order once, with the mark and the credit in one transaction. */
-import { createPayments, identify } from '@paylink/payments';
-import { postgresStore } from '@paylink/postgres';
+/** Webhooks that credit an order once: with a table of marks by hand, and with createPayments. */
+import { createPayments, type Order } from '@paylink/payments';
 import { paymentWebhook } from '@paylink/express';
 import express, { type Express } from 'express';
 import { isSigned } from './by-hand.js';
 import { SECRET, URL_PATH } from './delivery.js';
 import type { Pool } from './postgres-pool.js';
 
-export const CONTESTANTS = { byHand, store, payments } satisfies Record<
+export const CONTESTANTS = { byHand, payments } satisfies Record<
   string,
   (pool: Pool) => Promise<Express>
 >;
@@ -15,38 +14,35 @@ export type Contestant = keyof typeof CONTESTANTS;
 
 const CREDIT = 'UPDATE orders SET credited = credited + 1 WHERE reference = $1';
 
-/** The store alone: like the hand-written code, without asking the service. */
-async function store(pool: Pool): Promise<Express> {
-  const marks = await migrated(pool);
-  const webhook = paymentWebhook(
-    { secret: SECRET },
-    {
-      'payment.succeeded': async ({ type, reference }, { signal }) => {
-        const { key, turn } = await identify({ kind: type, reference });
-        const credit = async (tx: Pick<Pool, 'query'>): Promise<void> => {
-          await tx.query(CREDIT, [reference]);
-        };
-        await marks.run(key, credit, { signal, turn });
-      },
-    },
-  );
-  return express().post(URL_PATH, webhook);
-}
-
-/** All of it: looks for the mark, asks a service that answers at once, and credits. */
+/** Two reads and one conditional write, and a service that answers at once. */
 async function payments(pool: Pool): Promise<Express> {
   const money = createPayments({
-    client: { getPayment: async (reference) => ({ reference, status: 'success' }) },
-    store: await migrated(pool),
-    credit: async ({ reference }, { tx }) => (await tx.query(CREDIT, [reference])).rowCount,
+    client: {
+      getPayment: async (reference) => ({
+        reference,
+        status: 'success',
+        amount: 129_900,
+        currency: 'XOF',
+      }),
+    },
+    orders: {
+      async find(reference) {
+        const { rows } = await pool.query(
+          'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
+          [reference],
+        );
+        return rows[0] as Order | undefined;
+      },
+      async credit({ reference, amount, currency }) {
+        const { rowCount } = await pool.query(
+          'UPDATE orders SET credited = credited + 1, paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL',
+          [reference, amount, currency],
+        );
+        return rowCount;
+      },
+    },
   });
-  return express().post(URL_PATH, paymentWebhook({ secret: SECRET }, money));
-}
-
-async function migrated(pool: Pool) {
-  const marks = postgresStore(pool);
-  await marks.migrate();
-  return marks;
+  return express().post(URL_PATH, paymentWebhook({ secret: SECRET }, money.receive));
 }
 
 /** A careful developer's code: BEGIN, the mark, the credit, COMMIT. */

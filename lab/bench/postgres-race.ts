@@ -45,7 +45,9 @@ export class Race {
   ): Promise<Race> {
     const database = openPool(straight, 1);
     await database.query(
-      'CREATE TABLE orders (reference text PRIMARY KEY, credited int NOT NULL DEFAULT 0)',
+      'CREATE TABLE orders (reference text PRIMARY KEY, amount bigint NOT NULL DEFAULT 129900, ' +
+        "currency text NOT NULL DEFAULT 'XOF', paid_at timestamptz, " +
+        'credited int NOT NULL DEFAULT 0)',
     );
     const server = fork(
       new URL('postgres-server.ts', import.meta.url),
