@@ -1,87 +1,91 @@
-/** A merchant's shop with its books in PostgreSQL, and its operator's folder. */
+/** A merchant's shop with the quick start's own files, and its operator's folder. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@paylink/client';
 import { startEmulator, type EmulatorOptions } from '@paylink/emulator';
-import { postgresStore } from '@paylink/postgres';
 import { TEST_SECRET } from '@paylink/testing';
 import { build } from 'esbuild';
-import { Pool } from 'pg';
+import Database from 'libsql';
 import { onTestFinished } from 'vitest';
+import { startPage } from '../../docs/.vitepress/start-pages.js';
 import { newFolder } from '../../packages/cli/test/paylink.js';
-import { startPostgres } from '../servers/postgres.js';
-import { blockOf, ordersTable } from './blocks.js';
+import { stepsOf } from './quick-start.js';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** Bundles the module of docs/schedule.md with the recipe into one file. */
-export async function buildModule(path: string, code?: string): Promise<void> {
+/** A change of `orders.ts`, such as a fault of a release. */
+type Release = (orders: string) => string;
+
+/** Bundles the quick start's `payments.ts` and `orders.ts` into `payments.js` of a folder. */
+export async function buildModule(folder: string, release: Release = (code) => code) {
+  const sources = join(folder, 'src');
+  mkdirSync(sources, { recursive: true });
+  for (const step of stepsOf(await startPage('en', 'express'))) {
+    if (step.kind !== 'file' || !/^(orders|payments)\.ts$/.test(step.path)) continue;
+    const text = step.path === 'orders.ts' ? release(step.text) : step.text;
+    writeFileSync(join(sources, step.path), text);
+  }
   await build({
-    stdin: {
-      contents: code ?? (await blockOf('docs/schedule.md', '// payments.ts')),
-      loader: 'ts',
-      // The recipe's folder.
-      resolveDir: at('examples/shop/src'),
-    },
-    outfile: path,
+    entryPoints: [join(sources, 'payments.ts')],
+    outfile: join(folder, 'payments.js'),
     bundle: true,
     platform: 'node',
     format: 'esm',
     conditions: ['@paylink/source', 'module'],
-    external: ['pg'],
+    external: ['libsql'],
+    nodePaths: [at('test/node_modules')],
     logLevel: 'error',
   });
 }
 
 /** Opens a shop without orders until the test ends. */
 export async function openShop(emulation: EmulatorOptions = {}) {
-  const server = await startPostgres({ fsync: 'off' });
-  const pool = new Pool({ connectionString: server.url });
-  pool.on('error', () => undefined);
   const emulator = await startEmulator(emulation);
-  onTestFinished(async () => {
-    await emulator.close();
-    await pool.end();
-    await server.close();
-  });
-  await postgresStore(pool).migrate();
-  await pool.query(await ordersTable());
+  const folder = newFolder();
   const env = {
-    DATABASE_URL: server.url,
+    DATABASE_FILE: join(folder, 'shop.db'),
     PAYLINK_BASE_URL: emulator.baseUrl,
     PAYLINK_API_KEY: emulator.apiKey,
-    WEBHOOK_SECRET: TEST_SECRET,
+    WEBHOOK_SECRET: emulation.webhook?.secret ?? TEST_SECRET,
   };
-  const folder = newFolder();
-  const settings = Object.entries(env).map(([name, value]) => `${name}='${value}'\n`);
+  const settings = Object.entries(env).map(([name, value]) => `${name}='${String(value)}'\n`);
   writeFileSync(join(folder, '.env'), settings.join(''));
   symlinkSync(at('test/node_modules'), join(folder, 'node_modules'));
-  mkdirSync(join(folder, 'dist'));
-  await buildModule(join(folder, 'dist', 'payments.js'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  await buildModule(folder);
+  const db = new Database(env.DATABASE_FILE, { timeout: 5_000 });
   const paylink = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
+  const table = stepsOf(await startPage('en', 'express')).map((step) =>
+    step.kind === 'file' ? /CREATE TABLE[^`]+/.exec(step.text)?.[0] : undefined,
+  );
+  db.exec(table.find((sql) => sql !== undefined)!);
+  onTestFinished(async () => {
+    db.close();
+    await emulator.close();
+  });
 
   return {
-    server,
-    pool,
+    db,
     emulator,
     env,
     folder,
     /** Inserts an order, then creates its link. A paid order's notification goes out. */
     async order(reference: string, { isPaid = true, amount = 15_000 } = {}): Promise<string> {
-      const sql = "INSERT INTO orders (reference, amount, currency) VALUES ($1, $2, 'XOF')";
-      await pool.query(sql, [reference, amount]);
+      db.prepare("INSERT INTO orders (reference, amount, currency) VALUES (?, ?, 'XOF')").run(
+        reference,
+        amount,
+      );
       await paylink.createPaymentLink({ amount, reference, single_use: true });
       if (isPaid) await emulator.pay(reference);
       return reference;
     },
-    async creditedOrders(): Promise<string[]> {
-      const { rows } = await pool.query<{ reference: string }>(
-        'SELECT reference FROM orders WHERE paid_at IS NOT NULL ORDER BY reference',
-      );
-      return rows.map(({ reference }) => reference);
-    },
+    creditedOrders: (): string[] =>
+      (
+        db
+          .prepare('SELECT reference FROM orders WHERE paid_at IS NOT NULL ORDER BY reference')
+          .all() as { reference: string }[]
+      ).map(({ reference }) => reference),
   };
 }
 
