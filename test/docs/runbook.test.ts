@@ -149,7 +149,7 @@ it('the SQL of the page finds the start of an outage, and a second credit', asyn
     INSERT INTO credits VALUES ('order-41'), ('order-42'), ('order-42');`);
   const page = (containing: string) => blockOf('docs/runbook.md', containing);
   const hours = await db.query<{ credited: number }>(await page('date_trunc'));
-  expect(hours.rows.map(({ credited }) => Number(credited))).toEqual([1, 1, 1, 0, 0, 0]);
+  expect(hours.rows.map(({ credited }) => credited)).toEqual([1, 1, 1, 0, 0, 0]);
   const doubled = await db.query<{ reference: string }>(await page('HAVING'));
   expect(doubled.rows.map(({ reference }) => reference)).toEqual(['order-42']);
 });

@@ -49,7 +49,7 @@ export async function openShop(emulation: EmulatorOptions = {}) {
     PAYLINK_API_KEY: emulator.apiKey,
     WEBHOOK_SECRET: emulation.webhook?.secret ?? TEST_SECRET,
   };
-  const settings = Object.entries(env).map(([name, value]) => `${name}='${String(value)}'\n`);
+  const settings = Object.entries(env).map(([name, value]) => `${name}='${value}'\n`);
   writeFileSync(join(folder, '.env'), settings.join(''));
   symlinkSync(at('test/node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
