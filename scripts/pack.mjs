@@ -17,7 +17,10 @@ import { build, install, PNPM, ROOT } from './bootstrap.mjs';
  * @returns {Map<string, string>}
  */
 export function publishedPackages() {
-  const folders = readdirSync(join(ROOT, 'packages')).map((name) => join(ROOT, 'packages', name));
+  // A folder of a deleted package can stay behind with its node_modules.
+  const folders = readdirSync(join(ROOT, 'packages'))
+    .map((name) => join(ROOT, 'packages', name))
+    .filter((folder) => existsSync(join(folder, 'package.json')));
   return new Map(
     folders.map((folder) => [
       JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name,
