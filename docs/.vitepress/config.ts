@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { slug } from 'github-slugger';
-import { defineConfig, type DefaultTheme } from 'vitepress';
+import { defineConfig, type DefaultTheme, type HeadConfig } from 'vitepress';
 import { writeMarkdownCopies } from './copies.js';
 import { withPolicy } from './diagnose-policy.js';
 import { withSiteLinks } from './links.js';
@@ -21,6 +21,18 @@ const pages = pagesIn();
 
 // Where the site is not at the root of its host: /paylink/
 const BASE = process.env['PAYLINK_DOCS_BASE'] ?? '/';
+
+/** The site's origin, such as https://docs.example.com. Without it, no canonical address is known. */
+const ORIGIN = process.env['PAYLINK_DOCS_ORIGIN'];
+const { GITHUB_REPOSITORY, GITHUB_SERVER_URL = 'https://github.com' } = process.env;
+const REPOSITORY =
+  GITHUB_REPOSITORY === undefined ? undefined : `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}`;
+
+/** Pages that a build step writes: nobody edits them, and they have no history. */
+const isWritten = (page: string): boolean => /^(?:(?:fr\/)?start|reference)\//.test(page);
+
+const addressOf = (page: string): string =>
+  `${ORIGIN ?? ''}${BASE}${page.replace(/(^|\/)index$/, '$1')}${/(^|\/)index$/.test(page) ? '' : '.html'}`;
 
 const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
 
@@ -51,7 +63,8 @@ export default defineConfig({
   description: 'Take payments of the Payment Link Service safely, on Node',
   base: BASE,
   srcExclude: NO_PAGES.map((folder) => `${folder}/**`),
-  lastUpdated: false,
+  lastUpdated: true,
+  ...(ORIGIN === undefined ? {} : { sitemap: { hostname: `${ORIGIN}${BASE}` } }),
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}favicon.svg` }]],
   markdown: {
     // As where the repository is read, so that one link works on both: an error's code keeps its
@@ -74,7 +87,7 @@ export default defineConfig({
               ['API', 'reference/api/index'],
             ),
           },
-          ...navOf(['Why', 'guarantees']),
+          ...navOf(['Databases', 'databases'], ['Why', 'no-table']),
         ],
         sidebar: sidebarOf('en'),
       },
@@ -98,6 +111,8 @@ export default defineConfig({
         sidebar: sidebarOf('fr'),
         outline: { label: 'Sur cette page', level: [2, 3] },
         docFooter: { prev: 'Page précédente', next: 'Page suivante' },
+        lastUpdated: { text: 'Mise à jour' },
+        footer: { message: 'Licence MIT.' },
         darkModeSwitchLabel: 'Apparence',
         lightModeSwitchTitle: 'Passer au thème clair',
         darkModeSwitchTitle: 'Passer au thème sombre',
@@ -119,6 +134,20 @@ export default defineConfig({
     // those that are.
     i18nRouting: false,
     outline: { level: [2, 3] },
+    ...(REPOSITORY === undefined
+      ? {}
+      : {
+          socialLinks: [{ icon: 'github', link: REPOSITORY }],
+          editLink: {
+            pattern: `${REPOSITORY}/edit/main/docs/:path`,
+            text: 'Edit this page',
+          },
+        }),
+    footer: { message: 'MIT licence. English pages use British spelling.' },
+    notFound: {
+      quote: 'This page does not exist, or no longer. Perhaps the search finds its text.',
+      linkText: 'Home',
+    },
     search: {
       provider: 'local',
       options: {
@@ -171,15 +200,34 @@ export default defineConfig({
     return {
       description: descriptionOf(page),
       ...(title === undefined ? {} : { title }),
-      ...(pages.includes(other)
-        ? { frontmatter: { ...frontmatter, translation: `/${other}.html` } }
-        : {}),
+      frontmatter: {
+        ...frontmatter,
+        ...(isWritten(page) ? { editLink: false, lastUpdated: false } : {}),
+        ...(pages.includes(other) ? { translation: `/${other}.html` } : {}),
+      },
     };
   },
-  transformHead: ({ page }) =>
-    page === '404.md'
-      ? []
-      : [['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${page}` }]],
+  transformHead: ({ page, title, description }) => {
+    if (page === '404.md') return [];
+    const name = page.replace(/\.md$/, '');
+    const english = name.replace(/^fr\//, '');
+    const versions = [
+      ['en', english],
+      ['fr', `fr/${english}`],
+    ].filter(([, each]) => pages.includes(each!));
+    return [
+      ['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${page}` }],
+      ...versions.map(([hreflang, each]): HeadConfig => [
+        'link',
+        { rel: 'alternate', hreflang: hreflang!, href: addressOf(each!) },
+      ]),
+      ['meta', { property: 'og:title', content: title }],
+      ['meta', { property: 'og:description', content: description }],
+      ...(ORIGIN === undefined
+        ? []
+        : ([['link', { rel: 'canonical', href: addressOf(name) }]] as HeadConfig[])),
+    ];
+  },
   transformHtml: (html, _id, { page }) =>
     /^(?:fr\/)?diagnose\.md$/.test(page) ? withPolicy(html) : html,
   buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),

@@ -35,10 +35,10 @@ async function openNight() {
   });
   const { folder, emulator, env } = shop;
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-  onTestFinished(() => vi.unstubAllEnvs());
+  onTestFinished(() => void vi.unstubAllEnvs());
   const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks());
 
   return {
     ...shop,
