@@ -57,10 +57,12 @@ function contentOf(page: string): string {
 
 /** Links of a page, as they must read in a file at the site's root. */
 const fromRoot = (markdown: string, page: string): string =>
-  markdown.replace(
-    /(?<!`)\]\((?!https?:|#|\/)([^)\s#]+)/g,
-    (_whole, target: string) => `](${posix.join(posix.dirname(page), target)}`,
-  );
+  !page.includes('/')
+    ? markdown
+    : markdown.replace(
+        /(?<!`)\]\((?!https?:|#|\/)([^)\s#]+)/g,
+        (_whole, target: string) => `](${posix.join(posix.dirname(page), target)}`,
+      );
 
 export function writeMarkdownCopies(pages: readonly string[], outDir: string): void {
   for (const page of pages) write(join(outDir, `${page}.md`), contentOf(page));

@@ -82,16 +82,19 @@ it('the parser of docs/errors.md keeps the bytes for a webhook behind it', async
 });
 
 it('the application of packages/nest/README.md credits only signed deliveries', async () => {
-  const creditOrder = vi.fn(async () => undefined);
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  onTestFinished(() => log.mockRestore());
   const tsconfig = JSON.stringify({
     compilerOptions: { experimentalDecorators: true, emitDecoratorMetadata: true },
   });
-  const url = await runServer(await blockOf('packages/nest/README.md', 'NestFactory.create'), {
-    env: { WEBHOOK_SECRET: TEST_SECRET },
-    declared: { creditOrder },
-    files: { 'tsconfig.json': tsconfig },
-  });
+  const url = await runServer(
+    await blockOf('packages/nest/README.md', 'NestFactory.create(AppModule)'),
+    {
+      env: { WEBHOOK_SECRET: TEST_SECRET },
+      files: { 'tsconfig.json': tsconfig },
+    },
+  );
   expect((await signedDelivery({ secret: 'a stranger’s' }).send(url)).status).toBe(401);
   expect((await signedDelivery({ reference: 'order-42' }).send(url)).status).toBe(200);
-  expect(creditOrder.mock.calls).toEqual([['order-42']]);
+  expect(log.mock.calls).toContainEqual(['order-42']);
 });
