@@ -1,9 +1,11 @@
 import type { Orders } from '@paylink/payments';
+import Database from 'better-sqlite3';
 import { and, eq, gt, isNull, sql } from 'drizzle-orm';
-import { drizzle } from 'drizzle-orm/libsql';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-export const db = drizzle(`file:${process.env['DATABASE_FILE'] ?? 'shop.db'}`);
+const client = new Database(process.env['DATABASE_FILE'] ?? 'shop.db', { timeout: 5_000 });
+export const db = drizzle({ client });
 const table = sqliteTable('orders', {
   reference: text().primaryKey(),
   amount: integer().notNull(),
@@ -23,7 +25,7 @@ export const orders: Orders = {
     const isOrder = and(eq(key, reference), eq(table.currency, currency));
     const isDue = and(isOrder, eq(table.amount, amount), isNull(table.paidAt));
     const set = { paidAt: sql`CURRENT_TIMESTAMP` };
-    return (await db.update(table).set(set).where(isDue)).rowsAffected;
+    return (await db.update(table).set(set).where(isDue)).changes;
   },
   async unpaid() {
     const isUnpaid = and(isNull(table.paidAt), lastMonth);
@@ -32,4 +34,4 @@ export const orders: Orders = {
   },
 };
 
-export const close = () => db.$client.close();
+export const close = () => client.close();

@@ -66,6 +66,6 @@ const betterSqlite3 = (file: string): BetterSqlite3.Database =>
   new BetterSqlite3(file, { timeout });
 
 await testOnFile('libsql', libsql, () => import('../libsql.js'));
-await testOnFile('Drizzle', libsql, () => import('../drizzle-sqlite.js'));
+await testOnFile('Drizzle', betterSqlite3, () => import('../drizzle-sqlite.js'));
 await testOnFile('better-sqlite3', betterSqlite3, () => import('../better-sqlite3.js'));
 await testOnFile('Prisma', betterSqlite3, () => import('../prisma-sqlite.js'));

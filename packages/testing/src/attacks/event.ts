@@ -1,13 +1,5 @@
 /** Section E of the table of attacks: the event header, which the signature does not cover. */
-import {
-  ACKNOWLEDGED,
-  ALSO_ACKNOWLEDGED,
-  row,
-  type Attack,
-  type Line,
-  type Material,
-  type Verdict,
-} from './attack.js';
+import { row, type Attack, type Line, type Material } from './attack.js';
 import { verdicts } from './verdicts.js';
 
 const { absent, noKind, unknown, contradicted } = verdicts.event;

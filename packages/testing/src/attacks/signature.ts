@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { TEST_SECRET } from '../signed-delivery.js';
 import {
-  ALSO_ACKNOWLEDGED,
   row,
   UNKNOWN_SECRET,
   type Attack,
@@ -15,13 +14,6 @@ import { verdicts } from './verdicts.js';
 
 const { missing, forged, partial, spelling, repeated, elsewhere, weak, anyCase } =
   verdicts.signature;
-
-const FORGED = {
-  category: 'forged',
-  status: 401,
-  code: 'invalid_signature',
-  accepts: [400, 403],
-} as const;
 
 /** Rows that attack the spelling of this service's signatures. */
 const SPELLING_ROWS: ReadonlySet<string> = new Set(

@@ -42,7 +42,7 @@ export async function deliverFirst(
     session.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
   const passed = isAcknowledged(answer);
   const durationMs = Math.round(performance.now() - started);
-  const result = (stop?: AuditStop): AuditResult => ({
+  const result = (): AuditResult => ({
     id: 'H03',
     name: 'H03 acknowledges a genuine delivery',
     what: 'a genuine delivery',
@@ -61,7 +61,7 @@ export async function deliverFirst(
   ]);
   session.throwIfEnded();
   const stop = stopOn(answer, forged, milliseconds);
-  return { results: [result(stop), ...others], stop };
+  return { results: [result(), ...others], stop };
 }
 
 /** A note, not a finding: a durable queue may answer 202, and only credits show a loss. */
