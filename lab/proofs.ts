@@ -57,6 +57,8 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   databases: {
     what: 'each recipe on its database',
     file: 'databases/main.ts',
+    short: ['--races', '5', '--kills', '3'],
+    long: ['--write'],
   },
   hosts: {
     what: 'each host, built by its own tool, served and attacked',
