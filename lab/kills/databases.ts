@@ -112,7 +112,9 @@ async function openPostgres(url: string, mark: string): Promise<Database> {
       await pool.query("INSERT INTO orders VALUES ($1, $2, 'XOF')", [reference, amount]);
     },
     books: async () => booksOf((await reader.query<Counts>(BOOKS)).rows[0]!),
-    close: async () => void (await Promise.all([pool.end(), reader.end()])),
+    close: async () => {
+      await Promise.all([pool.end(), reader.end()]);
+    },
   };
 }
 

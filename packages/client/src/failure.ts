@@ -3,7 +3,6 @@
  * quote a body.
  */
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';
-import type { Call } from './request.js';
 
 /** Returns a status's error code, and the rest of the message. */
 export function meaningOf(status: number): [PaylinkErrorCode, string] {
@@ -25,7 +24,7 @@ export function meaningOf(status: number): [PaylinkErrorCode, string] {
 /** Makes the errors of one try. */
 export function failuresOf(
   apiKey: string,
-  { endpoint, idempotencyKey }: Call,
+  { endpoint, idempotencyKey }: { readonly endpoint: string; readonly idempotencyKey?: string },
   signal: AbortSignal,
 ) {
   /** Makes the error of a reply. */

@@ -56,10 +56,7 @@ function mount(adapter: AbstractHttpAdapter, url: string, listener: RequestListe
   });
 }
 
-/**
- * Calls `use` when Nest has its adapter: at once, or in a test at `createNestApplication()`. Nest
- * 10 has no event for that, and its lifecycle hooks run behind the parsers.
- */
+/** Calls `use` once Nest has its adapter, because Nest 10's own hooks run behind the parsers. */
 function withAdapter(
   host: { httpAdapter?: AbstractHttpAdapter | undefined },
   use: (adapter: AbstractHttpAdapter) => void,

@@ -1,6 +1,7 @@
 /** Attacks that need exact bytes: repeated header lines, broken framing, other methods. */
 import { chunked, requestBytes, type HeaderLines } from '../wire.js';
-import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material, type Verdict } from './attack.js';
+import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material } from './attack.js';
+import type { RawAttack, RawVerdict } from './raw-attack.js';
 import { verdicts } from './verdicts.js';
 
 const { repeated, broken, genuine, framing, otherMethod } = verdicts.raw;
@@ -24,21 +25,7 @@ export interface Craft {
   readonly request: (lines: HeaderLines, body: Uint8Array, parts?: RequestParts) => Buffer;
 }
 
-export interface RawAttack extends Verdict {
-  readonly id: string;
-  readonly name: string;
-  readonly what: string;
-  /** Set if a server may close the connection instead of answering. */
-  readonly mayClose?: boolean;
-  /** Set if a server that acknowledges must then close the connection without a further answer. */
-  readonly mustClose?: boolean;
-  /** Set if the HTTP server decides before the receiver. */
-  readonly byServer?: boolean;
-  readonly method?: string;
-  readonly bytes: (craft: Craft) => Buffer;
-}
-
-export type RawVerdict = Omit<RawAttack, 'id' | 'name' | 'what' | 'bytes'>;
+export type { RawAttack };
 
 /** @param more further header lines of every request. A `Host` line replaces `host` */
 export function craftOf(

@@ -1,5 +1,5 @@
 /** The right answer to each kind of attack, and the fault of another answer. */
-import type { RawVerdict } from './raw.js';
+import type { RawVerdict } from './raw-attack.js';
 import table from './verdicts.json';
 
 type Section = keyof typeof table;

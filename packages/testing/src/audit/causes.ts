@@ -1,32 +1,9 @@
 /** Finds the few causes behind many findings. */
-import { acknowledges, type Fault, type Severity } from '../attacks/attack.js';
-import type { AuditResult } from './report.js';
+import { acknowledges, type Severity } from '../attacks/attack.js';
+import type { AuditResult, CauseId } from './result.js';
 import texts from './texts.json';
 
-/** The faults of a receiver. Programs can rely on these ids. */
-export type CauseId =
-  | Fault
-  | 'not_acknowledged'
-  | 'crashes'
-  | 'hangs'
-  | 'fails_genuine'
-  | 'parses_first'
-  | 'no_deadline'
-  | 'one_at_a_time'
-  | 'stops_serving'
-  | 'refuses_duplicates'
-  | 'tells_reason'
-  | 'quotes_body'
-  | 'leaks_secret'
-  | 'leaks_trace'
-  | 'no_memory'
-  | 'not_atomic'
-  | 'key_by_body'
-  | 'loses_credit'
-  | 'credits_unpaid'
-  | 'credits_nonsense'
-  | 'credits_unknown'
-  | 'loses_unknown';
+export type { CauseId };
 
 /** One cause, with its evidence and its fix. */
 export type AuditCause = Readonly<{

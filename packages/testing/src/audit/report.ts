@@ -1,42 +1,13 @@
 import type { Severity } from '../attacks/attack.js';
 import type { WireReply } from '../wire.js';
-import { bySeverity, causesOf, type AuditCause, type CauseId } from './causes.js';
+import { bySeverity, causesOf, type AuditCause } from './causes.js';
 import { frameworkOf } from './framework.js';
+import type { AuditResult } from './result.js';
 
 /** The reason of a skipped result: a 429 shows neither a pass nor a fault. */
 export const LIMITED = 'the server has a rate limit (429)';
 
-export interface AuditResult {
-  /** The row of the table of attacks, such as "A06". Several results share a row. */
-  readonly id: string;
-  /** A sentence that begins with the id and states a receiver's right behaviour. */
-  readonly name: string;
-  /** The delivery in words, without a verb. */
-  readonly what?: string;
-  /** The server's answer: "accepted a delivery without a signature". */
-  readonly title?: string;
-  readonly passed: boolean;
-  /** The reason if the probe was not tried or not judged. */
-  readonly skipped?: string;
-  /** A remark that is not a finding. */
-  readonly note?: string;
-  /**
-   * The right statuses. If one of them is a 2xx, every 2xx passes. If the receiver should refuse,
-   * every 4xx passes. A closed connection passes if the server may close it.
-   */
-  readonly expected: readonly number[];
-  /** The received status, or `undefined` without an answer. */
-  readonly actual: number | undefined;
-  /** Observations besides the status. */
-  readonly detail?: string;
-  /** The severity of a finding. `critical`: a credit without a payment, or a lost payment. */
-  readonly severity?: Severity;
-  /** The cause of a finding. */
-  readonly cause?: CauseId;
-  /** The fix of a finding. */
-  readonly advice?: string | undefined;
-  readonly durationMs: number;
-}
+export type { AuditResult };
 
 /** The reason if an audit ended early. */
 export type AuditStop = Readonly<{

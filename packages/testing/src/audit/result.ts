@@ -1,0 +1,59 @@
+import type { Fault, Severity } from '../attacks/attack.js';
+
+/** The faults of a receiver. Programs can rely on these ids. */
+export type CauseId =
+  | Fault
+  | 'not_acknowledged'
+  | 'crashes'
+  | 'hangs'
+  | 'fails_genuine'
+  | 'parses_first'
+  | 'no_deadline'
+  | 'one_at_a_time'
+  | 'stops_serving'
+  | 'refuses_duplicates'
+  | 'tells_reason'
+  | 'quotes_body'
+  | 'leaks_secret'
+  | 'leaks_trace'
+  | 'no_memory'
+  | 'not_atomic'
+  | 'key_by_body'
+  | 'loses_credit'
+  | 'credits_unpaid'
+  | 'credits_nonsense'
+  | 'credits_unknown'
+  | 'loses_unknown';
+
+/** The answer of a receiver to one delivery, and the judgement. */
+export interface AuditResult {
+  /** The row of the table of attacks, such as "A06". Several results share a row. */
+  readonly id: string;
+  /** A sentence that begins with the id and states a receiver's right behaviour. */
+  readonly name: string;
+  /** The delivery in words, without a verb. */
+  readonly what?: string;
+  /** The server's answer: "accepted a delivery without a signature". */
+  readonly title?: string;
+  readonly passed: boolean;
+  /** The reason if the probe was not tried or not judged. */
+  readonly skipped?: string;
+  /** A remark that is not a finding. */
+  readonly note?: string;
+  /**
+   * The right statuses. If one of them is a 2xx, every 2xx passes. If the receiver should refuse,
+   * every 4xx passes. A closed connection passes if the server may close it.
+   */
+  readonly expected: readonly number[];
+  /** The received status, or `undefined` without an answer. */
+  readonly actual: number | undefined;
+  /** Observations besides the status. */
+  readonly detail?: string;
+  /** The severity of a finding. `critical`: a credit without a payment, or a lost payment. */
+  readonly severity?: Severity;
+  /** The cause of a finding. */
+  readonly cause?: CauseId;
+  /** The fix of a finding. */
+  readonly advice?: string | undefined;
+  readonly durationMs: number;
+}
