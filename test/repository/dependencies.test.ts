@@ -13,7 +13,23 @@ interface Manifest {
  * A user's transitive third-party packages, by Paylink package. Adding one is a decision, recorded
  * here.
  */
+const RAW_BODY = [
+  'bytes',
+  'depd',
+  'http-errors',
+  'iconv-lite',
+  'inherits',
+  'raw-body',
+  'safer-buffer',
+  'setprototypeof',
+  'statuses',
+  'toidentifier',
+  'unpipe',
+];
 const THEIRS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    ['node', 'express', 'fastify', 'koa', 'hono', 'next', 'nest'].map((name) => [name, RAW_BODY]),
+  ),
   cli: [
     '@hono/node-server',
     'ansi-regex',

@@ -1,8 +1,7 @@
 /** Attacks that need exact bytes: repeated header lines, broken framing, other methods. */
 import { chunked, requestBytes, type HeaderLines } from '../wire.js';
 import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material } from './attack.js';
-import type { RawAttack, RawVerdict } from './raw-attack.js';
-import { verdicts } from './verdicts.js';
+import { verdicts, type RawVerdict } from './verdicts.js';
 
 const { repeated, broken, genuine, framing, otherMethod } = verdicts.raw;
 
@@ -25,7 +24,12 @@ export interface Craft {
   readonly request: (lines: HeaderLines, body: Uint8Array, parts?: RequestParts) => Buffer;
 }
 
-export type { RawAttack };
+export interface RawAttack extends RawVerdict {
+  readonly id: string;
+  readonly name: string;
+  readonly what: string;
+  readonly bytes: (craft: Craft) => Buffer;
+}
 
 /** @param more further header lines of every request. A `Host` line replaces `host` */
 export function craftOf(

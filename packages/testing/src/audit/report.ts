@@ -1,4 +1,3 @@
-import type { Severity } from '../attacks/attack.js';
 import type { WireReply } from '../wire.js';
 import { bySeverity, causesOf, type AuditCause } from './causes.js';
 import { frameworkOf } from './framework.js';
