@@ -43,7 +43,7 @@ describe('P11: 600 notifications, of a service that answers 20 questions a secon
     };
     const started = performance.now();
     await Promise.all(references.map(deliver));
-    expect(performance.now() - started).toBeLessThan(90_000);
+    expect(performance.now() - started).toBeLessThan(120_000);
     expect(service.asked.length).toBeLessThanOrEqual(1.3 * ORDERS);
     // They were told at once how long the line is.
     expect(Math.max(...delays)).toBeGreaterThan(10);
