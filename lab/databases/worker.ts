@@ -1,8 +1,8 @@
 /** Credits orders through one recipe. Reads references from stdin, and prints each paid one. */
 import { createInterface } from 'node:readline';
-import { createPayments, type Orders } from '@paylink/payments';
+import { createPayments } from '@paylink/payments';
 
-const { orders } = (await import('recipe')) as { readonly orders: Orders };
+const { orders } = await import('recipe');
 const payments = createPayments({
   client: {
     getPayment: async (reference) => ({
