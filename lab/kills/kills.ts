@@ -21,6 +21,7 @@ export interface KillPlan {
   readonly kills: number;
   readonly seed: number;
   readonly design?: Design;
+  readonly onKill?: (planned: number) => void;
 }
 
 export interface KillReport extends Books {
@@ -77,6 +78,7 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
         if (random.chance(0.8)) while (!(await notify(other, reference)));
       }
       killed[step]! += 1;
+      plan.onKill?.(planned);
     }
   };
   try {
@@ -181,7 +183,11 @@ class Merchants {
       env: { ...process.env, NODE_ENV: 'production' },
     });
     this.#all.push(child);
-    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    const ended = once(child, 'exit').then(() => {
+      throw new Error('a merchant ended before it told its port');
+    });
+    const [{ port }] = (await Promise.race([once(child, 'message'), ended])) as [{ port: number }];
+    ended.catch(() => undefined);
     return new Merchant(child, port);
   }
 

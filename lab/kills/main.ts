@@ -26,13 +26,16 @@ const plan = {
   design: values.design as Design,
 };
 
+const onKill = (planned: number): void => {
+  if (planned % 100 === 0) console.error(`${planned} of ${plan.kills} kills`);
+};
 for (const engine of values.engine as Engine[]) {
   const started = performance.now();
   const folder = await mkdtemp(join(tmpdir(), 'paylink-kills-'));
   const server = engine === 'postgres' ? await startPostgres({ fsync: 'off' }) : undefined;
   try {
     const place = server?.url ?? join(folder, 'shop.db');
-    const report = await runKills({ ...plan, engine, place });
+    const report = await runKills({ ...plan, engine, place, onKill });
     for (const [step, count] of Object.entries(report.killed))
       console.log(`${String(count).padStart(8)} kills: ${step}`);
     const { orders, acknowledged, lost, doubled, halves, early } = report;
