@@ -7,7 +7,7 @@ interface OrderRow {
   currency: string;
   paid_at: string | null;
 }
-export const db = new Database(process.env['DATABASE_FILE'] ?? 'shop.db', { timeout: 5_000 });
+const db = new Database(process.env['DATABASE_FILE'] ?? 'shop.db', { timeout: 5_000 });
 db.exec('PRAGMA journal_mode = WAL');
 const lastMonth = "created_at > datetime('now', '-30 days')";
 
@@ -32,4 +32,4 @@ function references(condition: string): string[] {
   return (db.prepare(select).all() as OrderRow[]).map(({ reference }) => reference);
 }
 
-export const close = () => db.close();
+export const close = (): void => void db.close();

@@ -34,4 +34,4 @@ export const orders: Orders = {
   },
 };
 
-export const close = () => client.close();
+export const close = (): void => void client.close();
