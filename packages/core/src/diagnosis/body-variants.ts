@@ -1,64 +1,55 @@
+import { toText } from '../bytes.js';
 import type { Budget } from './budget.js';
 import type { DiagnosisCode } from './codes.js';
-import { toText } from '../bytes.js';
-import { fromBase64, fromLatin1, toLatin1 } from './encodings.js';
 import { writings } from './json-writings.js';
-import { variantsOf, type Variant } from './variants.js';
+import { fromBase64, fromLatin1, parseJson, toLatin1, variantsOf } from './variants.js';
+import type { Value, Variant } from './variants.js';
+
+type Variants = AsyncGenerator<Variant, boolean>;
+type Change = readonly [DiagnosisCode, (text: string, body: Uint8Array) => Value];
+
+/** Usual changes to a text. */
+const TEXTS: readonly Change[] = [
+  ['body_newline', (text) => text.replace(/\r?\n$/, '')],
+  ['body_newline', (text) => `${text}\n`],
+  ['body_newline', (text) => `${text}\r\n`],
+  ['body_newline', (text) => trimBlanks(text)],
+  ['body_newline', (text) => `${trimBlanks(text)}\n`],
+  ['body_newline', (text) => ` ${text}`],
+  ['body_newline', (text) => `${text} `],
+  ['body_line_breaks', (text) => text.replace(/\r\n/g, '\n')],
+  ['body_line_breaks', (text) => text.replace(/\r?\n/g, '\r\n')],
+  ['body_bom', (text) => text.replace(/^\ufeff/, '')],
+  ['body_bom', (text) => `\ufeff${text}`],
+  ['body_base64', (text) => fromBase64(text)],
+  // Undoes UTF-8 that was decoded as Latin-1 and encoded again.
+  ['body_decoded', (text) => (/^[\0-\xff]*$/.test(text) ? fromLatin1(text) : undefined)],
+  ['body_decoded', (_, body) => toLatin1(body)],
+];
+
+/** Usual changes to bytes that are not UTF-8. */
+const BYTES: readonly Change[] = [
+  ['body_decoded', (_, body) => toLatin1(body)],
+  ['body_decoded', (_, body) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)],
+];
 
 /**
  * Yields the bytes that the sender may have signed, the simplest change first.
  *
  * @returns true if the budget sufficed for all variants
  */
-export async function* bodyVariants(
-  body: Uint8Array,
-  budget: Budget,
-): AsyncGenerator<Variant, boolean> {
-  const as = (code: DiagnosisCode, value: string | Uint8Array | undefined) =>
-    variantsOf(code, body, value);
-  yield* as('body_empty', '');
+export async function* bodyVariants(body: Uint8Array, budget: Budget): Variants {
+  yield* variantsOf('body_empty', body, '');
   if (body.length > budget.text || !(await budget.take(body.length))) return false;
-
   const text = toText(body);
-  for (const change of text === undefined ? BYTES : TEXTS) {
+  for (const [code, change] of text === undefined ? BYTES : TEXTS) {
     if (!(await budget.take(body.length))) return false;
-    const [code, value] = change(body, text ?? '');
-    yield* as(code, value);
+    yield* variantsOf(code, body, change(text ?? '', body));
   }
   if (text === undefined) return true;
-  if (body.length > budget.parsed) return false;
+  if (body.length > budget.parsed || !(await budget.take(body.length))) return false;
   return yield* parsedVariants(text, body, budget);
 }
-
-type Change = (
-  body: Uint8Array,
-  text: string,
-) => readonly [DiagnosisCode, string | Uint8Array | undefined];
-
-/** Usual changes to any bytes. */
-const BYTES: readonly Change[] = [
-  (body) => ['body_decoded', toLatin1(body)],
-  (body) => ['body_decoded', new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)],
-];
-
-/** Usual changes to a text. */
-const TEXTS: readonly Change[] = [
-  (_, text) => ['body_newline', text.replace(/\r?\n$/, '')],
-  (_, text) => ['body_newline', `${text}\n`],
-  (_, text) => ['body_newline', `${text}\r\n`],
-  (_, text) => ['body_newline', trimBlanks(text)],
-  (_, text) => ['body_newline', `${trimBlanks(text)}\n`],
-  (_, text) => ['body_newline', ` ${text}`],
-  (_, text) => ['body_newline', `${text} `],
-  (_, text) => ['body_line_breaks', text.replace(/\r\n/g, '\n')],
-  (_, text) => ['body_line_breaks', text.replace(/\r?\n/g, '\r\n')],
-  (_, text) => ['body_bom', text.replace(/^\ufeff/, '')],
-  (_, text) => ['body_bom', `\ufeff${text}`],
-  (_, text) => ['body_base64', fromBase64(text)],
-  // Undoes UTF-8 that was decoded as Latin-1 and encoded again.
-  (_, text) => ['body_decoded', /^[\0-\xff]*$/.test(text) ? fromLatin1(text) : undefined],
-  (body) => ['body_decoded', toLatin1(body)],
-];
 
 /**
  * Removes JSON whitespace at both ends. `trim()` would also remove a byte order mark. The
@@ -68,42 +59,27 @@ function trimBlanks(text: string): string {
   return text.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '');
 }
 
-async function* parsedVariants(
-  text: string,
-  body: Uint8Array,
-  budget: Budget,
-): AsyncGenerator<Variant, boolean> {
-  const as = (code: DiagnosisCode, value: string | Uint8Array | undefined) =>
-    variantsOf(code, body, value);
-  if (/^\d{1,3}(,\d{1,3})+$/.test(text)) {
-    yield* as('body_buffer', Uint8Array.from(text.split(','), Number));
-    return true;
-  }
-  if (!(await budget.take(text.length))) return false;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text.replace(/^\ufeff/, ''));
-  } catch {
-    return true;
-  }
+async function* parsedVariants(text: string, body: Uint8Array, budget: Budget): Variants {
+  const isByteList = /^\d{1,3}(,\d{1,3})+$/.test(text);
+  const parsed = parseJson(isByteList ? `[${text}]` : text.replace(/^\ufeff/, ''));
+  if (parsed === undefined) return true;
   if (typeof parsed === 'string') {
-    yield* as('body_reserialized', parsed);
+    yield* variantsOf('body_reserialized', body, parsed);
     return true;
   }
   for (const value of enveloped(parsed)) {
     if (!(await budget.take(value.length))) return false;
-    yield* as('body_enveloped', value);
-    yield* as('body_enveloped', fromBase64(value));
+    yield* variantsOf('body_enveloped', body, value, fromBase64(value));
   }
   const bytes = writtenBytes(parsed);
   if (bytes !== undefined) {
-    yield* as('body_buffer', bytes);
+    yield* variantsOf('body_buffer', body, bytes);
     return true;
   }
   try {
     for (const written of writings(parsed)) {
       if (!(await budget.take(written.length))) return false;
-      yield* as('body_reserialized', written);
+      yield* variantsOf('body_reserialized', body, written);
     }
   } catch {
     return false; // nested too deeply
@@ -113,46 +89,31 @@ async function* parsedVariants(
 
 /**
  * Fields of envelopes. `body`: API Gateway, function URLs and ALB. `Message`: SNS. `Records`: SQS
- * and SNS on Lambda.
+ * and SNS on Lambda, of which the first record counts.
  */
-const ENVELOPES = ['body', 'Message', 'rawBody', 'Records', 'Sns'] as const;
+const ENVELOPES = ['body', 'Message', 'rawBody', 'Records', 'Sns', '0'];
 const MOST_ENVELOPED = 4;
+const DEEPEST = 7;
 
-/** Returns the texts in an envelope. Envelopes can be nested, such as SNS through SQS. */
-function enveloped(parsed: unknown, depth = 4): string[] {
-  if (typeof parsed !== 'object' || parsed === null || depth === 0) return [];
-  const own = Array.isArray(parsed)
-    ? parsed.slice(0, 1)
-    : ENVELOPES.flatMap((name) => valueOf(parsed, name));
-  const found = own.flatMap((value) =>
-    typeof value === 'string'
-      ? [value, ...enveloped(parse(value), depth - 1)]
-      : enveloped(value, depth - 1),
-  );
-  return found.slice(0, MOST_ENVELOPED);
-}
-
-function valueOf(parsed: object, name: string): unknown[] {
-  return Object.hasOwn(parsed, name) ? [(parsed as Record<string, unknown>)[name]] : [];
-}
-
-function parse(text: string): unknown {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+/** Returns the texts in an envelope, and in envelopes inside it, such as SNS through SQS. */
+function enveloped(parsed: unknown, depth = 0): string[] {
+  if (depth > DEEPEST) return [];
+  if (typeof parsed === 'string') {
+    const inner = parsed.startsWith('{') ? parseJson(parsed) : undefined;
+    return [parsed, ...enveloped(inner, depth + 1)];
   }
+  const fields = Object(parsed) as Record<string, unknown>;
+  const own = ENVELOPES.filter((name) => Object.hasOwn(fields, name));
+  return own.flatMap((name) => enveloped(fields[name], depth + 1)).slice(0, MOST_ENVELOPED);
 }
 
 /** Returns the bytes if the value is the JSON of a Buffer or a Uint8Array. */
 function writtenBytes(parsed: unknown): Uint8Array | undefined {
-  const { type, data } = (parsed ?? {}) as { type?: unknown; data?: unknown };
-  const isList = type === 'Buffer' && Array.isArray(data);
-  const values: unknown[] = isList ? (data as unknown[]) : Object.values(parsed ?? {});
-  const isBytesLike =
-    isList || Object.keys(parsed ?? {}).every((key, index) => key === String(index));
-  const isByte = (value: unknown): boolean =>
-    Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256;
-  return isBytesLike && values.every(isByte) ? Uint8Array.from(values as number[]) : undefined;
+  const { type, data } = Object(parsed) as { readonly type?: unknown; readonly data?: unknown };
+  const list: unknown = type === 'Buffer' && Array.isArray(data) ? data : parsed;
+  const items = Object.entries(Object(list) as Record<string, number>);
+  const areBytes = items.every(
+    ([key, byte], at) => key === String(at) && Number.isInteger(byte) && byte >= 0 && byte < 256,
+  );
+  return areBytes ? Uint8Array.from(items, ([, byte]) => byte) : undefined;
 }

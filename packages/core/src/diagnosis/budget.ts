@@ -1,13 +1,8 @@
-/**
- * The work that one diagnosis may do. Any sender can cause this work, so the diagnosis never
- * exceeds the limits.
- */
+/** The work that one diagnosis may do: any sender can cause this work. */
 export interface Budget {
-  /** Maximum size in bytes of a body to hash. */
+  /** Maximum sizes in bytes of a body to hash, to decode as text, and to parse and rewrite. */
   readonly body: number;
-  /** Maximum size in bytes of a body to decode as text. */
   readonly text: number;
-  /** Maximum size in bytes of a body to parse and reserialise. */
   readonly parsed: number;
   /**
    * Takes this number of written and hashed bytes from the budget, and pauses if other work must
@@ -17,9 +12,8 @@ export interface Budget {
 }
 
 export interface Limits extends Omit<Budget, 'take'> {
-  /** Bytes to write and hash in total. */
+  /** Bytes to write and hash in total, and between two pauses. */
   readonly bytes: number;
-  /** Bytes to write and hash between two pauses. */
   readonly slice: number;
   /** Milliseconds between two pauses. */
   readonly sliceTime: number;
@@ -51,15 +45,4 @@ export function createBudget({ bytes, slice, sliceTime, rest, ...bounds }: Limit
       return true;
     },
   };
-}
-
-export function pause(
-  milliseconds: number,
-  { keepsProcess }: { readonly keepsProcess: boolean },
-): Promise<void> {
-  return new Promise((resolve) => {
-    const timer: unknown = setTimeout(resolve, milliseconds);
-    // Only Node's timers keep a process alive, and only Node's timers have `unref`.
-    if (!keepsProcess) (timer as { unref?: () => void }).unref?.();
-  });
 }

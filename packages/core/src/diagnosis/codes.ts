@@ -8,27 +8,23 @@ export const MESSAGES = {
     'The signature is missing. Check that your code reads X-Service-Signature, and that ' +
     'proxies forward the header.',
   signature_repeated:
-    'The delivery has more than one signature: the sender sent the header twice, or a proxy ' +
-    'added one. Paylink accepts exactly one.',
+    'The delivery has more than one signature: the sender or a proxy added one. Paylink accepts ' +
+    'exactly one.',
   signature_blanks: 'The signature has whitespace around it: pass the header’s value unchanged.',
   signature_quoted: 'The signature is in quotes, but the service sends no quotes.',
   signature_prefixed:
     'The signature has a prefix such as "sha256=", but the service sends only the 64 hex ' +
     'digits. Check that your code reads the right header.',
-  signature_base64:
-    'The signature is in base64, but the service sends lower-case hex. Sign with digest("hex").',
+  signature_base64: 'The signature is in base64 instead of hex. Sign with digest("hex").',
   signature_uppercase:
     'The signature is in upper-case hex, but the service sends lower case, and Paylink ' +
     'accepts nothing else.',
   signature_truncated: 'The signature is cut off: it must have 64 hex digits.',
-  signature_extended:
-    'The signature has extra characters at its end: it must have exactly 64 hex digits.',
+  signature_extended: 'The signature has extra characters after its 64 hex digits.',
   signature_malformed:
-    'The signature is not 64 lower-case hex digits, nor another encoding of a SHA-256. Check ' +
-    'that your code reads the right header.',
+    'The signature is not 64 lower-case hex digits. Check that your code reads the right header.',
   signature_algorithm:
-    'The signature has the length of another hash (SHA-1 or SHA-512), but the service signs ' +
-    'with HMAC-SHA256.',
+    'The signature is a SHA-1 or SHA-512 by its length, but the service signs with HMAC-SHA256.',
   secret_missing: 'The secret is missing. Set its environment variable for this process.',
   secret_placeholder:
     'The secret is a placeholder, such as "undefined". Check how your code reads the environment.',
@@ -39,23 +35,19 @@ export const MESSAGES = {
     'without whitespace on both sides.',
   secret_quoted: 'The secret is in quotes: store it without quotes.',
   secret_assignment:
-    'The secret starts with its own name, like a line of a .env file: store only the part ' +
-    'after the "=".',
+    'The secret starts with its own name, as in a .env file: store only the part after the "=".',
   secret_json:
-    'The secret is a JSON text around the value, as AWS Secrets Manager stores it. Parse the ' +
-    'JSON, and pass only the value.',
+    'The secret is a JSON text, as AWS Secrets Manager stores it. Parse it, and pass the value.',
   secret_escaped:
-    'The secret has escapes for a .env file or a shell, such as "\\$" or "$$" for "$". Store ' +
+    'The secret has escapes of a .env file or a shell, such as "\\$" or "$$" for "$". Store ' +
     'the value as the portal shows it.',
   secret_percent:
-    'The secret is percent-encoded on one side, as in a URL. Store the value as the portal ' +
-    'shows it.',
+    'One side percent-encodes the secret, as in a URL. Store the value as the portal shows it.',
   secret_invisible:
-    'The secret has invisible characters, such as a zero-width space or a no-break space ' +
-    'from a copy. Type it again, or paste it as plain text.',
+    'The secret has invisible characters from a copy, such as a zero-width space or a no-break ' +
+    'space. Type it again, or paste it as plain text.',
   secret_masked:
-    'The secret is a masked copy, such as "whsec_••••". Reveal it in the portal before you ' +
-    'copy it.',
+    'The secret is a masked copy, such as "whsec_••••". Reveal it in the portal, then copy it.',
   secret_encoding:
     'One side uses the characters of the secret as the key, the other side decodes them ' +
     'from hex or base64 first. The key is the characters that the portal shows.',
@@ -66,31 +58,25 @@ export const MESSAGES = {
   body_reserialized:
     'A JSON parser read the body, and other code wrote it again with other bytes (spacing, ' +
     `order of keys, escapes, numbers). ${RAW_BYTES}`,
-  body_buffer:
-    'The body is the text form of a Buffer, not its bytes: your code called JSON.stringify or ' +
-    `String. ${RAW_BYTES}`,
+  body_buffer: `The body is a Buffer as JSON.stringify or String writes it. ${RAW_BYTES}`,
   body_enveloped:
     'The signed text is inside an envelope of API Gateway, SNS or SQS (body, Message). Verify ' +
     'that text instead of the envelope, and decode it first if isBase64Encoded is true.',
   body_newline:
-    'Whitespace or a line break at the start or the end of the body was added or removed. ' +
-    'Pass the signed bytes. Check whether an editor saved the body, or echo sent it instead ' +
-    'of printf.',
+    'Whitespace or a line break at the start or the end of the body was added or removed, as by ' +
+    'an editor, or by echo instead of printf. Pass the signed bytes.',
   body_line_breaks:
-    'The line breaks of the body changed (LF, CR LF). Check whether another system saved the ' +
-    'body, or a client sent it as text.',
+    'The line breaks of the body changed (LF, CR LF), as if the body was saved or sent as text.',
   body_bom:
     'A byte order mark at the start of the body was added or removed, as text decoders and ' +
     `editors do. ${RAW_BYTES}`,
   body_base64:
-    'The body is in base64, as Lambda and API Gateway pass it: decode it first if ' +
-    'isBase64Encoded is true.',
+    'The body is in base64, as API Gateway passes it: decode it if isBase64Encoded is true.',
   body_decoded: `Decoding the body as text and encoding it again changed its bytes. ${RAW_BYTES}`,
   body_empty:
     'The body is empty, or the sender signed an empty body: a parser consumed the body first. ' +
     'Register the webhook above the parser.',
-  body_compressed:
-    'The body is compressed, but the service signs and sends it without Content-Encoding.',
+  body_compressed: 'The body is compressed, but the service signs and sends plain bytes.',
   body_too_complex:
     'The body is too long or too deeply nested to try every change, and the tried changes do ' +
     'not make the signature match. `paylink diagnose` tries more than a receiver does. If ' +

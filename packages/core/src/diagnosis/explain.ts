@@ -8,17 +8,15 @@ export interface Refused {
   readonly rawBody?: Uint8Array;
   readonly signature: unknown;
   readonly secret?: SecretList;
+  readonly at: Date;
 }
 
 /** Starts a diagnosis after the reply. Logs each cause once. */
-export type Explain = (refused: Refused) => void;
+export type Explain = (refused: Omit<Refused, 'at'>) => void;
 
 /** Milliseconds between two diagnoses. Checking the form of a signature takes almost no work. */
 const PAUSES = { body: 1_000, shape: 20 };
-/**
- * Milliseconds until the next diagnosis may start although the last one never ended: some runtimes
- * drop all work that a request leaves behind.
- */
+/** Milliseconds until the next diagnosis, if a runtime dropped the last one behind its reply. */
 const GIVEN_UP = 60_000;
 
 /** Returns undefined in production, where a stranger must not cause this work. */

@@ -1,12 +1,11 @@
 /** The output format of a JSON library. */
 interface Style {
-  readonly colon: string;
-  readonly comma: string;
-  readonly indent: string;
+  readonly spacing: Spacing;
   readonly escape: (json: string) => string;
   readonly isSorted: boolean;
   readonly hasFloats: boolean;
 }
+type Spacing = readonly [colon: string, comma: string, indent: string];
 
 const unicode = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -22,14 +21,10 @@ const ESCAPES: readonly Style['escape'][] = [
   (json) => json.replace(/[<>&\u2028\u2029]/g, unicode), // Go
   (json) => json.replace(/[<>&'+`\x7f-\uffff]/g, dotNet),
 ];
-const COMPACT = { colon: ':', comma: ',', indent: '' };
-const SPACINGS = [
-  COMPACT,
-  { colon: ': ', comma: ', ', indent: '' }, // Python
-  { colon: ': ', comma: ',', indent: '  ' },
-  { colon: ': ', comma: ',', indent: '    ' },
-  { colon: ': ', comma: ',', indent: '\t' },
-];
+const COMPACT: Spacing = [':', ',', ''];
+const PYTHON: Spacing = [': ', ', ', ''];
+const INDENTED = ['  ', '    ', '\t'].map((indent): Spacing => [': ', ',', indent]);
+const SPACINGS = [COMPACT, PYTHON, ...INDENTED];
 
 /** Indentation makes deeper values hundreds of times longer. */
 const DEEPEST = 64;
@@ -40,33 +35,32 @@ const DEEPEST = 64;
  * @throws RangeError if the value has more than 64 levels of nesting
  */
 export function* writings(parsed: unknown): Generator<string> {
-  const plain = { ...COMPACT, escape: ESCAPES[0]!, isSorted: false, hasFloats: false };
+  const plain = { spacing: COMPACT, escape: ESCAPES[0]!, isSorted: false, hasFloats: false };
   const sorted = write(parsed, { ...plain, isSorted: true });
   const unsorted = write(parsed, plain);
   // Most values are already sorted, or have no integers and nothing to escape. Skips equal
   // writings.
   const orders = sorted === unsorted ? [false] : [false, true];
   const floats = /(?<![.\w+-])-?\d+(?![.\w])/.test(unsorted) ? [false, true] : [false];
-  const escapes = new Map(ESCAPES.map((escape) => [escape(unsorted), escape])).values();
-  const styles = [...escapes].flatMap((escape) => orders.map((isSorted) => ({ escape, isSorted })));
+  const escapes = [...new Map(ESCAPES.map((escape) => [escape(unsorted), escape])).values()];
+  const styles = floats.flatMap((hasFloats) =>
+    escapes.flatMap((escape) => orders.map((isSorted) => ({ escape, isSorted, hasFloats }))),
+  );
   for (const end of ['', '\n']) {
-    for (const hasFloats of floats) {
-      for (const style of styles) {
-        for (const spacing of SPACINGS)
-          yield write(parsed, { ...spacing, ...style, hasFloats }) + end;
-      }
+    for (const style of styles) {
+      for (const spacing of SPACINGS) yield write(parsed, { ...style, spacing }) + end;
     }
   }
 }
 
 function write(value: unknown, style: Style, depth = 1): string {
-  const { colon, comma, indent, escape, isSorted, hasFloats } = style;
+  const { escape, isSorted, hasFloats } = style;
   if (typeof value === 'string') return escape(JSON.stringify(value));
   if (typeof value !== 'object' || value === null) {
-    const isFloat = hasFloats && Number.isSafeInteger(value);
-    return isFloat ? `${JSON.stringify(value)}.0` : JSON.stringify(value);
+    return JSON.stringify(value) + (hasFloats && Number.isSafeInteger(value) ? '.0' : '');
   }
   if (depth > DEEPEST) throw new RangeError('nested too deeply');
+  const [colon, comma, indent] = style.spacing;
   const isList = Array.isArray(value);
   const keys = Object.keys(value);
   // Most libraries sort by code units.
@@ -76,8 +70,7 @@ function write(value: unknown, style: Style, depth = 1): string {
     return isList ? item : escape(JSON.stringify(key)) + colon + item;
   });
   const [open, close] = isList ? '[]' : '{}';
-  if (items.length === 0) return open! + close!;
-  if (indent === '') return open! + items.join(comma) + close!;
+  if (items.length === 0 || indent === '') return open! + items.join(comma) + close!;
   const line = `\n${indent.repeat(depth)}`;
   return `${open}${line}${items.join(comma + line)}\n${indent.repeat(depth - 1)}${close}`;
 }

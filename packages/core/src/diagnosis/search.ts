@@ -1,14 +1,13 @@
 /** Undoes the usual changes to bodies, signatures and secrets until the signature is right. */
 import { HmacKey, sign } from '#hmac';
 import { isApiKey, isPlaceholder, MASK, type SecretList } from '../secret.js';
+import { toText } from '../bytes.js';
 import { bodyVariants } from './body-variants.js';
 import type { Budget } from './budget.js';
 import { MESSAGES, type DiagnosisCode } from './codes.js';
-import { toText } from '../bytes.js';
-import { bytesOf } from './encodings.js';
 import { parseSignature, type ParsedSignature } from './parsed-signature.js';
 import { secretVariants } from './secret-variants.js';
-import type { Variant } from './variants.js';
+import { bytesOf, type Variant } from './variants.js';
 
 export interface DiagnoseOptions {
   /** The body as the verifier got it: bytes, or a string that stands for its UTF-8 bytes. */
@@ -24,34 +23,23 @@ export interface Diagnosis {
   readonly matches: boolean;
   /** The first of `causes`. */
   readonly cause?: DiagnosisCode;
-  /**
-   * The fault and its fix, in a sentence or two per cause. Never contains a secret, a signature or
-   * a body.
-   */
+  /** The fault and its fix, in a sentence or two per cause. */
   readonly message: string;
   /**
    * All faults to fix together, in the order signature, secret, body. `unknown` if no known fault
    * makes the signature match. `body_too_complex` if the search could not try every change.
    */
   readonly causes: readonly DiagnosisCause[];
-  /**
-   * Index of the secret that made the signature. Set for a list of secrets, if the search found all
-   * causes.
-   */
+  /** Index in the list of secrets, if `secret` is a list and the causes are proven. */
   readonly secretIndex?: number;
 }
 
 export interface DiagnosisCause {
   readonly code: DiagnosisCode;
   readonly message: string;
-  /**
-   * True if undoing this fault makes the signature match. False for an obvious fault that loses the
-   * signed bytes.
-   */
+  /** True if undoing all causes makes the signature match. False for an obvious fault. */
   readonly proven: boolean;
 }
-
-const MATCHES = 'The signature matches these bytes.';
 
 /** Never throws. */
 export async function search(
@@ -59,16 +47,13 @@ export async function search(
   budget: Budget,
 ): Promise<Diagnosis> {
   const parsed = parseSignature(signature);
-  const secrets = listOf(secret);
+  const keys = keysOf(secret);
   const body = bytesOf(rawBody);
-  const found = body === undefined ? undefined : await findCauses(parsed, secrets, body, budget);
-  if (typeof found === 'object')
-    return conclude(found.codes, true, Array.isArray(secret) ? found.secretIndex : undefined);
-  const start = body?.subarray(0, budget.text);
-  return conclude(
-    guesses(parsed, secrets, start, found === 'unfinished' ? 'body_too_complex' : 'unknown'),
-    false,
-  );
+  const found = await findCauses(parsed, keys, body, budget);
+  if (typeof found === 'string') {
+    return conclude(guess(parsed, keys, body?.subarray(0, budget.text), found), false);
+  }
+  return conclude(found.codes, true, Array.isArray(secret) ? found.secretIndex : undefined);
 }
 
 /** Returns the fault of a signature with an invalid form. */
@@ -86,10 +71,28 @@ function conclude(
   return {
     matches: first === undefined,
     ...(first === undefined ? {} : { cause: first }),
-    message: first === undefined ? MATCHES : causes.map(({ message }) => message).join('\n'),
+    message:
+      causes.map(({ message }) => message).join('\n') || 'The signature matches these bytes.',
     causes,
     ...(secretIndex === undefined ? {} : { secretIndex }),
   };
+}
+
+/** A key that may have made the signature, and the index of its secret in the list. */
+interface Key extends Variant {
+  readonly secretIndex: number;
+  readonly hmac: HmacKey;
+}
+
+function keyOf(variant: Variant, secretIndex: number): Key {
+  return { ...variant, secretIndex, hmac: new HmacKey(variant.value) };
+}
+
+function keysOf(secret: SecretList): Key[] {
+  return [secret].flat().flatMap((each: unknown, secretIndex) => {
+    const value = bytesOf(each);
+    return value === undefined || value.length === 0 ? [] : [keyOf({ value }, secretIndex)];
+  });
 }
 
 interface Found {
@@ -97,61 +100,40 @@ interface Found {
   readonly secretIndex: number;
 }
 
-interface Key {
-  readonly code?: DiagnosisCode;
-  readonly secretIndex: number;
-  readonly key: HmacKey;
-}
-
-/** A configured secret with its index in the list. */
-interface GivenSecret {
-  readonly secretIndex: number;
-  readonly value: Uint8Array;
-}
-
-type Exact = Omit<Variant, 'code'> & { readonly code?: undefined };
-
 /** Number of bodies to try with altered secrets too. */
 const FEW = 24;
 
-/** Tries the fewest changes first: one of the secret, one of the body, then one of each. */
+/**
+ * Tries the fewest changes first: one of the secret, one of the body, then one of each. Returns
+ * `unknown` or `body_too_complex` if nothing matches.
+ */
 async function findCauses(
   parsed: ParsedSignature,
-  secrets: readonly GivenSecret[],
-  body: Uint8Array,
+  keys: readonly Key[],
+  body: Uint8Array | undefined,
   budget: Budget,
-): Promise<Found | 'unfinished' | undefined> {
-  if (parsed.digits === '' || secrets.length === 0) return undefined;
-  if (body.length > budget.body) return 'unfinished';
+): Promise<Found | DiagnosisCode> {
+  if (body === undefined || parsed.digits === '' || keys.length === 0) return 'unknown';
+  if (body.length > budget.body) return 'body_too_complex';
+  for (const { hmac, secretIndex } of keys) {
+    if (parsed.fits(await sign(hmac, body))) return { codes: parsed.codes, secretIndex };
+  }
 
-  const match = async (
-    keys: readonly Key[],
-    candidate: Variant | Exact,
-  ): Promise<Found | undefined> => {
-    for (const { code, secretIndex, key } of keys) {
+  const tryKeys = async (some: readonly Key[], candidate: Variant): Promise<Found | undefined> => {
+    for (const { code, secretIndex, hmac } of some) {
       if (!(await budget.take(candidate.value.length))) return undefined;
-      if (!parsed.fits(await sign(key, candidate.value))) continue;
-      return {
-        codes: [...parsed.codes, code, candidate.code].filter((each) => each !== undefined),
-        secretIndex,
-      };
+      if (!parsed.fits(await sign(hmac, candidate.value))) continue;
+      const codes = [...parsed.codes, code, candidate.code].filter((each) => each !== undefined);
+      return { codes, secretIndex };
     }
     return undefined;
   };
 
-  const plain = secrets.map(({ secretIndex, value }): Key => ({
-    secretIndex,
-    key: new HmacKey(value),
-  }));
-  for (const { secretIndex, key } of plain) {
-    if (parsed.fits(await sign(key, body))) return { codes: parsed.codes, secretIndex };
-  }
-
   const altered: Key[] = [];
-  for (const { secretIndex, value: secret } of secrets) {
-    for (const { code, value } of secretVariants(secret)) {
-      const key = { code, secretIndex, key: new HmacKey(value) };
-      const found = await match([key], { value: body });
+  for (const { secretIndex, value } of keys) {
+    for (const variant of secretVariants(value)) {
+      const key = keyOf(variant, secretIndex);
+      const found = await tryKeys([key], { value: body });
       if (found !== undefined) return found;
       altered.push(key);
     }
@@ -161,59 +143,51 @@ async function findCauses(
   const candidates = bodyVariants(body, budget);
   let next = await candidates.next();
   for (; next.done !== true; next = await candidates.next()) {
-    const found = await match(plain, next.value);
+    const found = await tryKeys(keys, next.value);
     if (found !== undefined) return found;
     if (few.length < FEW) few.push(next.value);
   }
-  if (!next.value || body.length > budget.parsed) return 'unfinished';
+  if (!next.value || body.length > budget.parsed) return 'body_too_complex';
 
   for (const candidate of few) {
-    const found = await match(altered, candidate);
+    const found = await tryKeys(altered, candidate);
     if (found !== undefined) return found;
   }
-  return (await budget.take(0)) ? undefined : 'unfinished';
+  return (await budget.take(0)) ? 'unknown' : 'body_too_complex';
 }
 
-function listOf(secret: SecretList): GivenSecret[] {
-  const list: readonly unknown[] = Array.isArray(secret) ? (secret as unknown[]) : [secret];
-  return list.flatMap((each, secretIndex) => {
-    const value = bytesOf(each);
-    return value === undefined || value.length === 0 ? [] : [{ secretIndex, value }];
-  });
-}
+/** Texts that were never a secret. The first one stands for an empty list. */
+const NO_SECRETS: readonly (readonly [DiagnosisCode, (text: string) => boolean])[] = [
+  ['secret_missing', () => false],
+  ['secret_api_key', isApiKey],
+  ['secret_placeholder', isPlaceholder],
+  ['secret_masked', (text) => MASK.test(text)],
+];
 
 /** Returns the obvious faults that lose the signed bytes. */
-function guesses(
+function guess(
   parsed: ParsedSignature,
-  secrets: readonly GivenSecret[],
+  keys: readonly Key[],
   body: Uint8Array | undefined,
   otherwise: DiagnosisCode,
 ): DiagnosisCode[] {
-  const codes: DiagnosisCode[] = parsed.digits === '' ? [...parsed.codes] : [];
-  const texts = secrets.map(({ value }) => toText(value));
-  if (secrets.length === 0) codes.push('secret_missing');
-  else if (texts.every((text) => text !== undefined && isApiKey(text.trim())))
-    codes.push('secret_api_key');
-  else if (texts.every((text) => text !== undefined && isPlaceholder(text.trim())))
-    codes.push('secret_placeholder');
-  else if (texts.every((text) => text !== undefined && MASK.test(text)))
-    codes.push('secret_masked');
-  if (body === undefined) codes.push('body_parsed');
-  else codes.push(...guessesAboutBody(body));
-  if (codes.length === 0) codes.push(...parsed.codes, otherwise);
-  return codes;
+  const texts = keys.map(({ value }) => toText(value)?.trim());
+  const [aboutSecret] =
+    NO_SECRETS.find(([, is]) => texts.every((text) => text !== undefined && is(text))) ?? [];
+  const aboutBody = body === undefined ? 'body_parsed' : guessAboutBody(body);
+  const aboutSignature = parsed.digits === '' ? parsed.codes : [];
+  const codes = [...aboutSignature, aboutSecret, aboutBody].filter((code) => code !== undefined);
+  return codes.length === 0 ? [...parsed.codes, otherwise] : codes;
 }
 
-// U+FFFD in UTF-8. Text decoders write U+FFFD instead of invalid bytes.
-const REPLACED = [0xef, 0xbf, 0xbd] as const;
-
-function guessesAboutBody(body: Uint8Array): DiagnosisCode[] {
+function guessAboutBody(body: Uint8Array): DiagnosisCode | undefined {
   const text = body.length <= 15 ? toText(body) : undefined;
-  if (text === '' || text === '{}') return ['body_empty'];
-  if (text === '[object Object]') return ['body_parsed'];
-  if (body[0] === 0x1f && body[1] === 0x8b) return ['body_compressed'];
-  for (let at = body.indexOf(REPLACED[0]); at >= 0; at = body.indexOf(REPLACED[0], at + 1)) {
-    if (body[at + 1] === REPLACED[1] && body[at + 2] === REPLACED[2]) return ['body_decoded'];
+  if (text === '' || text === '{}') return 'body_empty';
+  if (text === '[object Object]') return 'body_parsed';
+  if (body[0] === 0x1f && body[1] === 0x8b) return 'body_compressed';
+  // Text decoders write U+FFFD, in UTF-8 EF BF BD, instead of invalid bytes.
+  for (let at = body.indexOf(0xef); at >= 0; at = body.indexOf(0xef, at + 1)) {
+    if (body[at + 1] === 0xbf && body[at + 2] === 0xbd) return 'body_decoded';
   }
-  return [];
+  return undefined;
 }

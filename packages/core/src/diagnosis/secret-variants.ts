@@ -1,61 +1,43 @@
+import { fromHex, toHex, toText } from '../bytes.js';
 import { FIXTURES } from '../secret.js';
 import type { DiagnosisCode } from './codes.js';
-import { toText } from '../bytes.js';
-import { fromHex, toHex } from '../bytes.js';
-import { fromBase64, toBase64 } from './encodings.js';
-import { variantsOf, type Variant } from './variants.js';
+import { fromBase64, orUndefined, parseJson, toLatin1, variantsOf } from './variants.js';
+import type { Value, Variant } from './variants.js';
 
 /** Returns the keys that the signer may have used, given the receiver's secret. */
 export function secretVariants(secret: Uint8Array): Variant[] {
   const text = toText(secret);
-  const variants: Variant[] = [];
-  const add = (code: DiagnosisCode, ...values: (string | Uint8Array | undefined)[]): void => {
-    variants.push(...variantsOf(code, secret, ...values));
-  };
-  if (text !== undefined) {
-    const trimmed = text.trim();
-    // A shell or a .env file can turn a line break into the two characters \ and n.
-    add(
-      'secret_blanks',
-      trimmed,
-      trimmed.replace(/(\\r|\\n)+$/, ''),
-      `${text}\n`,
-      `${text}\r\n`,
-      `${text} `,
-      ` ${text}`,
-    );
-    add('secret_quoted', trimmed.replace(/^(["'`])(.*)\1$/s, '$2'), `"${text}"`, `'${text}'`);
-    add(
-      'secret_assignment',
-      trimmed.replace(/^(export\s+)?[A-Z_][A-Z0-9_]*\s*[=:]\s*(["']?)(.*)\2$/is, '$3'),
-    );
-    add('secret_invisible', withoutInvisible(text), withoutInvisible(text).trim());
-    add('secret_quoted', trimmed.replace(/^[“”„‘’«‹]+\s?|\s?[“”‘’»›]+$/g, ''));
-    add('secret_json', ...valuesIn(trimmed));
-    add(
-      'secret_escaped',
-      trimmed.replaceAll('\\$', '$'),
-      trimmed.replaceAll('$$', '$'),
-      trimmed.replace(/\\(.)/gs, '$1'),
-    );
-    add(
-      'secret_percent',
-      decoded(trimmed),
-      decoded(trimmed.replaceAll('+', ' ')),
-      encodeURIComponent(trimmed),
-    );
-    const bare = trimmed.replace(/^whsec_/, '');
-    add('secret_encoding', fromHex(bare), fromBase64(bare), bare);
-  }
-  add(
-    'secret_encoding',
-    toHex(secret),
-    toHex(secret).toUpperCase(),
-    toBase64(secret),
-    toBase64(secret).replaceAll('=', ''),
-  );
-  add('secret_fixture', ...FIXTURES);
-  return variants;
+  const hex = toHex(secret);
+  const base64 = btoa(toLatin1(secret));
+  const changes: readonly Change[] = [
+    ...(text === undefined ? [] : changesOf(text, text.trim())),
+    ['secret_encoding', hex, hex.toUpperCase(), base64, base64.replaceAll('=', '')],
+    ['secret_fixture', ...FIXTURES],
+  ];
+  return changes.flatMap(([code, ...values]) => [...variantsOf(code, secret, ...values)]);
+}
+
+type Change = readonly [DiagnosisCode, ...Value[]];
+
+function changesOf(text: string, trimmed: string): readonly Change[] {
+  const visible = withoutInvisible(text);
+  const bare = trimmed.replace(/^whsec_/, '');
+  const assigned = /^(export\s+)?[A-Z_][A-Z0-9_]*\s*[=:]\s*(["']?)(.*)\2$/is;
+  // A shell or a .env file can turn a line break into the two characters \ and n.
+  const unbroken = trimmed.replace(/(\\r|\\n)+$/, '');
+  return [
+    ['secret_blanks', trimmed, unbroken, `${text}\n`, `${text}\r\n`, `${text} `, ` ${text}`],
+    ['secret_quoted', trimmed.replace(/^(["'`])(.*)\1$/s, '$2'), `"${text}"`, `'${text}'`],
+    ['secret_assignment', trimmed.replace(assigned, '$3')],
+    ['secret_invisible', visible, visible.trim()],
+    ['secret_quoted', trimmed.replace(/^[“”„‘’«‹]+\s?|\s?[“”‘’»›]+$/g, '')],
+    ['secret_json', ...textsIn(trimmed)],
+    ['secret_escaped', trimmed.replaceAll('\\$', '$'), trimmed.replaceAll('$$', '$')],
+    ['secret_escaped', trimmed.replace(/\\(.)/gs, '$1')],
+    ['secret_percent', decoded(trimmed), decoded(trimmed.replaceAll('+', ' '))],
+    ['secret_percent', encodeURIComponent(trimmed)],
+    ['secret_encoding', fromHex(bare), fromBase64(bare), bare],
+  ];
 }
 
 /** Removes zero-width characters, direction marks and soft hyphens. Replaces unusual spaces. */
@@ -70,25 +52,14 @@ const MOST_VALUES = 8;
 const LONGEST_JSON = 4_096;
 
 /** Returns the texts in a JSON text, and in JSON texts inside it. */
-function valuesIn(text: string, depth = 2): string[] {
+function textsIn(text: string, depth = 2): string[] {
   if (depth === 0 || !/^[{["]/.test(text) || text.length > LONGEST_JSON) return [];
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return [];
-  }
-  const values = typeof parsed === 'object' ? Object.values(parsed ?? {}) : [parsed];
-  const texts = values
-    .filter((value): value is string => typeof value === 'string')
-    .slice(0, MOST_VALUES);
-  return texts.flatMap((value) => [value, ...valuesIn(value, depth - 1)]).slice(0, MOST_VALUES);
+  const parsed = parseJson(text);
+  const values: unknown[] = typeof parsed === 'string' ? [parsed] : Object.values(parsed ?? {});
+  const texts = values.filter((value) => typeof value === 'string').slice(0, MOST_VALUES);
+  return texts.flatMap((value) => [value, ...textsIn(value, depth - 1)]).slice(0, MOST_VALUES);
 }
 
 function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => decodeURIComponent(text));
 }

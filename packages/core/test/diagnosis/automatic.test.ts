@@ -36,7 +36,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function logged(refused: Refused, before = new Set<string>()): Promise<string[]> {
+async function logged(refused: Omit<Refused, 'at'>, before = new Set<string>()): Promise<string[]> {
   const logger = { warn: vi.fn<(line: string) => void>(), error: vi.fn() };
   await logCause({ ...refused, at: new Date('2026-11-01T10:20:30.456Z') }, logger, before);
   expect(logger.error).not.toHaveBeenCalled();
@@ -106,6 +106,12 @@ describe('the diagnosis of a receiver', () => {
     expect(await logged(withNewline)).toHaveLength(1);
     expect(rests).toEqual([30, 30]);
     for (const { unref } of timers) expect(unref).toHaveBeenCalledOnce();
+    // Timers are numbers in Workers.
+    vi.mocked(setTimeout).mockImplementation(((run: () => void) => {
+      queueMicrotask(run);
+      return 7;
+    }) as unknown as typeof setTimeout);
+    expect(await logged(withNewline)).toHaveLength(1);
   });
 
   it('rests sixty times as long as it works, at most half a second', async () => {

@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createBudget, pause } from '../../src/diagnosis/budget.js';
+import { createBudget } from '../../src/diagnosis/budget.js';
 
 /** The cost of an attempt beside its bytes. */
 const ATTEMPT = 512;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  vi.useFakeTimers({ toFake: ['performance'] });
 });
 afterEach(() => {
-  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -59,25 +58,5 @@ describe('a budget', () => {
     vi.advanceTimersByTime(1);
     await budget.take(1);
     expect(rest).toHaveBeenCalledExactlyOnceWith(10);
-  });
-});
-
-describe('a pause', () => {
-  it.each([true, false])('keeps the process alive only if asked: %s', async (keepsProcess) => {
-    vi.useRealTimers();
-    const timers = vi.spyOn(globalThis, 'setTimeout');
-    const over = pause(5, { keepsProcess });
-    const timer = timers.mock.results[0]!.value as NodeJS.Timeout;
-    expect(timer.hasRef()).toBe(keepsProcess);
-    timer.ref();
-    await over;
-  });
-
-  it('works if timers are numbers, as in Workers', async () => {
-    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void) => {
-      queueMicrotask(run);
-      return 7;
-    }) as unknown as typeof setTimeout);
-    await expect(pause(5, { keepsProcess: false })).resolves.toBeUndefined();
   });
 });

@@ -125,7 +125,7 @@ async function explaining() {
   vi.doMock('#diagnose', () => ({ logCause }));
   const { createExplainer: create } = await import('../../src/diagnosis/explain.js');
   const explain = create(createLog())!;
-  const begins = async (refused: Refused): Promise<boolean> => {
+  const begins = async (refused: Omit<Refused, 'at'>): Promise<boolean> => {
     const before = ends.length;
     explain(refused);
     await import('#diagnose');
