@@ -4,9 +4,8 @@ import { WebhookError } from './errors.js';
 const BLOCK = 4_096;
 
 /**
- * Collects the pieces of a body under a limit. Copies them into one buffer, because a small piece
- * can keep many times its length in memory. Keeps a single piece as it is: most bodies are one
- * piece, and a copy takes 15 % of a request on node:http.
+ * Collects the pieces of a body under a limit, in one buffer: a small piece can keep many times its
+ * length in memory. Keeps a single piece as it is, because most bodies are one piece.
  */
 export class BodyCollector {
   readonly #bodyLimit: number;
@@ -24,20 +23,19 @@ export class BodyCollector {
     if (length > this.#bodyLimit) throw new WebhookError('body_too_large');
     if (this.#length === 0) this.#buffer = piece;
     else {
-      if (length > this.#buffer.length) this.#grow(length);
+      // Grows with the received bytes, never to the declared length.
+      if (length > this.#buffer.length) this.#grow(Math.max(BLOCK, 2 * length));
       this.#buffer.set(piece, this.#length);
     }
     this.#length = length;
   }
 
-  /** The bytes so far. */
   get body(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Grows with the received bytes, never to the declared length. */
   #grow(length: number): void {
-    const grown = new Uint8Array(Math.max(BLOCK, 2 * length));
+    const grown = new Uint8Array(length);
     grown.set(this.body);
     this.#buffer = grown;
   }

@@ -1,13 +1,10 @@
-/**
- * Returns true for a Uint8Array. Checks the tag, because a test runner's realm has its own class.
- */
+/** Checks the tag, because a test runner's realm has its own class. */
 export function isBytes(value: unknown): value is Uint8Array {
   if (!ArrayBuffer.isView(value)) return false;
   return (value as Partial<Uint8Array>)[Symbol.toStringTag] === 'Uint8Array';
 }
 
-// Made at its first use, because a browser-like test environment has no TextDecoder. There, core
-// must still load far enough to say so (P20).
+// Made at its first use: jsdom has no TextDecoder, and core must load far enough to say so (P20).
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
 /** Decodes UTF-8 and keeps a byte order mark. Returns undefined if the bytes are not UTF-8. */
@@ -21,7 +18,7 @@ export function toText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Returns true if the text has no unpaired surrogate. UTF-8 cannot encode unpaired surrogates. */
+/** UTF-8 cannot encode unpaired surrogates. */
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }

@@ -1,12 +1,8 @@
 import { check } from './errors.js';
-import { validateBound, validateOptions } from './validate-options.js';
-import {
-  importSecrets,
-  validateTenantSecret,
-  type SecretProvider,
-  type TenantSecret,
-} from './secret.js';
+import { importSecrets, validateTenantSecret } from './secret.js';
+import type { SecretProvider, TenantSecret } from './secret.js';
 import { withinBounds } from './time-limit.js';
+import { validateBound, validateOptions } from './validate-options.js';
 
 export interface CachedSecretOptions<Host> {
   /**
@@ -14,10 +10,7 @@ export interface CachedSecretOptions<Host> {
    * an answer: give no two merchants the same key, and do not let a sender invent keys without end.
    */
   readonly key: (context: Host) => string;
-  /**
-   * Milliseconds for which requests share an answer. A secret replaced in the portal stays in use
-   * that long.
-   */
+  /** Milliseconds for which requests share an answer, so a replaced secret stays in use. */
   readonly ttl: number;
 }
 
@@ -62,19 +55,14 @@ export function cachedSecret<Host>(
     if (known !== undefined && performance.now() < known.until) return known.secret;
 
     const asked = performance.now();
-    // A pending answer also expires, because a cancelled request in a Worker never settles its
-    // promise.
+    // A pending answer expires too: a Worker never settles the promise of a cancelled request.
     const answer: Answer = { secret: ask(context), until: asked + Math.min(ttl, LOAD_TIMEOUT) };
     answers.delete(name);
     answers.set(name, answer);
     if (answers.size > LIMIT) answers.delete(answers.keys().next().value!);
     answer.secret.then(
-      () => {
-        answer.until = asked + ttl;
-      },
-      () => {
-        if (answers.get(name) === answer) answers.delete(name);
-      },
+      () => (answer.until = asked + ttl),
+      () => answers.get(name) === answer && answers.delete(name),
     );
     return answer.secret;
   };

@@ -6,16 +6,11 @@ export interface BodyLimits {
   readonly bodyTimeout: number;
 }
 
-/**
- * One HTTP request, in the form that adapters pass to a receiver. Implement it for another host.
- */
+/** One HTTP request, as adapters pass it to a receiver. Implement it for another host. */
 export interface Delivery {
   /** The request's method. Leave it out if the host routes methods itself. */
   readonly method?: string | undefined;
-  /**
-   * Returns a header by its lower-case name. Joins repeated headers with ", ", as Node and Fetch
-   * do.
-   */
+  /** Returns a header by its lower-case name. Joins repeated headers with ", ". */
   header(name: string): string | undefined;
   /**
    * Returns the raw bytes, exactly as received. The receiver calls `body` at most once, in the same
@@ -26,21 +21,14 @@ export interface Delivery {
   body(limits: BodyLimits): Promise<Uint8Array>;
 }
 
-/** The headers of a Fetch Request. */
-export interface HeadersLike {
-  get(name: string): string | null;
-}
-
 /** Node's `req.headers`, or a Fetch `Headers`. */
 export type WebhookHeaders =
-  HeadersLike | Readonly<Record<string, string | readonly string[] | undefined>>;
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/**
- * Returns the header with this lower-case name. Ignores the case of the given names. A repeated
- * header gives an array, which is never a valid signature or event kind.
- */
+/** Returns the header with this lower-case name. An array, if repeated, is never valid. */
 export function lookUp(headers: WebhookHeaders | null | undefined, name: string): unknown {
-  if (typeof headers?.get === 'function') return (headers as HeadersLike).get(name);
+  if (typeof headers?.get === 'function') return (headers as Pick<Headers, 'get'>).get(name);
   const lines = Object(headers) as Readonly<Record<string, unknown>>;
   let found: unknown;
   for (const key of Object.keys(lines)) {

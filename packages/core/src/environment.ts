@@ -1,7 +1,4 @@
-/**
- * Returns true in production. A runtime without `process` counts as production, so protections stay
- * on.
- */
+/** A runtime without `process` counts as production, so that protections stay on. */
 export function isProduction(): boolean {
   try {
     // Bundlers replace exactly this expression.

@@ -1,12 +1,9 @@
 import { statusOf, type Refusal, type WebhookErrorCode } from './reply.js';
 
-// Symbol.for, because an application can contain two copies of this package (ESM and CJS, two
-// versions).
+// Symbol.for, because an application can contain two copies of this package.
 const BRAND = Symbol.for('@paylink/core:WebhookError');
 
-/**
- * Faults that every adapter finds while it reads a body. The messages are the same on each host.
- */
+/** Faults that every adapter finds while it reads a body. */
 const SENTENCES: ReadonlyMap<string, string> = new Map([
   ['body_too_large', 'the body is larger than bodyLimit'],
   ['body_timeout', 'the body took longer than bodyTimeout'],
@@ -56,18 +53,12 @@ export class WebhookError<Code extends string = WebhookErrorCode | (string & {})
 WebhookError.prototype.name = 'WebhookError';
 Object.defineProperty(WebhookError.prototype, BRAND, { value: true });
 
-/**
- * Returns true for a WebhookError, also from another copy of this package, for which `instanceof`
- * is false. Returns false if other code changed the error's code or status to an invalid value.
- */
+/** Returns true for a valid WebhookError, also from another copy of this package. */
 export function isWebhookError(error: unknown): error is WebhookError {
   return readRefusal(error) !== undefined;
 }
 
-/**
- * Returns the code and status of a WebhookError, or undefined for every other value. Reads each
- * field once, because a getter or a Proxy may answer differently the next time.
- */
+/** Reads each field of a WebhookError once: a getter or a Proxy may answer otherwise next time. */
 export function readRefusal(error: unknown): Refusal | undefined {
   try {
     const fields = Object(error) as WebhookError & Record<symbol, unknown>;
@@ -76,7 +67,6 @@ export function readRefusal(error: unknown): Refusal | undefined {
     const retryAfter = Object.hasOwn(fields, 'retryAfter') ? fields.retryAfter : undefined;
     return { code, status, retryAfter: isDelay(retryAfter) ? retryAfter : undefined };
   } catch {
-    // A getter or a Proxy threw.
     return undefined;
   }
 }
@@ -93,14 +83,11 @@ function isDelay(milliseconds: unknown): milliseconds is number {
   return Number.isFinite(milliseconds) && (milliseconds as number) >= 0;
 }
 
-/** Makes an error with one of Paylink's codes. */
 export function fault(code: WebhookErrorCode, message: string, cause?: unknown): WebhookError {
   return new WebhookError(code, { message, cause });
 }
 
-/**
- * A mistake in the configuration, thrown at startup. The message names the option, never the value.
- */
+/** A mistake in the configuration. The message names the option, never the value. */
 export class ConfigurationError extends TypeError {
   readonly code = 'misconfigured';
   readonly option: string;

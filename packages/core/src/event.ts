@@ -1,19 +1,12 @@
-/**
- * Turns proven bytes into a typed event. Nothing in this file runs before the signature matched.
- */
+/** Turns proven bytes into a typed event. Nothing here runs before the signature matched. */
+import { isWellFormed, toText } from './bytes.js';
 import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
-import { toText } from './bytes.js';
-import { faultOfReference } from './reference.js';
 import { withinBounds } from './time-limit.js';
 
-/**
- * The parsed body. Other fields are `unknown`: never credit an amount from them (docs/service.md
- * 6).
- */
+/** The parsed body. Other fields are `unknown`: never credit an amount from them. */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
-/** Fields of every event. */
 export interface WebhookEventBase {
   /** The merchant's own payment reference, an opaque string. */
   readonly reference: string;
@@ -25,10 +18,7 @@ export interface WebhookEventBase {
   readonly tenant: string | null;
 }
 
-/**
- * An event of a configured kind. `type` comes from the event header. The signature does not cover
- * this header.
- */
+/** An event of a configured kind. `type` comes from the unsigned event header. */
 export interface KnownEvent<
   Type extends string = string,
   Payload = WebhookPayload,
@@ -71,33 +61,22 @@ export function validateEvents(
   const kinds = new Map<string, StandardSchema | undefined>([['payment.succeeded', undefined]]);
   for (const [kind, schema] of Object.entries(events)) {
     const option = `events['${kind}']`;
-    check(
-      isEventKind(kind) && kind !== 'unrecognized',
-      option,
-      'is not an event kind: 1 to 128 of a-z, 0-9, `.`, `_` and `-`',
-    );
-    const validate: unknown = (schema as Partial<StandardSchema> | undefined)?.['~standard']
-      ?.validate;
-    check(
-      typeof validate === 'function',
-      option,
-      'must be a Standard Schema, as of zod, valibot or arktype',
-    );
+    const isKind = isEventKind(kind) && kind !== 'unrecognized';
+    check(isKind, option, 'is not an event kind: 1 to 128 of a-z, 0-9, `.`, `_` and `-`');
+    const { validate } = (Object(schema) as Partial<StandardSchema>)['~standard'] ?? {};
+    const isSchema = typeof validate === 'function';
+    check(isSchema, option, 'must be a Standard Schema, as of zod, valibot or arktype');
     kinds.set(kind, schema);
   }
   return kinds;
 }
 
-/**
- * Returns the kind in the event header. The signature does not cover the header, so a kind may
- * cause less than `payment.succeeded`, never more.
- */
+/** The header is not signed, so a kind may cause less than `payment.succeeded`, never more. */
 export function parseKind(header: unknown): string {
   if (isEventKind(header)) return header;
   throw fault('invalid_event', 'the event header is absent, repeated or not an event kind');
 }
 
-/** Returns true for a valid event kind: 1 to 128 of `a-z`, `0-9`, `.`, `_` and `-`. */
 export function isEventKind(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z0-9._-]{1,128}$/.test(value);
 }
@@ -118,29 +97,35 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   return Object.freeze(payload) as WebhookPayload;
 }
 
+/**
+ * Returns the fault of a merchant's reference, or undefined. The reference is an opaque string that
+ * must fit into SQL texts and URLs.
+ */
+export function faultOfReference(reference: unknown): string | undefined {
+  if (typeof reference !== 'string') return 'must be a string';
+  if (reference.trim() === '') return 'must not be blank';
+  if (reference.includes('\0')) return 'must not contain NUL';
+  // UTF-8 writes every unpaired surrogate as the same bytes, so two references would become one.
+  return isWellFormed(reference) ? undefined : 'must not contain unpaired surrogates';
+}
+
 function parseJson(text: string): Record<string, unknown> | null {
   try {
-    const reviver = mayNamePrototype(text) ? leaveOutPrototypes : undefined;
+    // `__proto__` and `prototype` contain "proto", unless the text escapes characters. The reviver
+    // alone takes 10 % of a request on node:http.
+    const mayNamePrototype = text.includes('proto') || text.includes('\\u00');
+    const reviver = mayNamePrototype ? leaveOutPrototypes : undefined;
     return JSON.parse(text, reviver) as Record<string, unknown> | null;
   } catch {
     throw invalid('is not JSON');
   }
 }
 
-/**
- * Returns true if a key may be `__proto__` or `prototype`. Both contain "proto", unless the text
- * escapes characters. The reviver alone takes 10 % of a request on node:http.
- */
-function mayNamePrototype(text: string): boolean {
-  return text.includes('proto') || text.includes('\\u00');
-}
-
 /** Drops the keys with which a later merge or `Object.assign` would change a prototype. */
 function leaveOutPrototypes(key: string, value: unknown): unknown {
-  const isPrototype =
-    key === '__proto__' ||
-    (key === 'constructor' && Object.hasOwn(Object(value) as object, 'prototype'));
-  return isPrototype ? undefined : value;
+  if (key === '__proto__') return undefined;
+  if (key !== 'constructor') return value;
+  return Object.hasOwn(Object(value) as object, 'prototype') ? undefined : value;
 }
 
 /**
@@ -159,11 +144,7 @@ export function refuseContradiction(kind: string, payload: WebhookPayload): void
 // Leaves time for a schema that queries a database. A hanging schema must not hold the request.
 const SCHEMA_TIMEOUT = 5_000;
 
-/**
- * Returns the output of the kind's schema.
- *
- * @throws WebhookError `invalid_payload` or `handler_timeout`
- */
+/** @throws WebhookError `invalid_payload` or `handler_timeout` */
 export async function validate(
   schema: StandardSchema,
   kind: string,

@@ -1,11 +1,6 @@
 import { check, fault } from './errors.js';
-import type {
-  ConfiguredEvent,
-  KnownEvent,
-  PayloadOf,
-  UnrecognizedEvent,
-  WebhookEvent,
-} from './event.js';
+import type { ConfiguredEvent, KnownEvent, PayloadOf } from './event.js';
+import type { UnrecognizedEvent, WebhookEvent } from './event.js';
 import { failureOf } from './result.js';
 import type { EventSchemas, StandardSchema } from './schema.js';
 import { withinBounds } from './time-limit.js';
@@ -22,12 +17,11 @@ export type HandlerContext<Host> = Host & {
  */
 export type Handler<Event, Context> = (event: Event, context: Context) => unknown;
 
-/** The event passed to the handler of a kind. */
 type EventOf<Events extends EventSchemas, Kind> = Kind extends 'unrecognized'
   ? UnrecognizedEvent
   : KnownEvent<Kind & string, PayloadOf<Events, Kind & string>>;
 
-/** The configured kinds, of which only `payment.succeeded` must have a handler. */
+/** Only `payment.succeeded` must have a handler. */
 type KindsOf<Events> = Partial<Events> & {
   readonly 'payment.succeeded': unknown;
   readonly unrecognized?: unknown;
@@ -75,7 +69,7 @@ export function createRunner(handlers: unknown, kinds: Kinds, handlerTimeout: nu
   };
 }
 
-/** Queries of some ORMs run at their first `then`. */
+// Queries of some ORMs run at their first `then`.
 function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
@@ -147,7 +141,7 @@ function handlerFinder(handlers: unknown, kinds: Kinds): (type: string) => AnyHa
   return (type) => map.get(type);
 }
 
-/** Returns a hint with the configured kind that begins alike, and all configured kinds. */
+/** Names the configured kind that begins alike, and all configured kinds. */
 function hintFor(kind: string, kinds: readonly string[]): string {
   const start = kind.slice(0, Math.ceil(kind.length * 0.7));
   const alike = kinds.find((known) => known.startsWith(start));

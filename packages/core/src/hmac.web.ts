@@ -17,9 +17,7 @@ export class HmacKey {
   }
 
   async digest(body: Uint8Array): Promise<Uint8Array> {
-    // A Worker forbids asynchronous work outside a request, and awaiting the promise of another
-    // request. So the first use imports the key, and the field holds the key instead of its
-    // promise.
+    // A Worker forbids asynchronous work outside a request, and awaiting another request's promise.
     this.#imported ??= await crypto.subtle.importKey('raw', this.#secret, ALGORITHM, false, [
       'sign',
     ]);

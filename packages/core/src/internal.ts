@@ -1,16 +1,12 @@
-/**
- * What Paylink's own packages share. Nobody else may import this entry point: its names change in
- * any release.
- */
+/** What Paylink's own packages share. Nobody else may import it: names change in any release. */
 export { BodyCollector } from './body-collector.js';
 export { isWellFormed } from './bytes.js';
 export { isProduction } from './environment.js';
 export { check } from './errors.js';
-export { isEventKind, parsePayload } from './event.js';
+export { faultOfReference, isEventKind, parsePayload } from './event.js';
 export { createLogger, logLine, type LogFields } from './logger.js';
 export { keepEvent } from './proven-event.js';
 export type { Admission, Gate } from './receiver.js';
-export { faultOfReference } from './reference.js';
 export { errorReply } from './reply.js';
 export { failureOf } from './result.js';
 export { checkSignal, pause, withinBounds, type Bounds } from './time-limit.js';

@@ -4,7 +4,7 @@ import { describeThrown, escapeControls, stackOf } from './thrown.js';
 
 declare const PAYLINK_ERRORS_PAGE: string | undefined;
 
-/** The build replaces this name with the page's address; see tsup.config.base.ts. */
+// The build replaces the name with the page's address; see tsup.config.base.ts.
 const ERRORS_PAGE =
   typeof PAYLINK_ERRORS_PAGE === 'string' ? PAYLINK_ERRORS_PAGE : 'docs/errors.md';
 
@@ -19,18 +19,14 @@ export interface LogFields {
   readonly error?: unknown;
 }
 
-/**
- * Gets warnings and failures for the merchant. Never gets a secret, a signature, a key or a body.
- */
+/** Gets warnings and failures. Never gets a secret, a signature, a key or a body. */
 export interface Logger {
   warn(message: string, fields?: LogFields): unknown;
   error(message: string, fields?: LogFields): unknown;
 }
 
 /**
- * Checks a logger, and wraps it so that logging never throws: a log line must not change a reply.
- * Without a logger, `console` gets the message, and the stack of a handler's error as text: the
- * fields of an HTTP client's error contain its API key.
+ * Wraps a logger so that logging never throws: a log line must not change a reply.
  *
  * @throws ConfigurationError
  */
@@ -43,6 +39,7 @@ export function createLogger(logger: Logger = CONSOLE): Logger {
   };
 }
 
+// Gets an error's stack as text, because the fields of an HTTP client's error contain its API key.
 const CONSOLE: Logger = {
   warn: (message, fields) => console.warn(withStack(message, fields)),
   error: (message, fields) => console.error(withStack(message, fields)),
@@ -60,7 +57,7 @@ export function callQuietly(hook: () => unknown): void {
   calling().catch(() => undefined);
 }
 
-/** Names the order of a log line. */
+/** The order of a log line. */
 export interface LogSubject {
   readonly reference: string;
   /** The caller, such as `settle`. */
@@ -85,7 +82,6 @@ export function logLine(
   return statusOf(code) === undefined ? line : `${line}. See ${ERRORS_PAGE}#${code}`;
 }
 
-/** Returns the code and status of a WebhookError, and 500 `handler_failed` for other values. */
 export function refusalOf(thrown: unknown): Refusal {
   return readRefusal(thrown) ?? { code: 'handler_failed', status: 500 };
 }

@@ -3,10 +3,10 @@ import { createExplainer, type Explain } from './diagnosis/explain.js';
 import { check } from './errors.js';
 import { validateEvents } from './event.js';
 import { createLogger, type Logger } from './logger.js';
-import { validateBound, validateOptions } from './validate-options.js';
 import type { ObserveHook } from './reporting.js';
 import type { EventSchemas, NoKinds, StandardSchema } from './schema.js';
 import { createKeyring, type Keyring, type SecretOption } from './secret.js';
+import { validateBound, validateOptions } from './validate-options.js';
 
 export interface HeaderNames {
   readonly signature?: string | undefined;
@@ -42,14 +42,10 @@ export interface ReceiverOptions<Events extends EventSchemas, Host> extends Read
 > {
   /** Milliseconds for the handler. `signal` then aborts, and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
-  /**
-   * Gets every error of a handler and the handler's host context, for an error tracker. Errors of
-   * the hook have no effect.
-   */
+  /** Gets every error of a handler, for an error tracker. Errors of the hook have no effect. */
   readonly onError?: ErrorHook<Host> | undefined;
 }
 
-/** Gets what a handler threw. */
 export type ErrorHook<Host> = (error: unknown, host: Host) => unknown;
 
 /** The options of a gate: the gate verifies, and the merchant's own code answers. */
@@ -57,10 +53,7 @@ export interface GateOptions<Events extends EventSchemas, Host> extends ReadingO
   Events,
   Host
 > {
-  /**
-   * `'pass'` also passes signed events of other kinds to your code. By default, the gate
-   * acknowledges them.
-   */
+  /** `'pass'` also passes signed events of other kinds. By default, the gate acknowledges them. */
   readonly unrecognized?: 'pass' | undefined;
 }
 
@@ -96,17 +89,14 @@ const MISPLACED = new Map([
   ['tenant', 'comes from the `secret` function: return { secret, tenant }'],
 ]);
 
-/**
- * Validates the options once.
- *
- * @throws ConfigurationError that names the option and the fault
- */
+/** @throws ConfigurationError that names the option and the fault */
 export function validateSettings(options: unknown, use: keyof typeof KNOWN): Settings {
   const own = validateOptions(options as AnyOptions, KNOWN[use], 'options', MISPLACED);
   const { bodyLimit = 65_536, bodyTimeout = 10_000, handlerTimeout = 25_000 } = own;
   const { observe, onError, unrecognized } = own;
-  validateHook('observe', observe);
-  validateHook('onError', onError);
+  for (const [option, hook] of Object.entries({ observe, onError })) {
+    check(hook === undefined || typeof hook === 'function', option, 'must be a function');
+  }
   const isPassing = unrecognized === undefined || unrecognized === 'pass';
   check(isPassing, 'unrecognized', "must be 'pass'");
   const logger = createLogger(own.logger);
@@ -121,14 +111,10 @@ export function validateSettings(options: unknown, use: keyof typeof KNOWN): Set
     },
     handlerTimeout: validateBound('handlerTimeout', handlerTimeout),
     observe,
-    onError: onError,
+    onError,
     explain: use === 'verifier' ? undefined : createExplainer(logger),
     unrecognized,
   };
-}
-
-function validateHook(option: string, hook: unknown): void {
-  check(hook === undefined || typeof hook === 'function', option, 'must be a function');
 }
 
 function validateHeaderNames(names: HeaderNames = {}): Settings['headers'] {

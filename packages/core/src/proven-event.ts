@@ -5,13 +5,9 @@ import type { WebhookEvent } from './event.js';
 // string keys, so no body can forge the event.
 const EVENT = Symbol.for('paylink.event');
 
-interface Holder {
-  [EVENT]?: WebhookEvent;
-}
-
 /** Stores the event that a gate proved on the host's request or context. */
 export function keepEvent(holder: object, event: WebhookEvent): void {
-  (holder as Holder)[EVENT] = event;
+  (holder as { [EVENT]?: WebhookEvent })[EVENT] = event;
 }
 
 /**
@@ -20,7 +16,7 @@ export function keepEvent(holder: object, event: WebhookEvent): void {
  * @throws ConfigurationError if the route has no gate
  */
 export function webhookEvent(holder: object): WebhookEvent {
-  const { [EVENT]: event } = holder as Holder;
+  const { [EVENT]: event } = holder as { readonly [EVENT]?: WebhookEvent };
   if (event !== undefined) return event;
   const problem = 'found no verified event: put paymentGate({ secret }) in front of this handler';
   throw new ConfigurationError('webhookEvent', problem);

@@ -4,19 +4,13 @@ import { isWebhookError } from './errors.js';
 import type { WebhookEvent } from './event.js';
 import { createRunner, type Handlers } from './handlers.js';
 import { callQuietly } from './logger.js';
-import {
-  validateSettings,
-  type GateOptions,
-  type ReceiverOptions,
-  type Settings,
-} from './options.js';
-import { RefusalLog } from './refusal-log.js';
+import { validateSettings } from './options.js';
+import type { GateOptions, ReceiverOptions, Settings } from './options.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
-import { DeliveryReport } from './reporting.js';
+import { DeliveryReport, RefusalLog } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
 import { checkHeaders, parseSigned, proveBody, requireRawBody, toEvent } from './verify.js';
 
-/** Verifies deliveries and runs the merchant's handler. */
 export interface Receiver<Host> {
   /**
    * Verifies one delivery, runs the handler and resolves with the reply to write. Never rejects.
@@ -25,7 +19,6 @@ export interface Receiver<Host> {
   receive(delivery: Delivery, host: Host): Promise<Reply>;
 }
 
-/** Verifies deliveries for other code to handle. */
 export interface Gate<Host> {
   /** Resolves with the proven event, or with the reply to write instead. Never rejects. */
   admit(delivery: Delivery, host: Host): Promise<Admission>;
@@ -94,11 +87,7 @@ export function createGate<
   };
 }
 
-/**
- * Verifies a delivery, and reports each fact as soon as it is known.
- *
- * @throws WebhookError
- */
+/** Verifies a delivery, and reports each fact as soon as it is known. */
 async function verifyDelivery(
   settings: Settings,
   delivery: Delivery,

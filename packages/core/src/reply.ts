@@ -47,9 +47,7 @@ export function statusOf(code: string): number | undefined {
   return Object.hasOwn(STATUSES, code) ? STATUSES[code as WebhookErrorCode] : undefined;
 }
 
-/**
- * Returns the acknowledgement: the effect is durable, or the receiver ignores this kind on purpose.
- */
+/** The effect is durable, or the receiver ignores this kind on purpose. */
 export function acknowledge(): Reply {
   const headers = { 'content-type': 'application/json' };
   return { status: 200, headers, body: '{"received":true}' };
@@ -63,19 +61,14 @@ export interface Refusal {
   readonly retryAfter?: number | undefined;
 }
 
-/**
- * Returns the reply to a failure. The body contains only the code, so that a stranger learns
- * nothing. Adds the headers of RFC 9110 sections 11.6.1, 15.5.6 and 10.2.3.
- */
+/** A stranger learns only the code. The headers are of RFC 9110 (11.6.1, 15.5.6, 10.2.3). */
 export function errorReply({ code, status, retryAfter }: Refusal): Reply {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (status === 401) headers['www-authenticate'] = 'Signature';
   if (status === 405) headers['allow'] = 'POST';
-  if (status === 503) headers['retry-after'] = String(secondsUntilRetry(code, retryAfter));
+  if (status === 503) {
+    const byCode = code === 'not_credited' ? RETRY_AFTER_NOT_CREDITED : RETRY_AFTER;
+    headers['retry-after'] = String(Math.max(1, Math.ceil((retryAfter ?? byCode) / 1_000)));
+  }
   return { status, headers, body: JSON.stringify({ error: code }) };
-}
-
-function secondsUntilRetry(code: string, retryAfter: number | undefined): number {
-  const byCode = code === 'not_credited' ? RETRY_AFTER_NOT_CREDITED : RETRY_AFTER;
-  return Math.max(1, Math.ceil((retryAfter ?? byCode) / 1_000));
 }

@@ -1,6 +1,6 @@
 /** Reports each delivery: always to the `observe` hook, and to the log if something needs a fix. */
-import { callQuietly, cutReference, logLine, refusalOf, type Logger } from './logger.js';
-import type { RefusalLog } from './refusal-log.js';
+import { callQuietly, cutReference, logLine, refusalOf } from './logger.js';
+import type { LogFields, Logger } from './logger.js';
 import type { Refusal } from './reply.js';
 
 /** The outcome of one delivery. Fit for metrics: every field but `reference` has few values. */
@@ -38,6 +38,31 @@ interface Proven {
   /** The configured kind, or `unrecognized`. */
   readonly type?: string;
   readonly reference?: string;
+}
+
+const MINUTE = 60_000;
+
+/** Logs the first refusal of each code at once, then at most one line per minute with the count. */
+export class RefusalLog {
+  readonly #logger: Logger;
+  readonly #silences = new Map<string, { readonly until: number; readonly more: number }>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  log(line: string, fields: LogFields & { readonly status: number }): void {
+    const now = performance.now();
+    const { until, more } = this.#silences.get(fields.code) ?? { until: 0, more: 0 };
+    if (now < until) {
+      this.#silences.set(fields.code, { until, more: more + 1 });
+      return;
+    }
+    this.#silences.set(fields.code, { until: now + MINUTE, more: 0 });
+    const count = more === 0 ? '' : ` (and ${more} more since the last line)`;
+    if (fields.status > 499) this.#logger.error(line + count, fields);
+    else this.#logger.warn(line + count, fields);
+  }
 }
 
 /** Collects the facts of one delivery as they become known. */

@@ -1,13 +1,8 @@
-/**
- * Detects returned values that mean failure although nothing was thrown. All hosts share this rule.
- */
 import { isError } from './thrown.js';
 
 /**
  * Returns the error to throw for a value that a handler returned, or undefined if the value means
- * success.
- *
- * Failures are an Error, a Response that is not ok, and an object whose own `status` or
+ * success. Failures are an Error, a Response that is not ok, and an object whose own `status` or
  * `statusCode` is a number of 400 or more. A generator, a function or an Observable fails too,
  * because its body never ran.
  */

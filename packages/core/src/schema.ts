@@ -1,7 +1,4 @@
-/**
- * The part of Standard Schema 1 (standardschema.dev) that Paylink uses. zod, valibot and arktype
- * implement it.
- */
+/** The part of Standard Schema 1 (standardschema.dev) that Paylink uses. */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly version: 1;
@@ -22,8 +19,8 @@ export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 export type EventTypes = Readonly<Record<string, unknown>>;
 
 /**
- * The schemas of these kinds. A kind with a payload accepts any schema with that output. Adapters
- * infer payloads, so that an editor shows payloads instead of a schema library's types.
+ * The schemas of these kinds. A kind with a payload accepts any schema with that output, so that
+ * editors show payloads instead of a schema library's types.
  */
 export type SchemasOf<Events extends EventTypes> = {
   // Without `NoInfer`, TypeScript would infer the schema beside its payload.
@@ -32,7 +29,6 @@ export type SchemasOf<Events extends EventTypes> = {
     : StandardSchema<Events[Kind]>;
 };
 
-/** The output of a schema. */
 export type SchemaOutput<Schema extends StandardSchema> = NonNullable<
   Schema['~standard']['types']
 >['output'];

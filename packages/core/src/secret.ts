@@ -3,8 +3,8 @@ import { isBytes, isWellFormed, toText } from './bytes.js';
 import { isProduction } from './environment.js';
 import { check, fault } from './errors.js';
 import type { Logger } from './logger.js';
-import { validateOptions } from './validate-options.js';
 import { withinBounds } from './time-limit.js';
+import { validateOptions } from './validate-options.js';
 
 /** The webhook secret from the merchant portal. A string stands for its UTF-8 bytes. */
 export type Secret = string | Uint8Array;
@@ -30,7 +30,6 @@ export type SecretProvider<Host = unknown> = (host: Host) => TenantSecret | Prom
 
 export type SecretOption<Host = unknown> = SecretList | SecretProvider<Host>;
 
-/** The keys for verifying one delivery. */
 export interface Keys {
   readonly keys: readonly HmacKey[];
   readonly tenant: string | null;
@@ -38,7 +37,7 @@ export interface Keys {
   readonly secret: SecretList;
 }
 
-/** Gives the keys at once if the secret is fixed. */
+// Gives the keys at once if the secret is fixed.
 export type Keyring = (host: unknown) => Keys | Promise<Keys>;
 
 const PROVIDER_TIMEOUT = 5_000;
@@ -86,11 +85,7 @@ export function validateTenantSecret(answer: TenantSecret): TenantSecret {
   return own;
 }
 
-/**
- * Copies the secrets into keys.
- *
- * @throws ConfigurationError that names the fault, never the value
- */
+/** @throws ConfigurationError that names the fault, never the value */
 export function importSecrets(
   list: SecretList,
   warn?: (message: string) => void,
@@ -127,26 +122,15 @@ function importSecret(secret: unknown, option: string, warn?: (message: string) 
 /** Characters that people type, and the blanks at the end of a file. */
 const PRINTABLE = /^[\P{C}\t\r\n\ufeff]+$/u;
 
-/**
- * The default secret of @paylink/testing and the secret in its documentation. Everybody can sign
- * with them.
- */
-export const FIXTURES: readonly string[] = [
-  'paylink-testing-secret-not-for-production',
-  'the-secret-of-your-tests',
-];
+/** The secrets of @paylink/testing and its documentation: everybody can sign with them. */
+export const FIXTURES = ['paylink-testing-secret-not-for-production', 'the-secret-of-your-tests'];
 
 /** Prefixes that other services and tools add to a secret. */
 const PREFIX = /^(whsec_|whsk_|v1,|base64:|hex:)/i;
 
-const PLACEHOLDER = 'is a placeholder. Check how your code reads the environment variable';
-
-/** Texts of a variable that was never set, and placeholders. */
-const UNSET =
-  /^(undefined|null|nan|\[object \w+\]|(change|replace)[-_ ]?(me|this)|placeholder|todo)$/i;
-
 const PLACEHOLDERS: readonly RegExp[] = [
-  UNSET,
+  // A variable that was never set.
+  /^(undefined|null|nan|\[object \w+\]|(change|replace)[-_ ]?(me|this)|placeholder|todo)$/i,
   // From documentation: your-webhook-secret, YOUR_SECRET_HERE, webhook_secret,
   // a-secret-of-your-own.
   /^(?=.*[-_ ])((your|my|our|the|an?)[-_ ])?((paylink|payments?|webhooks?|signing)[-_ ])*(secret|key)([-_ ](key|here|value|goes here|of[-_ ]your[-_ ]own))*$/i,
@@ -155,20 +139,15 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^x{3,}$/i,
 ];
 
-/** Returns true for a text that replaces a secret, such as "undefined" or "your-secret". */
 export const isPlaceholder = (text: string): boolean =>
   PLACEHOLDERS.some((form) => form.test(text));
 
-/** Returns true for a value that looks like an API key of the service. */
 export const isApiKey = (text: string): boolean => /^sk_(live|test)_/.test(text);
 
 /** The dots or stars of a secret that a page masks. */
 export const MASK = /[•…]|\.{3}|\*{3}/;
 
-/**
- * Rejects texts that were never a webhook secret. Never repairs a text: the portal's value is the
- * key.
- */
+/** Rejects texts that were never a secret. Repairs none: the portal's value is the key. */
 function checkText(secret: string, option: string): void {
   const trimmed = secret.trim();
   check(trimmed !== '', option, 'is blank');
@@ -178,7 +157,8 @@ function checkText(secret: string, option: string): void {
   const prefix = 'is only the prefix of a secret: copy the whole secret from the portal';
   check(bare !== '', option, prefix);
   check(!MASK.test(bare), option, 'is masked: copy the whole secret from the merchant portal');
-  check(!isPlaceholder(bare), option, PLACEHOLDER);
+  const placeholder = 'is a placeholder. Check how your code reads the environment variable';
+  check(!isPlaceholder(bare), option, placeholder);
   const apiKey = 'is an API key (sk_live_…): the portal shows another value for webhooks';
   check(!isApiKey(secret), option, apiKey);
 }

@@ -41,9 +41,7 @@ export function requireSignature(value: unknown): string {
   throw fault('invalid_signature', problem);
 }
 
-/**
- * @throws WebhookError `body_consumed` if a parser read the body, because the bytes are then lost
- */
+/** @throws WebhookError `body_consumed` if a parser read the body, so the bytes are lost */
 export function requireBytes(rawBody: unknown): Uint8Array {
   if (isBytes(rawBody)) return rawBody;
   const problem = 'the raw body must be a Uint8Array of the received bytes, not a parsed value';

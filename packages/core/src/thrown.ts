@@ -15,11 +15,7 @@ export function isError(value: unknown): value is Error {
   return Object.prototype.toString.call(value) === '[object Error]';
 }
 
-/**
- * Describes a thrown value in one line: its message and its cause.
- *
- * @param hidesCause leaves out the cause's message
- */
+/** @param hidesCause leaves out the cause's message */
 export function describeThrown(thrown: unknown, hidesCause: boolean): string {
   try {
     if (typeof thrown !== 'object' || thrown === null) return toLine(`threw ${String(thrown)}`);
@@ -38,7 +34,6 @@ function describeCause(cause: unknown, hidesCause: boolean): string {
   return isQuiet ? ` (${cause.name})` : ` (${cause.name}: ${cause.message})`;
 }
 
-/** Returns the stack of a thrown value, or undefined if it has none that can be read. */
 export function stackOf(thrown: unknown): string | undefined {
   try {
     const { stack } = Object(thrown) as { readonly stack?: unknown };
@@ -49,15 +44,11 @@ export function stackOf(thrown: unknown): string | undefined {
   }
 }
 
-/** Writes a text in one line of bounded length. */
 function toLine(text: string): string {
   return escapeControls(text.slice(0, LONGEST_MESSAGE).replace(/\s+/g, ' '));
 }
 
-/**
- * Escapes the characters with which a text could forge, hide or reorder log lines: controls, line
- * separators and bidirectional marks.
- */
+/** Escapes characters with which a text could forge, hide or reorder log lines. */
 export function escapeControls(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu,

@@ -1,9 +1,8 @@
 import { check } from './errors.js';
 import { LONGEST_TIMER } from './validate-options.js';
 
-/** Limits for waiting on a promise that may never settle. */
 export interface Bounds {
-  /** Maximum wait in milliseconds. Default: no limit. */
+  /** Default: no limit. */
   readonly milliseconds?: number | undefined;
   /** Each signal ends the wait on abort, or at once if already aborted. */
   readonly signals?: readonly (AbortSignal | undefined)[] | undefined;

@@ -4,10 +4,8 @@ import { check } from './errors.js';
  * Copies the own properties of `options` into an object without a prototype, so that a polluted
  * `Object.prototype` cannot set an option.
  *
- * @param name the name of the options in messages
  * @param misplaced options that people often put here, with the right place of each
- * @throws ConfigurationError for an unknown option, because a misspelt option would silently switch
- *   a protection off
+ * @throws ConfigurationError for an unknown option: a misspelt option could switch a protection off
  */
 export function validateOptions<Options extends object>(
   options: Options,
@@ -28,18 +26,8 @@ export function validateOptions<Options extends object>(
 /** The longest delay of a timer in milliseconds. A longer delay would fire at once. */
 export const LONGEST_TIMER = 2_147_483_647;
 
-/**
- * Checks that a limit is a whole number from `least` to `most`. Default of `most`: the longest
- * timer in milliseconds, about 24 days.
- *
- * @throws ConfigurationError
- */
-export function validateBound(
-  option: string,
-  value: number,
-  least = 1,
-  most = LONGEST_TIMER,
-): number {
+/** @throws ConfigurationError unless the limit is a whole number from `least` to `most` */
+export function validateBound(option: string, value: number, least = 1, most = LONGEST_TIMER) {
   const isBound = Number.isInteger(value) && value >= least && value <= most;
   check(isBound, option, `must be a whole number from ${least} to ${most}`);
   return value;

@@ -5,14 +5,8 @@
 import { findMatch, isSynchronous } from '#hmac';
 import type { Delivery } from './delivery.js';
 import { fault, WebhookError } from './errors.js';
-import {
-  parseKind,
-  parsePayload,
-  refuseContradiction,
-  validate,
-  type WebhookEvent,
-  type WebhookPayload,
-} from './event.js';
+import { parseKind, parsePayload, refuseContradiction, validate } from './event.js';
+import type { WebhookEvent, WebhookPayload } from './event.js';
 import type { Settings } from './options.js';
 import type { Keys } from './secret.js';
 import { mismatch, requireBytes, requireSignature } from './signature.js';
@@ -42,11 +36,7 @@ export function checkHeaders({ limits, headers, explain }: Settings, delivery: D
   return sent!;
 }
 
-/**
- * Checks what an adapter read.
- *
- * @throws WebhookError `body_consumed` or `body_too_large`
- */
+/** @throws WebhookError `body_consumed` or `body_too_large` */
 export function requireRawBody({ limits }: Settings, body: unknown): Uint8Array {
   const rawBody = requireBytes(body);
   if (rawBody.length > limits.bodyLimit) throw new WebhookError('body_too_large');
