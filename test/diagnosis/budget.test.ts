@@ -9,7 +9,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const FLAGS = ['--single-threaded', '--no-opt', '--conditions=@paylink/source', '--import', 'tsx'];
 
 describe('the diagnosis that a receiver starts', () => {
-  it('works at most 5 ms at a time and 20 ms per second', { timeout: 120_000 }, () => {
+  it('N14 works at most 5 ms at a time and 20 ms per second', { timeout: 120_000 }, () => {
     const output = execFileSync(process.execPath, [...FLAGS, at('./slices.ts')], {
       encoding: 'utf8',
     });

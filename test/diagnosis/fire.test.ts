@@ -39,7 +39,7 @@ describe('forged bodies that are expensive to diagnose', () => {
   const INTERVAL = 8;
 
   it(
-    'delay genuine deliveries no more than without a diagnosis',
+    'N14 delay genuine deliveries no more than without a diagnosis',
     { timeout: 120_000 },
     async ({ annotate }) => {
       // Two without a diagnosis: a difference between their p99 is the machine's noise.
@@ -76,7 +76,7 @@ describe('forged bodies that are expensive to diagnose', () => {
   );
 
   it.each(['Fetch on Hono', 'Fastify 5'])(
-    'neither end nor fill a process with a heap of 512 MB: %s',
+    'N14 neither end nor fill a process with a heap of 512 MB: %s',
     { timeout: 60_000 },
     async (host) => {
       expect(dearest).toHaveLength(4);

@@ -90,7 +90,7 @@ const edited = (table: string): Broken => ({
 const createOrder = createIn('orders');
 
 const broken: Record<string, readonly [Broken, RegExp]> = {
-  "Prisma's `update` with the condition in `where`": [
+  "P30 Prisma's `update` with the condition in `where`": [
     {
       createOrder,
       orders: {
@@ -109,7 +109,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^\d+ of 20 simultaneous calls credited the same order.*updateMany/,
   ],
-  "Prisma's `findUnique`, then `update`, in a transaction": [
+  "P30 Prisma's `findUnique`, then `update`, in a transaction": [
     {
       createOrder,
       orders: {
@@ -128,7 +128,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^\d+ of 20 simultaneous calls credited the same order/,
   ],
-  "Prisma's `updateMany` with an undefined field": [
+  "P29 Prisma's `updateMany` with an undefined field": [
     {
       createOrder,
       orders: {
@@ -142,7 +142,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^credit changed \d+ rows for one payment.*undefined field/,
   ],
-  '`!!` of BIT(1)': [
+  'P22 `!!` of BIT(1)': [
     {
       createOrder,
       orders: {
@@ -159,25 +159,28 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^A new order must be unpaid.*BIT\(1\)/,
   ],
-  "a database's collation without case": [
+  "P27 a database's collation without case": [
     onTable('collated'),
     /^(credit also paid the order whose reference is the same|find gives another order for a reference) in another case/,
   ],
-  'a collation without accents': [
+  'P27 a collation without accents': [
     onTable('collated'),
     /^(credit also paid the order whose reference is the same|find gives another order for a reference) with a composed accent/,
   ],
-  'a collation that ignores trailing blanks': [
+  'P27 a collation that ignores trailing blanks': [
     onTable('padded'),
     /^(credit also paid the order whose reference is the same|find gives another order for a reference) with a trailing blank/,
   ],
-  'a timestamp with ON UPDATE': [
+  'P22 a timestamp with ON UPDATE': [
     edited('stamped'),
     /^After edit, find says that an unpaid order is paid.*ON UPDATE/,
   ],
-  'a timestamp with a default': [onTable('defaulted'), /^A new order must be unpaid.*a default/],
-  'a zero date': [onTable('zeroed'), /^A new order must be unpaid/],
-  '`42abc`, which an integer column takes for 42': [
+  'P22 a timestamp with a default': [
+    onTable('defaulted'),
+    /^A new order must be unpaid.*a default/,
+  ],
+  'P22 a zero date': [onTable('zeroed'), /^A new order must be unpaid/],
+  'P27 `42abc`, which an integer column takes for 42': [
     {
       createOrder: createIn('numbered', 'id'),
       orders: {

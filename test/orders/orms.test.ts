@@ -31,7 +31,7 @@ interface Row extends Omit<Order, 'paid'> {
   readonly paidAt: Date | null;
 }
 
-it("names the fault of MikroORM's one entity manager", async () => {
+it("P37 names the fault of MikroORM's one entity manager", async () => {
   const em = mikroOrm.db.em.fork();
   const faults = await faultsOf({
     createOrder,
@@ -46,7 +46,7 @@ it("names the fault of MikroORM's one entity manager", async () => {
   expect(faults).toContainEqual(expect.stringMatching(CACHED));
 });
 
-it("names the fault of TypeORM's `cache`", async () => {
+it("P37 names the fault of TypeORM's `cache`", async () => {
   const { options } = typeOrm.db;
   const DataSource = typeOrm.db.constructor as new (options: object) => typeof typeOrm.db;
   const cache = { type: 'database', duration: 60_000 };

@@ -125,7 +125,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     withCredit(({ reference, amount, currency }) => write(PAY, [reference, amount, currency])),
     /^credit returned 1 for an order that was already paid/,
   ],
-  'a read, then a write': [
+  'P30 a read, then a write': [
     withCredit(async ({ reference, amount, currency }) => {
       const [order] = await query<{ paid_at: unknown }>(
         'SELECT paid_at FROM orders WHERE reference = $1',
@@ -135,7 +135,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     }),
     /^\d+ of 20 simultaneous calls credited the same order/,
   ],
-  'a read, then a write, in a transaction': [
+  'P30 a read, then a write, in a transaction': [
     withCredit(({ reference, amount, currency }) =>
       transaction(async (client) => {
         const sql = 'SELECT paid_at FROM orders WHERE reference = $1';
@@ -163,7 +163,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     ),
     /^credit returned 1 for a payment of another currency/,
   ],
-  'a credit without the tenant': [
+  'P29 a credit without the tenant': [
     {
       ...right,
       tenants: ['shop-a', 'shop-b'],
@@ -184,7 +184,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     { ...right, tenants: ['shop-a', 'shop-b'] },
     /^find gives an order to another tenant/,
   ],
-  '`!== null` of a column that was not selected': [
+  'P22 `!== null` of a column that was not selected': [
     withFind(async (reference) => {
       const [row] = await query<{ reference: string; amount: string; currency: string }>(
         'SELECT reference, amount, currency FROM orders WHERE reference = $1',
@@ -194,7 +194,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     }),
     /^A new order must be unpaid.*`!== null` of a column that was not selected/,
   ],
-  "`!!` of 'N'": [
+  "P22 `!!` of 'N'": [
     withFind(async (reference) => {
       const sql = 'SELECT reference, amount, currency, flag FROM orders WHERE reference = $1';
       const [row] = await query<Order & { flag: string }>(sql, [reference]);
@@ -202,7 +202,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     }),
     /^A new order must be unpaid.*`!!` of 'N'/,
   ],
-  "`!!` of '0'": [
+  "P22 `!!` of '0'": [
     withFind(async (reference) => {
       const sql =
         'SELECT reference, amount, currency, wallet::text FROM orders WHERE reference = $1';
@@ -219,7 +219,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     }),
     /^paid must be true or false, and find gives 'f'/,
   ],
-  "`status <> 'paid'`, which a shipped order fulfils": [
+  "P23 `status <> 'paid'`, which a shipped order fulfils": [
     {
       ...right,
       orders: {
@@ -243,7 +243,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^After ship, a paid order was credited again/,
   ],
-  "`paid: status === 'paid'`, which a shipped order is not": [
+  "P23 `paid: status === 'paid'`, which a shipped order is not": [
     {
       ...right,
       orders: {
@@ -267,7 +267,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^After ship, find says that a paid order is unpaid/,
   ],
-  'a refund that resets the payment': [
+  'P23 a refund that resets the payment': [
     {
       ...right,
       later: {
@@ -300,7 +300,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^effects counts 1 after a payment of another amount and currency/,
   ],
-  '`Number(reference)` with a find that echoes its argument': [
+  'P27 `Number(reference)` with a find that echoes its argument': [
     {
       orders: {
         find: async (reference) => {
@@ -324,7 +324,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^find gives an order for a reference with a (leading zero|fraction|trailing blank), under that reference/,
   ],
-  '`parseInt(reference)` with a find that echoes its argument': [
+  'P27 `parseInt(reference)` with a find that echoes its argument': [
     {
       orders: {
         find: async (reference) => {
@@ -352,12 +352,12 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     withFind((reference, context) => right.orders.find(String(Number(reference)), context)),
     /^find does not find an order that createOrder has stored.*Number/,
   ],
-  'a collation without case': [
+  'P27 a collation without case': [
     onTable('nocase'),
     /^(credit also paid the order whose reference is the same|find gives another order for a reference) in another case/,
   ],
-  'two orders of one reference': [onTable('twins'), /^Two orders share a reference/],
-  'a find that caches': [
+  'P28 two orders of one reference': [onTable('twins'), /^Two orders share a reference/],
+  'P37 a find that caches': [
     withFind((reference, context) => {
       let found = cache.get(reference);
       if (found === undefined) {
@@ -392,14 +392,14 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^find says paid, and a second connection says unpaid/,
   ],
-  'a constant count': [
+  'P01 a constant count': [
     withCredit(async ({ reference, amount, currency }) => {
       await write(MARK, [reference, amount, currency]);
       return 1;
     }),
     /^credit returned 1 for a reference that no order has.*constant/,
   ],
-  'a credit without await': [
+  'P02 a credit without await': [
     withCredit((async ({ reference, amount, currency }: Payment) => {
       void write(MARK, [reference, amount, currency]);
     }) as unknown as Credit),
@@ -433,7 +433,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     ),
     /^credit changed \d+ rows for one payment/,
   ],
-  '`= NULL`': [
+  'P38 `= NULL`': [
     withCredit(({ reference, amount, currency }) =>
       write(
         'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at = $4',
@@ -442,8 +442,8 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     ),
     /^credit changed no row.*`= NULL`/,
   ],
-  'amounts as float': [onTable('floats'), /^createOrder stored the amount 16777217.*float/],
-  'a currency in padded CHAR': [
+  'P38 amounts as float': [onTable('floats'), /^createOrder stored the amount 16777217.*float/],
+  'P38 a currency in padded CHAR': [
     {
       ...onTable('floats'),
       orders: { ...right.orders, find: findIn('floats') },

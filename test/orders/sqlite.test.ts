@@ -45,7 +45,7 @@ const onTable = (table: string): Broken => ({
 const right = onTable('orders');
 
 const broken: Record<string, readonly [Broken, RegExp]> = {
-  'a read, then a write': [
+  'P30 a read, then a write': [
     {
       ...right,
       orders: {
@@ -62,11 +62,11 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^20 of 20 simultaneous calls credited the same order/,
   ],
-  'a column without case': [
+  'P27 a column without case': [
     onTable('nocase'),
     /^(credit also paid the order whose reference is the same|find gives another order for a reference) in another case/,
   ],
-  'a column with a default': [onTable('flags'), /^A new order must be unpaid.*a default/],
+  'P22 a column with a default': [onTable('flags'), /^A new order must be unpaid.*a default/],
   'an unconditional credit': [
     {
       ...right,
@@ -80,7 +80,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^credit returned 1 for an order that was already paid/,
   ],
-  'two orders of one reference': [onTable('nocase'), /^Two orders share a reference/],
+  'P28 two orders of one reference': [onTable('nocase'), /^Two orders share a reference/],
 };
 
 it.each(Object.keys(broken))('names the fault of %s', async (name) => {

@@ -84,7 +84,7 @@ describe('core’s #hmac import', () => {
     },
   );
 
-  it('throws under the conditions of a browser bundle', async () => {
+  it('B18 throws under the conditions of a browser bundle', async () => {
     const code = await bundle(['browser']);
     expect(() => void runInContext(code, workerContext())).toThrow(/loaded in a browser/);
   });

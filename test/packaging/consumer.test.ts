@@ -98,7 +98,7 @@ describe('a project that installs the packed tarballs', () => {
     120_000,
   );
 
-  it('has one copy of core', () => {
+  it('K03 K02 has one copy of core', () => {
     expect(
       shop.run('npm', 'ls', '@paylink/core', '--all', '--parseable').trim().split('\n'),
     ).toHaveLength(1);

@@ -71,13 +71,13 @@ function dependenciesOf(
 describe.each(packageFolders)('packages/%s', (name) => {
   const dependencies = dependenciesOf(join(PACKAGES, name));
 
-  it('has only the dependencies that this test lists', () => {
+  it('K03 K02 has only the dependencies that this test lists', () => {
     expect(
       [...dependencies.keys()].filter((dependency) => !dependency.startsWith('@paylink/')).sort(),
     ).toEqual(THEIRS[name] ?? []);
   });
 
-  it('has no install script, and neither have its dependencies', () => {
+  it('K03 has no install script, and neither have its dependencies', () => {
     const manifests = [readManifest(join(PACKAGES, name)), ...dependencies.values()];
     const scripted = manifests.filter(({ scripts = {} }) =>
       ['preinstall', 'install', 'postinstall'].some((script) => script in scripts),

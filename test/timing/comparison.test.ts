@@ -91,17 +91,17 @@ const ways = [
 describe.each(ways)('the check of a signature $name', ({ batch, match, leaky }) => {
   const one = secrets.slice(0, 1);
 
-  it('takes equally long for a wrong first byte and a wrong last byte', async () => {
+  it('J03 takes equally long for a wrong first byte and a wrong last byte', async () => {
     const t = await smallest({ run: match(one), inputs: wrongAtEitherEnd, batch });
     expect(t).toBeLessThan(THRESHOLD);
   }, 240_000);
 
-  it('takes equally long if the first or the last of eight secrets matches', async () => {
+  it('J04 takes equally long if the first or the last of eight secrets matches', async () => {
     const t = await smallest({ run: match(secrets), inputs: ofEitherEnd, batch: 1 });
     expect(t).toBeLessThan(THRESHOLD);
   }, 240_000);
 
-  it('is detected by this test if it stops at the matching secret', async () => {
+  it('J04 is detected by this test if it stops at the matching secret', async () => {
     const t = await largest(
       { run: leaky(secrets), inputs: ofEitherEnd, batch: 1 },
       SAMPLES / 5,
@@ -116,7 +116,7 @@ describe('the timing test', () => {
   const [onNode] = ways as [(typeof ways)[0]];
 
   // WebCrypto’s promises hide such small differences, and so does a network.
-  it('detects a check whose comparison stops at the first difference', async () => {
+  it('J03 detects a check whose comparison stops at the first difference', async () => {
     const subject = {
       run: onNode.leaky(secrets.slice(0, 1)),
       inputs: wrongAtEitherEnd,
@@ -125,7 +125,7 @@ describe('the timing test', () => {
     expect(await largest(subject, SAMPLES, 3 * THRESHOLD)).toBeGreaterThan(3 * THRESHOLD);
   }, 240_000);
 
-  it('detects a bare comparison that stops at the first difference', async () => {
+  it('J03 detects a bare comparison that stops at the first difference', async () => {
     const subject = {
       run: (given: string) => Number(leakyEqual(given, expected)),
       inputs: wrongAtEitherEnd,

@@ -317,7 +317,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
   );
 
   it.each(ROUTES)(
-    '%s refuses a genuine body that Next has cut off, and credits nothing',
+    'F15 %s refuses a genuine body that Next has cut off, and credits nothing',
     async (_name, path) => {
       const reference = nextReference();
       const padded = {
@@ -339,7 +339,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
 
   // CVE-2025-29927: a request could claim that the proxy had run.
   it.each(ROUTES)(
-    '%s refuses a forged delivery that claims to have passed the proxy',
+    'F16 %s refuses a forged delivery that claims to have passed the proxy',
     async (_name, path) => {
       const reference = nextReference();
       const forged = signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference });
@@ -352,7 +352,7 @@ describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
     },
   );
 
-  it.each(ROUTES)('%s: refuses a body over our limit, 413', async (_name, path) => {
+  it.each(ROUTES)('F17 %s: refuses a body over our limit, 413', async (_name, path) => {
     const { headers } = genuine();
     const declared = {
       headers: { ...headers, 'content-length': BODY_LIMIT + 1 },

@@ -464,7 +464,7 @@ await app.listen(process.env.PORT ?? 8080);
       expect(await readFile(join(outside, target), 'utf8')).toBe('KEPT=1\n');
   });
 
-  it('writes no secret through a symbolic link to a tracked file', async () => {
+  it('O21 writes no secret through a symbolic link to a tracked file', async () => {
     const folder = await project({ dependencies: { koa: '3' } }, { '.env.example': 'KEPT=1\n' });
     await symlink('.env.example', join(folder, '.env'));
     const { code, stderr } = await inFolder(folder, ['--yes']);
@@ -505,7 +505,7 @@ await app.listen(process.env.PORT ?? 8080);
     await expect(stat(join(folder, 'ran'))).rejects.toThrow('ENOENT');
   });
 
-  it('writes nothing into a folder that is a symbolic link', async () => {
+  it('O21 writes nothing into a folder that is a symbolic link', async () => {
     const outside = newFolder();
     const folder = await project({ dependencies: { koa: '3' } });
     await symlink(outside, join(folder, 'src'));

@@ -341,7 +341,7 @@ describe('--module', () => {
     expect((await paylink(['reconcile', '--module', module], { cwd })).code).toBe(0);
   });
 
-  it('gets every variable of the .env that --dotenv names, and none of another .env', async () => {
+  it('O20 gets every variable of the .env that --dotenv names, and none of another .env', async () => {
     const cwd = newFolder();
     writeFileSync(join(cwd, '.env'), 'DATABASE_URL=postgres://shop\n');
     const content = `${REPORT} export const payments = { reconcile: async () => {

@@ -172,7 +172,7 @@ describe('paylink links create', () => {
     expect(stderr).not.toMatch(/--idempotency-key|[\u0080-\u009f\u202e]/);
   });
 
-  it('prints the idempotency key if it is unknown whether the link was created', async () => {
+  it('L01 prints the idempotency key if it is unknown whether the link was created', async () => {
     const url = await serve((req) => req.socket.destroy());
     const { code, stderr } = await create('--reference', 'a', '--amount', '1', '--base-url', url);
     expect(code).toBe(1);
@@ -240,7 +240,7 @@ describe('paylink payments get', () => {
     expect(result.stderr).toMatch(message);
   });
 
-  it('prints an unknown status without control characters', async () => {
+  it('L12 prints an unknown status without control characters', async () => {
     const payment = {
       reference: 'a',
       type: 'payment',

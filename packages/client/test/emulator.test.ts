@@ -156,7 +156,7 @@ describe('the client against the emulator', () => {
     '😀',
     ';=&',
     "'()*!~",
-  ])('encodes the reference %s once, and finds its payment', async (reference) => {
+  ])('L04 encodes the reference %s once, and finds its payment', async (reference) => {
     await client.createPaymentLink({ amount: 1, reference });
     expect(await client.getPayment(reference)).toMatchObject({ reference, status: 'pending' });
   });
@@ -167,7 +167,7 @@ describe('the path of a payment request', () => {
     .string({ unit: 'grapheme', minLength: 1 })
     .filter((text) => text.trim() !== '' && !text.includes('\0') && text !== '.' && text !== '..');
 
-  it('decodes to the same reference, for every reference', async () => {
+  it('L04 decodes to the same reference, for every reference', async () => {
     let asked = '';
     const fetch = (url: string): Promise<Response> => {
       asked = new URL(url).href;

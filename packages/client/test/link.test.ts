@@ -53,7 +53,7 @@ describe('createPaymentLink with an invalid link', () => {
       { ...free, amount: undefined, description: ' ' },
       'description',
     ],
-  ])('rejects before sending: %s', async (_, change, field) => {
+  ])('L09 rejects before sending: %s', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({
       name: 'PaylinkError',
@@ -72,7 +72,7 @@ describe('createPaymentLink with an invalid link', () => {
       { return_url: 'https://shop.example/\ud800' },
       'return_url',
     ],
-  ])('rejects with a typed error: %s', async (_, change, field) => {
+  ])('L05 rejects with a typed error: %s', async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({
       code: 'invalid_link',
@@ -236,12 +236,12 @@ describe('the Idempotency-Key', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('allows 255 characters of printable ASCII', async () => {
+  it('L14 allows 255 characters of printable ASCII', async () => {
     await create(fixed, { idempotencyKey: '~'.repeat(255) });
     expect(server.requests[0]!.headers['idempotency-key']).toBe('~'.repeat(255));
   });
 
-  it('rejects a second link with another amount, and resends the same link', async () => {
+  it('L13 rejects a second link with another amount, and resends the same link', async () => {
     await create(fixed, { idempotencyKey: 'order-1' });
     await create({ reference: 'order-1', amount: 15_000 }, { idempotencyKey: 'order-1' });
     const error = await failure(
@@ -272,7 +272,7 @@ describe('the Idempotency-Key', () => {
     }
   });
 
-  it('rejects another link at the same moment', async () => {
+  it('L13 rejects another link at the same moment', async () => {
     const links = [1, 2, 3, 4].map((amount) =>
       create({ ...fixed, amount }, { idempotencyKey: 'order-1' }),
     );
@@ -281,7 +281,7 @@ describe('the Idempotency-Key', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('protects the 10,000 most recently used keys', async () => {
+  it('L13 protects the 10,000 most recently used keys', async () => {
     const { SentKeys } = await import('../src/idempotency-key.js');
     const keys = new SentKeys();
     for (let index = 0; index < 10_000; index++) await keys.remember(`key-${index}`, 'a');

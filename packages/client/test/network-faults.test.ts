@@ -136,7 +136,7 @@ async function persist(
   }
 }
 
-it('creates each link exactly once through 100 random network faults', async () => {
+it('L01 creates each link exactly once through 100 random network faults', async () => {
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`network faults: SEED=${seed}`);
   // A key that comes again gives the same link; without one, the second link would be refused or be

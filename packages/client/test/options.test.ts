@@ -55,11 +55,11 @@ describe('createClient', () => {
     'ftp://service.example/api',
     'javascript:alert(1)',
     'file:///etc/passwd',
-  ])('rejects %s, which would send the API key unencrypted', (baseUrl) => {
+  ])('L08 rejects %s, which would send the API key unencrypted', (baseUrl) => {
     expect(configurationFault(() => createClient({ ...good, baseUrl })).option).toBe('baseUrl');
   });
 
-  it('allows http only to hosts in allowHttp, and never in production', () => {
+  it('L08 allows http only to hosts in allowHttp, and never in production', () => {
     const make = (baseUrl: string, allowHttp?: readonly string[]) => () =>
       createClient({ ...good, baseUrl, allowHttp });
     const emulator = 'http://emulator:4010/api';

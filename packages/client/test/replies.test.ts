@@ -162,7 +162,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('throws if a custom fetch followed it, or hides its target', async () => {
+  it('L07 throws if a custom fetch followed it, or hides its target', async () => {
     await start(hang);
     for (const odd of [{ redirected: true }, { type: 'opaqueredirect', status: 0 }]) {
       const response = Object.defineProperties(
@@ -189,7 +189,7 @@ describe('a bad reply', () => {
     ['an array', '[]'],
     ['null', 'null'],
     ['a text', '"order-1"'],
-  ])('throws a typed error: %s', async (_, body) => {
+  ])('L10 throws a typed error: %s', async (_, body) => {
     await start((socket, request) =>
       answer(request.line.startsWith('GET') ? 200 : 201, body)(socket, request),
     );
@@ -201,7 +201,7 @@ describe('a bad reply', () => {
     });
   });
 
-  it('throws a typed error: bytes that are not UTF-8', async () => {
+  it('L10 throws a typed error: bytes that are not UTF-8', async () => {
     await start((socket, request) => {
       // A payment that is whole but for one byte of a field that is not read.
       const body = Buffer.from(JSON.stringify({ ...payment(request), note: '~' }));
@@ -213,7 +213,7 @@ describe('a bad reply', () => {
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
   });
 
-  it('stops at 1 MiB, with a Content-Length, without one, and compressed', async () => {
+  it('L10 stops at 1 MiB, with a Content-Length, without one, and compressed', async () => {
     const large = JSON.stringify({ filler: 'x'.repeat(10_000_000) });
     const packed = gzipSync(large);
     for (const behaviour of [
@@ -272,7 +272,7 @@ describe('a bad reply', () => {
     await start(hang);
   });
 
-  it('releases an endless reply as soon as it is too large', async () => {
+  it('L10 releases an endless reply as soon as it is too large', async () => {
     let written = 0;
     let close: () => void;
     const closed = new Promise<void>((resolve) => (close = resolve));
@@ -290,7 +290,7 @@ describe('a bad reply', () => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  it('throws a typed error if the connection cuts it off', async () => {
+  it('L10 throws a typed error if the connection cuts it off', async () => {
     await start((socket) => socket.end(`${head(200, { 'Content-Length': '500' })}{"reference":`));
     expect(await get()).toMatchObject({ code: 'network_error' });
   });
@@ -302,12 +302,12 @@ describe('a bad reply', () => {
       'within its body',
       (socket) => void socket.write(`${head(200, { 'Content-Length': '500' })}{"reference":`),
     ],
-  ])('times out if it hangs %s', async (_, behaviour) => {
+  ])('L10 times out if it hangs %s', async (_, behaviour) => {
     await start(behaviour, { timeout: 300 });
     expect(await get()).toMatchObject({ code: 'timeout' });
   });
 
-  it('tells the idempotency key of the creation if it hangs', async () => {
+  it('L10 tells the idempotency key of the creation if it hangs', async () => {
     await start(hang, { timeout: 300 });
     expect(await create()).toMatchObject({ code: 'timeout', idempotencyKey: 'key-1' });
   });
@@ -397,7 +397,7 @@ describe('a reply that does not match the request', () => {
     ['a URL that is a path', { url: '/link/t' }],
     ['a URL of this machine that is no page', { url: 'ftp://127.0.0.1/link/t' }],
     ['a URL that only looks like this machine', { url: 'http://127.0.0.1.evil.example/link/t' }],
-  ])('rejects a link: %s', async (_, change) => {
+  ])('L11 rejects a link: %s', async (_, change) => {
     await start(answer(201, changed(change)));
     expect(await create()).toMatchObject({
       code: 'response_mismatch',
@@ -430,7 +430,7 @@ describe('a reply that does not match the request', () => {
     await expect(client.createPaymentLink(free)).resolves.toMatchObject({ amount: 700 });
   });
 
-  it('accepts a page on this machine only from a service on this machine', async () => {
+  it('L11 accepts a page on this machine only from a service on this machine', async () => {
     await start(answer(201, changed({ url: 'http://127.0.0.1:4000/link/t' })));
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({
       url: 'http://127.0.0.1:4000/link/t',
@@ -446,7 +446,7 @@ describe('a reply that does not match the request', () => {
   it.each([
     ['another reference', { reference: 'order-2' }],
     ['a record of another kind', { type: 'refund' }],
-  ])('rejects a payment: %s', async (_, change) => {
+  ])('L11 rejects a payment: %s', async (_, change) => {
     await start(answer(200, changed(change)));
     expect(await get()).toMatchObject({ code: 'response_mismatch', status: 200 });
   });

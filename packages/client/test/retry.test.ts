@@ -60,7 +60,7 @@ describe('a retry', () => {
     ['429', answer(429, {})],
     ['500', answer(500, {})],
     ['503 that is cut off', (socket) => socket.end(`${head(503, { 'Content-Length': '500' })}{`)],
-  ])('sends the same Idempotency-Key and the same bytes after %s', async (_, fault) => {
+  ])('L01 sends the same Idempotency-Key and the same bytes after %s', async (_, fault) => {
     await start([fault, fault, created], { timeout: 500 });
     await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ reference: 'order-1' });
     expect(server.requests).toHaveLength(3);
@@ -98,7 +98,7 @@ describe('a retry', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('happens three times at most, or as often as configured', async () => {
+  it('L15 happens three times at most, or as often as configured', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     await start([answer(503, { attempt: 'last' })]);
     const error = (await failure(client.getPayment('order-1'))) as PaylinkError;
@@ -120,7 +120,7 @@ describe('a creation whose first try got no answer', () => {
   it.each<[string, Behaviour]>([
     ['refused for an hour', answer(429, {}, { 'Retry-After': '3600' })],
     ['refused because of what the first has made', answer(422, {})],
-  ])('reports that the link may exist if its last try was %s', async (_, refusal) => {
+  ])('L01 reports that the link may exist if its last try was %s', async (_, refusal) => {
     await start([hang, refusal], { timeout: 2_000 });
     const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
     expect(error).toMatchObject({
@@ -152,7 +152,7 @@ describe('an error of a creation', () => {
     ['the last status of a refusal', answer(499, {}), undefined],
     ['a conflict', answer(409, {}), undefined],
     ['a refusal by the rate limit', answer(429, {}), undefined],
-  ])('reports after %s whether the link may exist', async (_, behaviour, mayHaveCreated) => {
+  ])('L01 reports after %s whether the link may exist', async (_, behaviour, mayHaveCreated) => {
     await start([behaviour], { retries: 0 });
     const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
     expect(error.mayHaveCreated).toBe(mayHaveCreated);
@@ -208,7 +208,7 @@ describe('the wait before a retry', () => {
     return tries;
   }
 
-  it('uses full jitter, from 0 to a bound that doubles', async () => {
+  it('L15 uses full jitter, from 0 to a bound that doubles', async () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('service_error', 'x');
     expect(await triesOf(error, { random: 0 })).toEqual([0, 0, 0, 0]);
@@ -218,7 +218,7 @@ describe('the wait before a retry', () => {
     expect(await triesOf(error, { random: 1 })).toEqual([0, 250, 750, 1750]);
   });
 
-  it('lasts at least as long as the service asks for', async () => {
+  it('L15 lasts at least as long as the service asks for', async () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
     expect(await triesOf(error, { random: 0 })).toEqual([0, 3_000, 6_000, 9_000]);
@@ -226,7 +226,7 @@ describe('the wait before a retry', () => {
     expect(await triesOf(error, { random: 1 })).toEqual([0, 3_250, 6_750, 10_750]);
   });
 
-  it('does not start if it would pass the deadline', async () => {
+  it('L15 does not start if it would pass the deadline', async () => {
     server = await startRawServer(hang);
     const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
     expect(await triesOf(error, { random: 0, deadline: 6_500 })).toEqual([0, 3_000, 6_000]);
@@ -234,7 +234,7 @@ describe('the wait before a retry', () => {
     expect(await triesOf(error, { random: 0, deadline: 6_000 })).toEqual([0, 3_000]);
   });
 
-  it('follows Retry-After on the wire', async () => {
+  it('L15 follows Retry-After on the wire', async () => {
     await start([answer(429, {}, { 'Retry-After': '1' }), read]);
     const started = performance.now();
     await client.getPayment('order-1');
@@ -242,7 +242,7 @@ describe('the wait before a retry', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('does not start for a Retry-After of an hour: the caller gets the error at once, with the delay', async () => {
+  it('L15 does not start for a Retry-After of an hour: the caller gets the error at once, with the delay', async () => {
     await start([answer(429, {}, { 'Retry-After': '3600' }), read]);
     expect(await failure(client.getPayment('order-1'))).toMatchObject({
       code: 'rate_limited',
@@ -275,7 +275,7 @@ describe('the wait before a retry', () => {
 });
 
 describe('the deadline', () => {
-  it('ends the whole call, even if tries are left', async () => {
+  it('L15 ends the whole call, even if tries are left', async () => {
     await start([hang], { timeout: 400, deadline: 600 });
     const started = performance.now();
     expect(await failure(client.getPayment('order-1'))).toMatchObject({ code: 'timeout' });
@@ -283,7 +283,7 @@ describe('the deadline', () => {
     expect(server.requests.length).toBeLessThan(3);
   });
 
-  it('leaves the last try only the remaining time', async () => {
+  it('L15 leaves the last try only the remaining time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     vi.spyOn(Math, 'random').mockReturnValue(0);
     server = { close: () => Promise.resolve() } as RawServer;
@@ -364,7 +364,7 @@ describe('an abortion by the caller', () => {
       (socket) => void socket.write(`${head(400, { 'Content-Length': '500' })}{"error":`),
     ],
     ['while it waits for a retry', answer(503, {}, { 'Retry-After': '15' })],
-  ])('ends the call at once %s, and tells the key', async (_, behaviour) => {
+  ])('L10 ends the call at once %s, and tells the key', async (_, behaviour) => {
     const controller = new AbortController();
     let closed: Promise<void> | undefined;
     await start([

@@ -9,7 +9,7 @@ const manifest = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ) as Record<string, unknown>;
 
-it('depends on core alone', () => {
+it('K02 depends on core alone', () => {
   expect(manifest['dependencies']).toEqual({ '@paylink/core': 'workspace:^' });
   expect(manifest).not.toHaveProperty('peerDependencies');
 });
@@ -25,7 +25,7 @@ it.each(sources)(
   },
 );
 
-it('replaces its entry with a file that throws in browsers and apps only', () => {
+it('B18 replaces its entry with a file that throws in browsers and apps only', () => {
   const { import: esm } = (
     manifest['exports'] as Record<string, Record<string, Record<string, string>>>
   )['.']!;

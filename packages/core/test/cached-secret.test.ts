@@ -28,7 +28,7 @@ function caching(first: () => unknown, ttl = 60_000) {
 }
 
 describe('cachedSecret', () => {
-  it('asks a slow function once per merchant under 400 requests at once', async () => {
+  it('N17 asks a slow function once per merchant under 400 requests at once', async () => {
     const answers: (() => void)[] = [];
     const load = vi.fn(
       ({ id }: Host) =>

@@ -226,7 +226,7 @@ describe('diagnose', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('needs no extra time for 60,000 equal characters', async () => {
+  it('J06 needs no extra time for 60,000 equal characters', async () => {
     for (const [character, other] of [
       [' ', 'x'],
       ['0', ' '],

@@ -50,7 +50,7 @@ describe('HMAC-SHA256', () => {
     expect(await findMatch(keys, body, byHand(randomBytes(20), body))).toBe(-1);
   });
 
-  it('copies the key, so that later changes of its bytes change nothing', async () => {
+  it('B10 copies the key, so that later changes of its bytes change nothing', async () => {
     const secret = randomBytes(32);
     const before = new Uint8Array(secret);
     const key = new HmacKey(secret);
@@ -58,7 +58,7 @@ describe('HMAC-SHA256', () => {
     expect(await sign(key, new Uint8Array(5))).toBe(byHand(before, new Uint8Array(5)));
   });
 
-  it('shows neither key nor pads to inspect or JSON', () => {
+  it('B17 shows neither key nor pads to inspect or JSON', () => {
     const secret = Buffer.from('an-inspectable-secret');
     const key = new HmacKey(secret);
     const pads = [0x36, 0x5c].map((pad) =>
@@ -72,7 +72,7 @@ describe('HMAC-SHA256', () => {
 });
 
 describe('a key of WebCrypto', () => {
-  it('imports a WebCrypto key once, at its first use, and never exports it', async () => {
+  it('B17 imports a WebCrypto key once, at its first use, and never exports it', async () => {
     const importKey = vi.spyOn(crypto.subtle, 'importKey');
     const key = new WebKey(Buffer.from('a-secret-of-the-portal'));
     expect(importKey).not.toHaveBeenCalled();
@@ -85,7 +85,7 @@ describe('a key of WebCrypto', () => {
   });
 });
 
-it('throws in a browser, and names the fix', async () => {
+it('B18 throws in a browser, and names the fix', async () => {
   const message = /loaded in a browser.*import this package from server code only.*jsdom/;
   await expect(import('../src/hmac.browser.js')).rejects.toThrow(message);
 });

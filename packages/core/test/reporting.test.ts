@@ -65,7 +65,7 @@ describe('the log of a failed delivery', () => {
     );
   });
 
-  it('quotes only the name of an error of the secret function, because the error can quote the secret', async () => {
+  it('B15 quotes only the name of an error of the secret function, because the error can quote the secret', async () => {
     const log = createLog();
     const provide = () => Promise.reject(new RangeError(`vault refused ${secret}`));
     await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
@@ -187,7 +187,7 @@ describe('observe', () => {
     return outcomes;
   };
 
-  it('gets each delivery once, with labels from fixed sets', async () => {
+  it('J13 gets each delivery once, with labels from fixed sets', async () => {
     const left = new WebhookError('incomplete_body', { status: 499 });
     const outcomes = await observing(
       [

@@ -77,7 +77,7 @@ const faults: readonly Fault[] = [
 
 const texts = faults.flatMap(([, value]) => (typeof value === 'string' ? [value] : []));
 
-describe('an invalid secret', () => {
+describe('B03 B06 an invalid secret', () => {
   it.each(texts.filter((text) => !/\p{Surrogate}/u.test(text)))(
     'is refused as bytes too: %j (P15)',
     (text) => {
@@ -137,7 +137,7 @@ describe('an invalid secret', () => {
 });
 
 describe('a valid secret', () => {
-  it('may be short, which a warning says once in production', async () => {
+  it('B08 may be short, which a warning says once in production', async () => {
     const log = createLog();
     createVerifier({ secret: 'short', logger: log });
     expect(log.lines()).toEqual([]);
@@ -152,7 +152,7 @@ describe('a valid secret', () => {
     ).resolves.toBeUndefined();
   });
 
-  it('may be the one of @paylink/testing, but not in production', () => {
+  it('K04 may be the one of @paylink/testing, but not in production', () => {
     createVerifier({ secret: TEST_SECRET });
     vi.stubEnv('NODE_ENV', 'production');
     for (const value of [TEST_SECRET, Buffer.from(TEST_SECRET), 'the-secret-of-your-tests']) {
@@ -180,7 +180,7 @@ describe('a valid secret', () => {
     await expect(verify(value, value)).resolves.toMatchObject({ reference: 'order-42' });
   });
 
-  it('accepts one secret as text, Buffer and Uint8Array: a text stands for its UTF-8 bytes', async () => {
+  it('B09 accepts one secret as text, Buffer and Uint8Array: a text stands for its UTF-8 bytes', async () => {
     const text = 'clé-secrète-🔑-du-portail';
     for (const form of [text, Buffer.from(text), new TextEncoder().encode(text)]) {
       await expect(verify(form, text)).resolves.toMatchObject({ reference: 'order-42' });
@@ -189,7 +189,7 @@ describe('a valid secret', () => {
     await expect(verify(bytes, bytes)).resolves.toMatchObject({ secretIndex: 0 });
   });
 
-  it('copies the secret, so that later changes of the Buffer or the list change nothing', async () => {
+  it('B10 copies the secret, so that later changes of the Buffer or the list change nothing', async () => {
     const bytes = Buffer.from(secret);
     const list: Uint8Array[] = [bytes];
     const verifier = createVerifier({ secret: list });
@@ -201,7 +201,7 @@ describe('a valid secret', () => {
     });
   });
 
-  it('may be a list, of which the event says the index that matched', async () => {
+  it('B14 B12 may be a list, of which the event says the index that matched', async () => {
     await expect(verify(['new-secret-new-secret', secret])).resolves.toMatchObject({
       secretIndex: 1,
     });
@@ -215,7 +215,7 @@ describe('a valid secret', () => {
     }
   });
 
-  it('keeps the secret out of everything that can be inspected', () => {
+  it('B17 keeps the secret out of everything that can be inspected', () => {
     const bytes = Buffer.from('bytes-of-the-secret-bytes');
     for (const object of [
       createVerifier({ secret }),
@@ -228,7 +228,7 @@ describe('a valid secret', () => {
     }
   });
 
-  it('tells no environment: staging and production with one secret are the same', async () => {
+  it('B16 tells no environment: staging and production with one secret are the same', async () => {
     await expect(verify(secret)).resolves.toMatchObject({ type: 'payment.succeeded' });
   });
 });
@@ -283,14 +283,14 @@ describe('a secret function', () => {
     ['returns an empty list', () => ({ secret: [], tenant }), 'secret must be a list of 1 to 8 secrets'],
     ['returns a placeholder', () => ({ secret: 'undefined', tenant }), 'secret is a placeholder'],
     ['returns a misspelt name', () => ({ secret, tenant, tenent: 1 }), 'tenent is an unknown option'],
-  ])('that %s is 503, and never no secret', async (_what, provide, problem) => {
+  ])('B15 that %s is 503, and never no secret', async (_what, provide, problem) => {
     const error: unknown = await verify(provide as never).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'secret_unavailable', status: 503 });
     const message = expect.stringContaining(problem) as string;
     expect((error as Error).cause).toMatchObject({ message });
   });
 
-  it('answers 503 after 5 seconds if it hangs', async () => {
+  it('B15 answers 503 after 5 seconds if it hangs', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const settled = vi.fn();
     const verified = verify(() => new Promise<never>(() => undefined)).finally(settled);
@@ -301,7 +301,7 @@ describe('a secret function', () => {
     await refused;
   });
 
-  it('warns once about a short secret, for any number of requests', async () => {
+  it('N16 warns once about a short secret, for any number of requests', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     const logger = createLog();
     const provide = () => ({ secret: ['short', 'other'], tenant });

@@ -12,12 +12,12 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 const code = (text: string): string => text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
 
 describe('the sources of core', () => {
-  it.each(sources)('call no function that is faulty in a supported Node: %s', (_, text) => {
+  it.each(sources)('K06 J05 call no function that is faulty in a supported Node: %s', (_, text) => {
     // CVE-2026-21713 and CVE-2026-21710.
     expect(code(text)).not.toMatch(/subtle\s*\.\s*verify|headersDistinct/);
   });
 
-  it.each(sources)('import only each other, and node:crypto in one file: %s', (name, text) => {
+  it.each(sources)('K02 import only each other, and node:crypto in one file: %s', (name, text) => {
     const imports = Array.from(text.matchAll(/(?:from|import\() *'([^']+)'/g), ([, path]) => path!);
     const foreign = imports.filter(
       (path) => !/^(\.\.?\/[a-z./-]+\.js|#hmac|#diagnose)$/.test(path),
@@ -27,7 +27,7 @@ describe('the sources of core', () => {
 });
 
 describe('the expressions that a stranger’s text is held against', () => {
-  it('take negligible time for 16 kB of any character', async () => {
+  it('J06 take negligible time for 16 kB of any character', async () => {
     // Elsewhere a signature that does not match is explained, which takes its time.
     vi.stubEnv('NODE_ENV', 'production');
     const { createReceiver } = await import('../src/index.js');

@@ -63,7 +63,7 @@ const hasOpenssl = ((): boolean => {
 if (!hasOpenssl) console.warn('skipped: no openssl on this machine');
 
 describe.skipIf(!hasOpenssl && process.env['CI'] === undefined)('openssl', () => {
-  it('signs 1,000 bodies that pass, and fail with one bit flipped', async () => {
+  it('M05 signs 1,000 bodies that pass, and fail with one bit flipped', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'paylink-openssl-'));
     try {
       for (let group = 0; group < 10; group++) {

@@ -196,7 +196,7 @@ describe('the raw body', () => {
     ['a DataView', new DataView(new Uint8Array(rawBody).buffer)],
     ['a Uint16Array', new Uint16Array(12)],
     ['an object that claims to be bytes', { [Symbol.toStringTag]: 'Uint8Array', length: 3 }],
-  ])('must be bytes: %s is rejected and never serialised', async (_, value) => {
+  ])('K05 must be bytes: %s is rejected and never serialised', async (_, value) => {
     await expect(verifier.verify(value as never, headers)).rejects.toMatchObject({
       code: 'body_consumed',
       message: expect.stringContaining('must be a Uint8Array') as string,

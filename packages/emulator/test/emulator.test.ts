@@ -235,7 +235,7 @@ describe('startEmulator (M01, M03)', () => {
     expect(emulator.deliveries()[0]!.attempts[0]!.error).not.toContain('loopback');
   });
 
-  it('hides both secrets if the emulator is logged or serialised', async () => {
+  it('B17 hides both secrets if the emulator is logged or serialised', async () => {
     const emulator = await start();
     for (const text of [
       inspect(emulator, { showHidden: true, depth: 9 }),

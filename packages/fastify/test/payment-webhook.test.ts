@@ -83,7 +83,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(credited).toEqual(['order-42']);
   });
 
-  it('leaves sibling routes their parsers, in any order of registration', async () => {
+  it('F07 leaves sibling routes their parsers, in any order of registration', async () => {
     const app = create();
     app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => {
       done(null, body);
@@ -113,7 +113,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     }
   });
 
-  it('works inside fastify-plugin, and then takes the parsers from its siblings', async () => {
+  it('F09 works inside fastify-plugin, and then takes the parsers from its siblings', async () => {
     const app = create();
     const handler = vi.fn();
     await app.register(
@@ -274,7 +274,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('shows no `request.body` to hooks, and works if they copy and log it', async () => {
+  it('O14 shows no `request.body` to hooks, and works if they copy and log it', async () => {
     const bodies: unknown[] = [];
     const app = create();
     const look = (request: { readonly body: unknown }): void => {
@@ -328,7 +328,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     );
   });
 
-  it('throws when called, and not when Fastify loads it', () => {
+  it('B01 throws when called, and not when Fastify loads it', () => {
     expect(() => paymentWebhook({ url, secret: undefined }, nothing)).toThrow(/^secret is missing/);
     expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow(
       /^handlers must be a map/,

@@ -101,7 +101,7 @@ describe('paymentWebhook', () => {
     expect((await handle(delivery.toRequest(url))).status).toBe(503);
   });
 
-  it('takes a request of a host without a signal, without streams or without `bodyUsed`', async () => {
+  it('N20 takes a request of a host without a signal, without streams or without `bodyUsed`', async () => {
     const credited: string[] = [];
     const handle = paymentWebhook(
       { secret, bodyLimit: 1_000 },
@@ -173,7 +173,7 @@ describe('paymentWebhook', () => {
     ).toBe(true);
   });
 
-  it('reads no more than the limit of a body without an end, and calls no method without a limit', async () => {
+  it('F17 reads no more than the limit of a body without an end, and calls no method without a limit', async () => {
     const unbounded = ['arrayBuffer', 'text', 'json', 'blob', 'formData'] as const;
     const spies = unbounded.map((method) => vi.spyOn(Request.prototype, method));
     let pulled = 0;
@@ -192,7 +192,7 @@ describe('paymentWebhook', () => {
     for (const spy of spies) expect(spy).not.toHaveBeenCalled();
   });
 
-  it('cancels a body that it refused by the headers, without reading it', async () => {
+  it('F17 cancels a body that it refused by the headers, without reading it', async () => {
     const pull = vi.fn();
     const cancel = vi.fn();
     const handle = paymentWebhook({ secret }, nothing);
@@ -356,7 +356,7 @@ describe('paymentWebhook', () => {
     ]);
   });
 
-  it('throws at startup, and not at the first request', () => {
+  it('B01 throws at startup, and not at the first request', () => {
     expect(() => paymentWebhook({ secret: undefined }, nothing)).toThrow(/^secret is missing/);
     for (const handlers of [undefined, null, 'a text', 1]) {
       expect(() => paymentWebhook({ secret }, handlers as never)).toThrow(

@@ -98,7 +98,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('refuses if other middleware ran first and read the request, in place of its answer', async () => {
+  it('F11 refuses if other middleware ran first and read the request, in place of its answer', async () => {
     const handler = vi.fn();
     const webhook = paymentWebhook({ secret }, handler);
     const url = await serve(
@@ -118,7 +118,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('replies in place of a status and a body that were set before', async () => {
+  it('F11 replies in place of a status and a body that were set before', async () => {
     const url = await serve(
       new App(),
       async (ctx, next) => {
@@ -132,7 +132,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(await answerTo(forged.send(url))).toEqual([401, '{"error":"invalid_signature"}']);
   });
 
-  it('sends one response if an error is thrown downstream or after the webhook', async () => {
+  it('F12 sends one response if an error is thrown downstream or after the webhook', async () => {
     const seen: unknown[] = [];
     const app = new App();
     app.on('error', (error) => seen.push(error));

@@ -7,7 +7,7 @@ const secret = TEST_SECRET;
 const { rawBody, headers } = signedDelivery({ secret });
 const event = { httpMethod: 'POST', headers, body: rawBody.toString(), isBase64Encoded: false };
 
-it('verifies no text of an event, even if a function calls the verifier', async () => {
+it('K05 verifies no text of an event, even if a function calls the verifier', async () => {
   const text = event.body as unknown as Uint8Array;
   const verifying = createVerifier({ secret }).verify(text, event.headers);
   await expect(verifying).rejects.toMatchObject({ code: 'body_consumed' });

@@ -83,7 +83,7 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('takes the bytes of a body in base64', async () => {
+  it('F19 takes the bytes of a body in base64', async () => {
     const { handler, receive } = receiving();
     const delivery = signedDelivery({ reference: 'order-✓' });
     expect((await receive(requestOf(delivery, { base64: true }))).statusCode).toBe(200);
@@ -94,7 +94,7 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     expect(Buffer.from(given.rawBody).equals(delivery.rawBody)).toBe(true);
   });
 
-  it('refuses a signature over the base64 text', async () => {
+  it('F19 refuses a signature over the base64 text', async () => {
     const { receive } = receiving();
     const { rawBody } = signedDelivery();
     const { headers } = signedDelivery({ rawBody: rawBody.toString('base64') });
@@ -103,7 +103,7 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     ).toBe(401);
   });
 
-  it('proves a binary body by its bytes in base64, and refuses text that a gateway made of it', async () => {
+  it('F19 proves a binary body by its bytes in base64, and refuses text that a gateway made of it', async () => {
     const { receive } = receiving();
     const binary = signedDelivery({ rawBody: Buffer.from([0xff, 0xfe, 0x00, 0x80]) });
     const kept = await receive(requestOf(binary, { base64: true }));

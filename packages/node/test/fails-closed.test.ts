@@ -6,7 +6,7 @@ import { createVerifier } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { expect, it, onTestFinished } from 'vitest';
 
-it('verifies no text that a listener made of the body, even if the listener calls the verifier', async () => {
+it('K05 verifies no text that a listener made of the body, even if the listener calls the verifier', async () => {
   const verifier = createVerifier({ secret: TEST_SECRET });
   const server = createServer((req, res) => {
     void text(req).then(async (body) => {

@@ -143,7 +143,7 @@ describe('a diagnosis', () => {
     vi.doUnmock('#diagnose');
   });
 
-  it('does not exist in production', () => {
+  it('J12 does not exist in production', () => {
     vi.stubEnv('NODE_ENV', 'production');
     expect(createExplainer(createLog())).toBeUndefined();
   });
