@@ -5,10 +5,7 @@ import { withinBounds } from './time-limit.js';
 import { validateBound, validateOptions } from './validate-options.js';
 
 export interface CachedSecretOptions<Host> {
-  /**
-   * Returns the merchant's cache key, for example the id in the path. Requests with one key share
-   * an answer: give no two merchants the same key, and do not let a sender invent keys without end.
-   */
+  /** Returns the merchant's cache key, such as the id in the path. No two merchants share a key. */
   readonly key: (context: Host) => string;
   /** Milliseconds for which requests share an answer, so a replaced secret stays in use. */
   readonly ttl: number;

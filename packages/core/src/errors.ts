@@ -21,10 +21,8 @@ export interface WebhookErrorOptions {
 }
 
 /**
- * The reason for refusing a delivery. Branch on `code`, which is stable. The message is for people.
- *
- * Your handler may throw a WebhookError to choose the reply's code and status: `throw new
- * WebhookError('unknown_order', { status: 503 })`.
+ * The reason for refusing a delivery. Branch on `code`, which is stable. A handler may throw one to
+ * choose the reply: `throw new WebhookError('unknown_order', { status: 503 })`.
  *
  * @throws ConfigurationError if the code is not 1 to 64 of `a-z`, `0-9` and `_`, the status is not
  *   400 to 599, or `retryAfter` is not a number of 0 or more. An error with status 2xx would

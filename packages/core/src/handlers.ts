@@ -44,7 +44,6 @@ export type Handlers<Events extends EventSchemas, Host> =
 type Settled<T> = [T][T extends unknown ? 0 : never];
 
 type AnyHandler = Handler<WebhookEvent, object>;
-
 type Kinds = ReadonlyMap<string, StandardSchema | undefined>;
 
 /**
@@ -94,8 +93,8 @@ function requireSuccess(returned: unknown): void {
 }
 
 /**
- * The context of one call of a handler. All contexts share the getter of `signal`: an object with a
- * getter of its own costs 10 % of a request on node:http, and so does a signal that nobody reads.
+ * All contexts share the getter of `signal`: an object with a getter of its own costs 10 % of a
+ * request on node:http, and so does a signal that nobody reads.
  */
 class DeliveryContext {
   #controller: AbortController | undefined = undefined;

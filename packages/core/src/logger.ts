@@ -65,8 +65,7 @@ export interface LogSubject {
 }
 
 /**
- * Formats the log line of a failure: status, code, order, message, cause, and the address of the
- * code's explanation. A code of the merchant's own has no such address. Never throws.
+ * Formats the log line of a failure. Never throws.
  *
  * @param thrown its message must not contain a secret, a signature, a key or a body. A value that
  *   is not a WebhookError counts as 500 `handler_failed`
@@ -93,9 +92,9 @@ function named(subject: LogSubject | undefined): string {
   return subject.source === undefined ? `${order}: ` : `${subject.source} of ${order}: `;
 }
 
+// A reference can be as long as the body.
 const LONGEST_REFERENCE = 200;
 
-/** A reference can be as long as the body. */
 export function cutReference(reference: string): string {
   return reference.slice(0, LONGEST_REFERENCE);
 }

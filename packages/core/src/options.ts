@@ -27,7 +27,8 @@ export interface VerifierOptions<Events extends EventSchemas, Host> {
   readonly logger?: Logger | undefined;
 }
 
-interface ReadingOptions<Events extends EventSchemas, Host> extends VerifierOptions<Events, Host> {
+/** Shared by receivers and gates, which read the body. */
+interface Reading<Events extends EventSchemas, Host> extends VerifierOptions<Events, Host> {
   /** Maximum body size in bytes. Default: 65,536. */
   readonly bodyLimit?: number | undefined;
   /** Milliseconds for the whole body to arrive. Default: 10,000. */
@@ -36,10 +37,7 @@ interface ReadingOptions<Events extends EventSchemas, Host> extends VerifierOpti
   readonly observe?: ObserveHook | undefined;
 }
 
-export interface ReceiverOptions<Events extends EventSchemas, Host> extends ReadingOptions<
-  Events,
-  Host
-> {
+export interface ReceiverOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
   /** Milliseconds for the handler. `signal` then aborts, and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
   /** Gets every error of a handler, for an error tracker. Errors of the hook have no effect. */
@@ -49,10 +47,7 @@ export interface ReceiverOptions<Events extends EventSchemas, Host> extends Read
 export type ErrorHook<Host> = (error: unknown, host: Host) => unknown;
 
 /** The options of a gate: the gate verifies, and the merchant's own code answers. */
-export interface GateOptions<Events extends EventSchemas, Host> extends ReadingOptions<
-  Events,
-  Host
-> {
+export interface GateOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
   /** `'pass'` also passes signed events of other kinds. By default, the gate acknowledges them. */
   readonly unrecognized?: 'pass' | undefined;
 }

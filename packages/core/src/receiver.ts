@@ -12,10 +12,7 @@ import type { EventSchemas, NoEvents } from './schema.js';
 import { checkHeaders, parseSigned, proveBody, requireRawBody, toEvent } from './verify.js';
 
 export interface Receiver<Host> {
-  /**
-   * Verifies one delivery, runs the handler and resolves with the reply to write. Never rejects.
-   * Adds the fields of `host` to the handler's context.
-   */
+  /** Resolves with the reply to write. Never rejects. `host` joins the handler's context. */
   receive(delivery: Delivery, host: Host): Promise<Reply>;
 }
 
@@ -28,11 +25,7 @@ export type Admission =
   | { readonly event: WebhookEvent; readonly reply?: never }
   | { readonly reply: Reply; readonly event?: never };
 
-/**
- * Makes the receiver of an adapter.
- *
- * @throws ConfigurationError that names the option or the handler, and the fault
- */
+/** @throws ConfigurationError that names the option or the handler, and the fault */
 export function createReceiver<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,
@@ -61,11 +54,7 @@ export function createReceiver<
   };
 }
 
-/**
- * Makes the gate of an adapter.
- *
- * @throws ConfigurationError that names the option and the fault
- */
+/** @throws ConfigurationError that names the option and the fault */
 export function createGate<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,

@@ -30,12 +30,10 @@ interface Hooks {
   readonly logger: Logger;
 }
 
-/** Facts of a delivery whose signature matched. The body and its header can still be refused. */
+/** Facts of a delivery whose signature matched. */
 interface Proven {
   readonly secretIndex: number;
-  /** The kind in the header. */
   readonly kind?: string;
-  /** The configured kind, or `unrecognized`. */
   readonly type?: string;
   readonly reference?: string;
 }

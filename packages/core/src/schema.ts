@@ -15,7 +15,7 @@ type SchemaResult<Output> =
 /** More event kinds, each with its payload's schema. */
 export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 
-/** More event kinds, each with its payload or a schema. TypeScript infers payloads from schemas. */
+/** More event kinds, each with its payload or a schema. */
 export type EventTypes = Readonly<Record<string, unknown>>;
 
 /**

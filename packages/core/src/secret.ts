@@ -22,9 +22,8 @@ export interface TenantSecret {
 }
 
 /**
- * Returns the secret of one delivery together with its merchant, so that the two always belong
- * together. If the function fails, takes over 5 seconds or returns an invalid secret, the reply is
- * 503 `secret_unavailable`.
+ * Returns the secret of one delivery together with its merchant. If the function fails, takes over
+ * 5 seconds or returns an invalid secret, the reply is 503 `secret_unavailable`.
  */
 export type SecretProvider<Host = unknown> = (host: Host) => TenantSecret | Promise<TenantSecret>;
 
@@ -40,12 +39,14 @@ export interface Keys {
 // Gives the keys at once if the secret is fixed.
 export type Keyring = (host: unknown) => Keys | Promise<Keys>;
 
+type Warn = (message: string) => void;
+
 const PROVIDER_TIMEOUT = 5_000;
 
 /** Validates and copies the secret at startup, or the function's answer for each delivery. */
 export function createKeyring(option: SecretOption<never>, logger: Logger): Keyring {
   let hasWarned = false;
-  const warn = (message: string): void => {
+  const warn: Warn = (message) => {
     if (!hasWarned) logger.warn(message, { code: 'weak_secret' });
     hasWarned = true;
   };
@@ -86,10 +87,7 @@ export function validateTenantSecret(answer: TenantSecret): TenantSecret {
 }
 
 /** @throws ConfigurationError that names the fault, never the value */
-export function importSecrets(
-  list: SecretList,
-  warn?: (message: string) => void,
-): readonly HmacKey[] {
+export function importSecrets(list: SecretList, warn?: Warn): readonly HmacKey[] {
   if (!Array.isArray(list)) return [importSecret(list, 'secret', warn)];
   // `map` would skip the hole of a double comma. A Proxy may answer another length the next time.
   const secrets: unknown[] = Array.from(list as readonly unknown[]);
@@ -98,7 +96,7 @@ export function importSecrets(
   return secrets.map((secret, index) => importSecret(secret, `secret[${index}]`, warn));
 }
 
-function importSecret(secret: unknown, option: string, warn?: (message: string) => void): HmacKey {
+function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
   const isGiven = secret !== undefined && secret !== null;
   check(isGiven, option, 'is missing');
   if (typeof secret === 'string') {

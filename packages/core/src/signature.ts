@@ -16,9 +16,8 @@ export async function sign(rawBody: Uint8Array | string, secret: Secret): Promis
 }
 
 /**
- * Resolves if `signature` is the lower-case hex HMAC-SHA256 of exactly these bytes under the
- * secret, or under one secret of a list. Throws otherwise, so that no caller can ignore a boolean.
- * Compares in constant time.
+ * Resolves if `signature` is the lower-case hex HMAC-SHA256 of exactly these bytes under one of the
+ * secrets. Throws otherwise, so that no caller can ignore a boolean. Compares in constant time.
  *
  * @throws WebhookError `invalid_signature`, or `body_consumed` if `rawBody` is not bytes
  * @throws ConfigurationError if the secret is missing or invalid

@@ -20,11 +20,7 @@ export interface Verifier<Events extends EventSchemas, Host> {
   verify(rawBody: Uint8Array, headers: WebhookHeaders, host?: Host): Promise<WebhookEvent<Events>>;
 }
 
-/**
- * Makes a verifier, for a host without an adapter.
- *
- * @throws ConfigurationError that names the option, for example for a missing secret
- */
+/** @throws ConfigurationError that names the option, for example for a missing secret */
 export function createVerifier<const Events extends EventSchemas = NoEvents, Host = unknown>(
   options: VerifierOptions<Events, Host>,
 ): Verifier<Events, Host> {

@@ -1,7 +1,4 @@
-/**
- * The proof in its order: headers, raw body and signature first. Then the sender is known, and
- * event header, UTF-8, JSON and schema follow.
- */
+/** The proof in its order: headers, raw body and signature, then event header, JSON and schema. */
 import { findMatch, isSynchronous } from '#hmac';
 import type { Delivery } from './delivery.js';
 import { fault, WebhookError } from './errors.js';
@@ -43,7 +40,6 @@ export function requireRawBody({ limits }: Settings, body: unknown): Uint8Array 
   return rawBody;
 }
 
-/** Bytes that the holder of a secret signed. */
 export interface Proof {
   readonly rawBody: Uint8Array;
   readonly secretIndex: number;
@@ -97,7 +93,6 @@ function requireMatch(
   return { rawBody, secretIndex: match, tenant: keys.tenant };
 }
 
-/** A signed body that was parsed, with the kind in its unsigned header. */
 export interface Parsed {
   readonly kind: string;
   /** The configured kind, or `unrecognized`. */

@@ -1,12 +1,10 @@
-import type { Delivery } from '@paylink/core';
+import type { Delivery, Reply } from '@paylink/core';
 import { letGo } from './let-go.js';
 import { readBody, type FetchRequest } from './read-body.js';
 
 /** A delivery whose reply is a Response. */
 export interface FetchDelivery extends Delivery {
-  /**
-   * True if a Response may close the connection. Only HTTP/1.1 hosts allow this. Default: false.
-   */
+  /** True if a Response may close the connection, as on HTTP/1.1 hosts. Default: false. */
   readonly closes?: boolean | undefined;
   /** Called before the reply. Stops the sender's upload after the reply had time to arrive. */
   cancel?(): void;
@@ -35,4 +33,17 @@ export function deliveryOf(request: FetchRequest, host?: unknown): FetchDelivery
 function isBunServer(host: unknown): boolean {
   const { requestIP } = Object(host) as { readonly requestIP?: unknown };
   return 'Bun' in globalThis && typeof requestIP === 'function';
+}
+
+/**
+ * Makes the Response of a reply. A 401 and a 408 close the connection if the delivery allows it.
+ * The host reads the rest of any other refused body, and a close would overtake the reply.
+ */
+export function toResponse(delivery: FetchDelivery, { status, headers, body }: Reply): Response {
+  delivery.cancel?.();
+  const isClosing = delivery.closes === true && (status === 401 || status === 408);
+  return new Response(delivery.method === 'HEAD' ? null : body, {
+    status,
+    headers: { ...headers, ...(isClosing && { connection: 'close' }) },
+  });
 }

@@ -1,4 +1,3 @@
-export { deliveryOf, type FetchDelivery } from './delivery.js';
+export { deliveryOf, toResponse, type FetchDelivery } from './delivery.js';
 export { paymentWebhook, type FetchHandler, type FetchHost } from './payment-webhook.js';
 export type { FetchRequest } from './read-body.js';
-export { toResponse } from './to-response.js';

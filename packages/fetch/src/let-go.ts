@@ -1,5 +1,3 @@
-/** Drops the rest of an unread body. */
-
 /** A reader of a request's body. */
 export interface BodyReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
@@ -25,11 +23,9 @@ export function letGo(reader: BodyReader): void {
   });
   const drop = async (): Promise<void> => {
     for (let count = 0; count < PIECES && !isOver; count++) {
-      const { done } = await reader.read();
-      if (done) {
-        clearTimeout(end);
-        return;
-      }
+      if (!(await reader.read()).done) continue;
+      clearTimeout(end);
+      return;
     }
     if (!isOver) later(0, dropOn);
   };

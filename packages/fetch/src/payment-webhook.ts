@@ -1,13 +1,9 @@
 import { createReceiver } from '@paylink/core';
 import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
-import { deliveryOf } from './delivery.js';
+import { deliveryOf, toResponse } from './delivery.js';
 import type { FetchRequest } from './read-body.js';
-import { toResponse } from './to-response.js';
 
-/**
- * The context of a handler: the request, and all fields that the host's call adds (`env`, `params`
- * …).
- */
+/** The context of a handler: the request, and what the host's call adds (`env`, `params` …). */
 export type FetchHost<Extra = unknown> = { readonly request: Request } & Extra;
 
 /** Takes a request and the rest of the handlers' context. */

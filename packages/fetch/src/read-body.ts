@@ -2,29 +2,19 @@ import { WebhookError, type BodyLimits } from '@paylink/core';
 import { BodyCollector, withinBounds } from '@paylink/core/internal';
 import { letGo, type BodyReader } from './let-go.js';
 
-/**
- * The part of a Request that Paylink uses. Some hosts, such as Azure Functions, have their own
- * request class.
- */
+/** The part of a Request that Paylink uses. Azure Functions has its own request class. */
 export interface FetchRequest {
   readonly method: string;
   readonly headers: { get(name: string): string | null };
-  readonly body?: BodyStream | null | undefined;
+  readonly body?: { readonly locked: boolean; getReader(): BodyReader } | null | undefined;
   readonly bodyUsed?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
   readonly [READ]?: true;
 }
 
-interface BodyStream {
-  readonly locked: boolean;
-  getReader(): BodyReader;
-}
-
-/**
- * Marks a request that a webhook has read. Symbol.for, because an application can contain two
- * copies of this module.
- */
+// Marks a request that a webhook has read. Symbol.for, because an application can contain two
+// copies of this module.
 const READ = Symbol.for('paylink.claimed');
 
 /**
@@ -47,7 +37,7 @@ export async function readBody(request: FetchRequest, limits: BodyLimits): Promi
 
 async function readWithin(
   request: FetchRequest,
-  body: BodyStream | undefined,
+  body: FetchRequest['body'],
   { bodyLimit, bodyTimeout }: BodyLimits,
 ): Promise<Uint8Array> {
   // Reflect.set does not throw if the host's request is frozen.

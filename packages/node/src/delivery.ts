@@ -4,8 +4,7 @@ import type { Delivery } from '@paylink/core';
 import { readBody } from './read-body.js';
 
 /**
- * Makes the delivery of a node:http request, or of a host that builds on node:http: Express,
- * Fastify, Koa, the compatibility API of HTTP/2.
+ * Makes the delivery of a request of node:http, or of the compatibility API of HTTP/2.
  *
  * @param hint for the log: the fix if other code read the body first
  * @param stream the body, if a host's hooks put another stream around the request

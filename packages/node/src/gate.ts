@@ -1,12 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { createGate as createCoreGate } from '@paylink/core';
-import { keepEvent } from '@paylink/core/internal';
 import type { EventSchemas, GateOptions, Reply } from '@paylink/core';
+import { keepEvent } from '@paylink/core/internal';
 import { deliveryOf } from './delivery.js';
 
-/**
- * Verifies a request. Resolves with the reply to write, or with undefined to let the request pass.
- */
+/** Resolves with the reply to write, or with undefined to let the request pass. */
 export type NodeGate<Host> = (req: IncomingMessage, host: Host) => Promise<Reply | undefined>;
 
 /**

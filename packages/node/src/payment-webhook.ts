@@ -11,8 +11,7 @@ export interface NodeHost {
 
 /**
  * Makes a request listener for `http.createServer`, or for the compatibility API of HTTP/2. The
- * listener verifies the notification, runs the handler and replies. The listener's promise resolves
- * when the reply is written.
+ * listener's promise resolves when the reply is written.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

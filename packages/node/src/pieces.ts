@@ -1,13 +1,13 @@
 import { types } from 'node:util';
 import { WebhookError, type WebhookErrorCode } from '@paylink/core';
 
-/** The least length of a piece in bytes. */
+// In bytes.
 const LEAST = 256;
 
 type Listener = (value?: unknown) => void;
 
 /**
- * The stream that raw-body reads, with the three methods that it calls: an EventEmitter costs 5 to 10 %
+ * The stream that raw-body reads, with the methods that it calls: an EventEmitter costs 5 to 10 %
  * of a request on node:http. Joins small pieces, because raw-body keeps a Buffer for each, and a
  * body in pieces of one byte would take two hundred times its length.
  */
@@ -32,9 +32,7 @@ export class Pieces {
     this.#listeners[event] = ignore;
   }
 
-  unpipe(): void {
-    return;
-  }
+  readonly unpipe = ignore;
 
   add(piece: unknown): void {
     // The stream of a host's hook may give texts or objects.

@@ -9,7 +9,6 @@ import { endOfTurn } from './turn.js';
 // application can contain two copies of this module.
 const CLAIMED = Symbol.for('paylink.claimed');
 
-/** A request with the properties that hosts and parsers set. */
 type Request = IncomingMessage & {
   readonly rawBody?: unknown;
   readonly body?: unknown;
@@ -44,7 +43,7 @@ export async function readBody(
   return body;
 }
 
-/** Names the code that read the body. Returns undefined if the body is still unread. */
+/** Names the code that read the body, or returns undefined. */
 function readerOf(req: Request, stream: Readable): string | undefined {
   if (req[CLAIMED]) return 'another paymentWebhook read this request';
   if (typeof stream.readableEncoding === 'string') return 'setEncoding() turned the body into text';
@@ -57,10 +56,7 @@ function readerOf(req: Request, stream: Readable): string | undefined {
   return `a parser read the body first and left ${kind} in req.body`;
 }
 
-/**
- * Collects the body within the limits. Reads by `readable`, which takes the stream from `data`
- * listeners of other code. They still get each piece.
- */
+/** Reads by `readable`, which takes the stream from `data` listeners. They still get each piece. */
 async function collect(
   stream: Readable,
   declared: string | undefined,

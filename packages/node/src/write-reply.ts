@@ -3,10 +3,7 @@ import type { Http2ServerResponse } from 'node:http2';
 import type { Reply } from '@paylink/core';
 import { endOfTurn } from './turn.js';
 
-/**
- * Milliseconds for a sender that still uploads to read its reply. An immediate close would reset
- * the connection, and a reset can overtake the reply.
- */
+/** Milliseconds for an uploading sender to read its reply, which a reset could overtake. */
 const LINGER = 1_000;
 
 /**

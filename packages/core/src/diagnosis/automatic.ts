@@ -28,10 +28,7 @@ const LIMITS = {
 /** A stranger can cause fewer different causes than this. */
 const MOST_CAUSES = 32;
 
-/**
- * `paylink doctor` signs its forged probe over the body and this text. Only the owner of the secret
- * can send such a probe, and the probe needs no diagnosis.
- */
+/** `paylink doctor` signs its forged probe over the body and this text. It needs no diagnosis. */
 const PROBE = new TextEncoder().encode('\npaylink doctor probe');
 
 /** Logs the causes with the delivery's time and length. Logs each set of causes once. */

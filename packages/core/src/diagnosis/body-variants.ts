@@ -51,10 +51,7 @@ export async function* bodyVariants(body: Uint8Array, budget: Budget): Variants 
   return yield* parsedVariants(text, body, budget);
 }
 
-/**
- * Removes JSON whitespace at both ends. `trim()` would also remove a byte order mark. The
- * lookbehind keeps the time linear for long runs of blanks inside the text.
- */
+/** Removes JSON whitespace, in linear time by the lookbehind. `trim()` would remove a BOM too. */
 function trimBlanks(text: string): string {
   return text.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '');
 }
@@ -87,10 +84,7 @@ async function* parsedVariants(text: string, body: Uint8Array, budget: Budget): 
   return true;
 }
 
-/**
- * Fields of envelopes. `body`: API Gateway, function URLs and ALB. `Message`: SNS. `Records`: SQS
- * and SNS on Lambda, of which the first record counts.
- */
+/** Fields of API Gateway, ALB, SNS and SQS, and the first item of a list of records. */
 const ENVELOPES = ['body', 'Message', 'rawBody', 'Records', 'Sns', '0'];
 const MOST_ENVELOPED = 4;
 const DEEPEST = 7;

@@ -12,10 +12,10 @@ export interface Budget {
 }
 
 export interface Limits extends Omit<Budget, 'take'> {
-  /** Bytes to write and hash in total, and between two pauses. */
+  /** Bytes to write and hash in total. */
   readonly bytes: number;
+  /** Bytes and milliseconds between two pauses. */
   readonly slice: number;
-  /** Milliseconds between two pauses. */
   readonly sliceTime: number;
   /** Pauses. Gets the milliseconds of the last slice. */
   readonly rest: (used: number) => Promise<void>;

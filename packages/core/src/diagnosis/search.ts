@@ -61,11 +61,9 @@ export function diagnoseSpelling(signature: unknown): Diagnosis {
   return conclude(parseSignature(signature).codes, false);
 }
 
-function conclude(
-  codes: readonly DiagnosisCode[],
-  proven: boolean,
-  secretIndex?: number,
-): Diagnosis {
+type Codes = readonly DiagnosisCode[];
+
+function conclude(codes: Codes, proven: boolean, secretIndex?: number): Diagnosis {
   const causes = codes.map((code) => ({ code, message: MESSAGES[code], proven }));
   const [first] = codes;
   return {
@@ -95,10 +93,7 @@ function keysOf(secret: SecretList): Key[] {
   });
 }
 
-interface Found {
-  readonly codes: readonly DiagnosisCode[];
-  readonly secretIndex: number;
-}
+type Found = Pick<Key, 'secretIndex'> & { readonly codes: Codes };
 
 /** Number of bodies to try with altered secrets too. */
 const FEW = 24;
