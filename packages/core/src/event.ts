@@ -92,7 +92,8 @@ export function parsePayload(rawBody: Uint8Array): WebhookPayload {
   const payload = parseJson(text);
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw invalid('is not a JSON object');
-  const fault = faultOfReference(payload['reference']);
+  const own = Object.hasOwn(payload, 'reference') ? payload['reference'] : undefined;
+  const fault = faultOfReference(own);
   if (fault !== undefined) throw invalid(`is invalid: \`reference\` ${fault}`);
   return Object.freeze(payload) as WebhookPayload;
 }

@@ -41,6 +41,7 @@ const STATUSES = {
 const RETRY_AFTER = 5_000;
 /** An order may need a minute to appear. A wrong WHERE clause would fail again in five seconds. */
 const RETRY_AFTER_NOT_CREDITED = 60_000;
+const LONGEST_RETRY_AFTER = 86_400_000;
 
 /** Returns the status of a Paylink code, or undefined for a code of the merchant's own. */
 export function statusOf(code: string): number | undefined {
@@ -68,7 +69,8 @@ export function errorReply({ code, status, retryAfter }: Refusal): Reply {
   if (status === 405) headers['allow'] = 'POST';
   if (status === 503) {
     const byCode = code === 'not_credited' ? RETRY_AFTER_NOT_CREDITED : RETRY_AFTER;
-    headers['retry-after'] = String(Math.max(1, Math.ceil((retryAfter ?? byCode) / 1_000)));
+    const seconds = Math.ceil(Math.min(retryAfter ?? byCode, LONGEST_RETRY_AFTER) / 1_000);
+    headers['retry-after'] = String(Math.max(1, seconds));
   }
   return { status, headers, body: JSON.stringify({ error: code }) };
 }

@@ -23,7 +23,8 @@ export function failureOf(returned: unknown): Error | undefined {
     return ok === false ? failure(`a Response of status ${status}`) : undefined;
   }
   for (const name of ['status', 'statusCode']) {
-    const status: unknown = Object.getOwnPropertyDescriptor(returned, name)?.value;
+    if (!Object.hasOwn(returned, name)) continue;
+    const status = (returned as Record<string, unknown>)[name];
     if (typeof status === 'number' && status >= 400) return failure(`{ ${name}: ${status} }`);
   }
   return undefined;

@@ -24,7 +24,8 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
     for (const signal of signals) signal?.addEventListener('abort', giveUp);
     // An already aborted signal fires no event.
     if (signals.some((signal) => signal?.aborted)) giveUp();
-    running.then(
+    // The result of a thenable can be a thenable that never settles.
+    Promise.resolve(running).then(
       (value) => {
         end();
         resolve(value);

@@ -28,6 +28,17 @@ describe('a handler', () => {
     expect(context.signal).toBe(context.signal);
   });
 
+  it('G03 gets 503 if a thenable gives another that never settles', async () => {
+    const handler = () => ({
+      then: (done: (value: unknown) => void) => done({ then: () => undefined }),
+    });
+    const receiver = createReceiver({ secret, logger, handlerTimeout: 20 }, handler);
+    expect(await receiver.receive(deliver(), {})).toMatchObject({
+      status: 503,
+      body: '{"error":"handler_timeout"}',
+    });
+  });
+
   it.each([
     'value',
     Promise.resolve('value'),

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { findMatch, HmacKey, sign } from '#hmac';
 import { HmacKey as WebKey, sign as signOnWeb } from '../src/hmac.web.js';
+import { verifySignature } from '../src/index.js';
 
 const byHand = (secret: Uint8Array, body: Uint8Array): string =>
   createHmac('sha256', secret).update(body).digest('hex');
@@ -69,6 +70,18 @@ describe('HMAC-SHA256', () => {
     for (const text of [secret.toString('hex'), ...pads])
       expect(shown).not.toContain(text.slice(0, 12));
   });
+});
+
+it('B17 keeps keys and MACs out of the memory that Buffers share', async () => {
+  const secret = 'a-real-webhook-key-of-the-portal';
+  const body = Buffer.from(JSON.stringify({ reference: 'order-42', note: 'n'.repeat(200) }));
+  const wrong = '0'.repeat(64);
+  const expected = createHmac('sha256', secret).update(body).digest('hex');
+  await expect(verifySignature(body, wrong, secret)).rejects.toThrow('does not match');
+  const shared = Buffer.from(Buffer.from('a merchant’s own text').buffer);
+  const pad = Buffer.from(secret).map((byte) => byte ^ 0x36);
+  expect(shared.includes(pad)).toBe(false);
+  expect(shared.includes(expected)).toBe(false);
 });
 
 describe('a key of WebCrypto', () => {

@@ -37,7 +37,11 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   const receiver = createReceiver<SchemasOf<Events>, ExpressHost>(options, handlers);
   return async (req, res) => {
     const delivery = deliveryOf(req, BODY_CONSUMED_HINT);
-    await writeReply(req, res, await receiver.receive(delivery, { req: req as Request }));
+    // Express keeps the response and `next` on the request.
+    const host = {
+      req: Object.assign(req, { res: undefined, next: undefined }) as object as Request,
+    };
+    await writeReply(req, res, await receiver.receive(delivery, host));
   };
 }
 

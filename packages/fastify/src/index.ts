@@ -36,8 +36,10 @@ const nextTurn = setImmediate;
 function hold(this: IncomingMessage, event: string | symbol): void {
   if (event !== 'data') return;
   this.pause();
-  nextTurn(() => this.listeners('newListener').includes(hold) && this.resume());
+  nextTurn(() => isHeld(this) && this.resume());
 }
+const isHeld = (req: IncomingMessage): boolean =>
+  req.listenerCount('data') > 0 && req.listeners('newListener').includes(hold);
 
 /**
  * Returns an encapsulated plugin to register. Its route verifies a notification, runs your handler
@@ -75,7 +77,6 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
       next();
     });
     instance.post(url, { ...routeOptions }, async (request, reply) => {
-      // Uses the bytes that fastify-raw-body or a hook kept.
       const { raw, rawBody, [STREAM]: stream } = request as Kept;
       if (Buffer.isBuffer(rawBody)) Object.assign(raw, { rawBody });
       const read = deliveryOf(raw, HINT, stream);

@@ -56,6 +56,8 @@ export function paymentGate<const Events extends EventTypes = NoEvents, E extend
 }
 
 function hostOf<E extends Env>(c: Context<E>): HonoHost<E> {
-  const env = c.env as HonoHost<E>['env'];
+  // Hono on Node keeps Node's response here.
+  const isOnNode = 'outgoing' in Object(c.env);
+  const env = (isOnNode ? { ...c.env, outgoing: undefined } : c.env) as HonoHost<E>['env'];
   return { req: c.req, env, var: c.var, executionCtx: executionContextOf(c) };
 }

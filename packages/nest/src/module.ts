@@ -38,7 +38,11 @@ export class PaymentWebhookModule {
       inject: [HttpAdapterHost, ...inject],
       useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) => {
         const { url, handlers, ...options } = await useFactory(...injected);
-        check(typeof url === 'string', 'url', 'must be the path of the route');
+        check(
+          typeof url === 'string' && url.startsWith('/'),
+          'url',
+          'must be a path, such as /webhooks',
+        );
         const listener = paymentWebhook<Events>(options, handlers);
         withAdapter(host, (adapter) => mount(adapter, url, listener));
       },
@@ -52,7 +56,9 @@ function mount(adapter: AbstractHttpAdapter, url: string, listener: RequestListe
   void adapter.getInstance<FastifyInstance>().register(async (scope) => {
     scope.post(url, () => undefined);
     // Answers before Fastify parses the body.
-    scope.addHook('onRequest', ({ raw }, reply) => listener(raw, reply.hijack().raw));
+    scope.addHook('onRequest', ({ raw, params }, reply) =>
+      listener(Object.assign(raw, { params }), reply.hijack().raw),
+    );
   });
 }
 

@@ -28,16 +28,16 @@ export async function readBody(
   limits: BodyLimits,
   hint: string,
 ): Promise<Uint8Array> {
-  // Uses the bytes that Cloud Functions and `express.json({ verify })` keep. Never uses a string.
-  if (Buffer.isBuffer(req.rawBody)) return req.rawBody;
   const reader = readerOf(req, stream);
-  if (reader !== undefined) {
-    // Uses the bytes that express.raw keeps.
-    if (Buffer.isBuffer(req.body)) return req.body;
+  // Uses the bytes that Cloud Functions, `express.json({ verify })` and express.raw keep, and never
+  // a string.
+  const kept = [req.rawBody, reader && req.body].find(Buffer.isBuffer);
+  if (req[CLAIMED] === true || (reader !== undefined && kept === undefined)) {
     const message = `${reader}, so the signed bytes are gone. ${hint}`;
     throw new WebhookError('body_consumed', { message });
   }
   req[CLAIMED] = true;
+  if (kept !== undefined) return kept;
   const body = await collect(stream, req.headers['content-length'], limits);
   await endOfTurn();
   return body;
@@ -64,7 +64,7 @@ async function collect(
 ): Promise<Buffer> {
   if (stream.destroyed) throw new WebhookError('incomplete_body');
   const pieces = new Pieces(bodyLimit);
-  const options = { limit: bodyLimit, length: declared ?? null };
+  const options = { __proto__: null, limit: bodyLimit, length: declared ?? null };
   const reading = getRawBody(pieces as unknown as Readable, options);
   let timer: NodeJS.Timeout | undefined;
   // Most bodies end in the turn of their headers, and need no timer.
@@ -92,6 +92,7 @@ async function collect(
     const { status } = error as getRawBody.RawBodyError;
     throw new WebhookError(status === 413 ? 'body_too_large' : 'incomplete_body');
   } finally {
+    pieces.isOver = true;
     clearTimeout(timer);
   }
 }

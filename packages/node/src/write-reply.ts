@@ -9,23 +9,35 @@ const LINGER = 1_000;
 /**
  * Writes a reply, and resolves when the reply is written. A 401, or a reply before the end of the
  * body, closes the connection: Node would otherwise read the rest of the upload. Leaves a response
- * that other code sent, and cuts off a response that other code only began.
+ * that other code sent, and cuts off a response that other code only began. Never rejects: if other
+ * code makes the response throw, the socket is closed.
  */
 export async function writeReply(
   req: IncomingMessage,
   res: ServerResponse,
+  reply: Reply,
+): Promise<void> {
+  try {
+    if (!res.headersSent) await write(req, res, reply);
+    else if (!res.writableEnded) res.destroy();
+  } catch {
+    res.destroy();
+  }
+}
+
+async function write(
+  req: IncomingMessage,
+  res: ServerResponse,
   { status, headers, body }: Reply,
 ): Promise<void> {
-  if (res.headersSent) {
-    if (status >= 400 && !res.writableEnded) res.destroy();
-    return;
-  }
   const isUnread = !hasEnded(req);
   const isHttp1 = req.httpVersionMajor < 2;
   // HTTP/2 has no such header (RFC 9113 section 8.2.2), so the stream is reset after the reply.
   if (isUnread && !isHttp1) resetAfterReply(res as unknown as Http2ServerResponse);
   const written: OutgoingHttpHeaders = { 'content-length': Buffer.byteLength(body), ...headers };
   if (isHttp1 && (isUnread || status === 401)) written.connection = 'close';
+  // Other code may have set a text that Node refuses. HTTP/2 has no such text.
+  if (isHttp1) res.statusMessage = '';
   res.writeHead(status, written);
   // A server can be configured to throw if a reply to HEAD has a body.
   const sent = req.method === 'HEAD' ? '' : body;

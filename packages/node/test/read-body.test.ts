@@ -222,7 +222,16 @@ describe('bytes that a host kept', () => {
   it('come from req.body if the request was read, and only then', async () => {
     const req = Object.assign(requestOf(), { body: Buffer.from('of a parser') });
     expect(await read(req)).toBe(BODY.toString());
+    const parsed = Object.assign(requestOf(), { body: Buffer.from('of a parser') });
+    await once(parsed.resume(), 'end');
+    expect(await read(parsed)).toBe('of a parser');
+  });
+
+  it('F21 serve one webhook alone, so that a second one cannot credit again', async () => {
+    const req = Object.assign(requestOf(), { rawBody: Buffer.from('of a parser') });
     expect(await read(req)).toBe('of a parser');
+    const twice = /^another paymentWebhook read this request/;
+    await expect(read(req)).rejects.toEqual(refusal('body_consumed', twice));
   });
 
   it('never come from a text', async () => {

@@ -202,18 +202,8 @@ describe('a request whose host has no `complete`', () => {
 });
 
 describe('a response that other code has begun', () => {
-  it('leaves a begun response to its code if the delivery did not fail', async () => {
-    const port = await listen((req, res) => {
-      res.write('a piece, ');
-      void writeReply(req, res, reply(200));
-      setImmediate(() => res.end('and the rest'));
-    });
-    const response = await fetch(`http://127.0.0.1:${port}`);
-    expect([response.status, await response.text()]).toEqual([200, 'a piece, and the rest']);
-  });
-
-  it.each([400, 500])(
-    'cuts off a begun response if the delivery failed with %i',
+  it.each([200, 400, 500])(
+    'cuts off a begun response, which would stay open, also for %i',
     async (status) => {
       const port = await listen((req, res) => {
         res.write('a piece');
@@ -223,6 +213,24 @@ describe('a response that other code has begun', () => {
       await expect(response).rejects.toThrow();
     },
   );
+
+  it('P13 closes the socket if other code makes the response throw, and never rejects', async () => {
+    const port = await listen((req, res) => {
+      res.writeHead = () => {
+        throw new Error('a listener of the headers failed');
+      };
+      void writeReply(req, res, reply(500));
+    });
+    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
+  });
+
+  it('O09 replies although other code has set a status text that Node refuses', async () => {
+    const port = await listen((req, res) => {
+      res.statusMessage = 'a\nb';
+      void writeReply(req, res, reply(500));
+    });
+    expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(500);
+  });
 
   it('leaves a response alone if it ended before the delivery failed', async () => {
     // More than the socket takes at once, so that a part is still to be sent.
