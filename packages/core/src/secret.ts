@@ -99,9 +99,8 @@ export function importSecrets(list: SecretList, warn?: Warn): readonly HmacKey[]
 function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
   const isGiven = secret !== undefined && secret !== null;
   check(isGiven, option, 'is missing');
-  if (typeof secret === 'string') {
-    check(isWellFormed(secret), option, 'is not well-formed Unicode: pass its bytes');
-  }
+  const isUnicode = typeof secret !== 'string' || isWellFormed(secret);
+  check(isUnicode, option, 'is not well-formed Unicode: pass its bytes');
   const bytes = typeof secret === 'string' ? new TextEncoder().encode(secret) : secret;
   check(isBytes(bytes), option, 'must be a string or a Uint8Array');
   check(bytes.length > 0, option, 'is empty: any sender could sign');

@@ -49,7 +49,7 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
   });
 }
 
-/** Waits for up to 24 days. Rejects at a limit. */
+/** Waits for up to 24 days, within bounds. */
 export async function pause(milliseconds: number, bounds: Bounds = {}): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((resolve) => {
