@@ -5,7 +5,7 @@
 import { WebhookError } from '@paylink/core';
 import { withinBounds } from '@paylink/core/internal';
 import type { PaymentClient, ServicePayment, Source } from './contract.js';
-import { field } from './order.js';
+import { field, fieldOfError } from './order.js';
 
 // Constants, because fake timers replace the globals, and a pause would never end.
 export const now = performance.now.bind(performance);
@@ -222,8 +222,9 @@ export class Asker {
       return controller.signal.reason as WebhookError;
     };
     try {
-      const payment = await withinBounds(asking, { milliseconds: this.#timeout, reason });
+      const answer = await withinBounds(asking, { milliseconds: this.#timeout, reason });
       this.#noteAnswer();
+      const payment = readPayment(answer);
       const fault = faultOf(payment, reference);
       if (fault === undefined) {
         this.#finish(question, () => question.resolve(payment), payment.status === 'success');
@@ -233,9 +234,10 @@ export class Asker {
         this.#finish(question, () => question.reject(error));
       }
     } catch (error) {
-      if (field(error, 'status') === 429) this.#refuse(question, error);
+      const status = fieldOfError(error, 'status');
+      if (status === 429) this.#refuse(question, error);
       else {
-        if (field(error, 'status') !== undefined) this.#noteAnswer();
+        if (status !== undefined) this.#noteAnswer();
         const isLate = controller.signal.aborted;
         this.#finish(question, () => question.reject(isLate ? late() : unconfirmed(error)));
       }
@@ -309,29 +311,36 @@ export function keyOf({ tenant, reference }: Pick<Asked, 'tenant' | 'reference'>
 
 /** Returns true if the service refused the client's key, as it would for every other order. */
 export function isKeyRefused(error: WebhookError | undefined): boolean {
-  return field(error?.cause, 'status') === 401;
+  // `find` and `credit` may ask other services, whose refusals are orders_unavailable.
+  return error?.code === 'confirm_unavailable' && fieldOfError(error.cause, 'status') === 401;
+}
+
+/** Copies the answer, because the page gets it too, and may change what it gets. */
+function readPayment(answer: unknown): ServicePayment {
+  const names = ['reference', 'status', 'amount', 'currency', 'type'];
+  const [reference, status, amount, currency, type] = names.map((name) => field(answer, name));
+  const copy = { ...(answer as object), reference, status, amount, currency };
+  return Object.freeze(type === undefined ? copy : { ...copy, type }) as ServicePayment;
 }
 
 /** Returns why the client's answer confirms nothing, or undefined. */
-function faultOf(payment: unknown, reference: string): string | undefined {
-  const status = field(payment, 'status');
-  const amount = field(payment, 'amount');
-  const currency = field(payment, 'currency');
-  if (field(payment, 'reference') !== reference) return 'has another reference';
+function faultOf(payment: ServicePayment, reference: string): string | undefined {
+  const { status, amount, currency } = payment;
+  if (payment.reference !== reference) return 'has another reference';
   // The contract shows no other kinds of records. The success of a refund credits nothing.
   if ((field(payment, 'type') ?? 'payment') !== 'payment') return 'has another `type` than payment';
-  if (!['pending', 'success', 'failed', 'cancelled'].includes(status as string)) {
+  if (!['pending', 'success', 'failed', 'cancelled'].includes(status)) {
     return 'has a status that is not in the contract';
   }
   if (status !== 'success') return undefined;
-  if (!Number.isSafeInteger(amount) || (amount as number) <= 0) {
+  if (!Number.isSafeInteger(amount) || amount! <= 0) {
     return 'has an `amount` that is not a positive whole number';
   }
   return typeof currency === 'string' && currency !== '' ? undefined : 'has no `currency`';
 }
 
 function unconfirmed(cause: unknown): WebhookError {
-  const status = field(cause, 'status');
+  const status = fieldOfError(cause, 'status');
   if (status === 404) {
     const message = 'the service has no payment of this reference, so its link was never created';
     return new WebhookError('no_payment', { message, cause });
@@ -349,7 +358,7 @@ function late(): WebhookError {
 }
 
 function retryAfterOf(error: unknown): number | undefined {
-  const delay = field(error, 'retryAfter');
+  const delay = fieldOfError(error, 'retryAfter');
   return Number.isFinite(delay) && (delay as number) >= 0 ? (delay as number) : undefined;
 }
 

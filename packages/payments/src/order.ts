@@ -16,6 +16,15 @@ export function field(object: unknown, name: string): unknown {
   return (object as Record<string, unknown>)[name];
 }
 
+/** Reads a field of an error, whose getters may throw. */
+export function fieldOfError(error: unknown, name: string): unknown {
+  try {
+    return field(error, name);
+  } catch {
+    return undefined;
+  }
+}
+
 const FIELDS = ['amount', 'currency', 'paid', 'closed'];
 
 /** The fields of the row that `find` returned. */

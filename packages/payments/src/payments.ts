@@ -11,7 +11,7 @@ import {
 import { keyOf, NotAsked, now } from './asker.js';
 import type { Explanation, Order, Outcome, Payments, PaymentsOptions } from './contract.js';
 import { validateSettings, type Settings } from './options.js';
-import { field } from './order.js';
+import { field, fieldOfError } from './order.js';
 import { acknowledge, refusal, toList, toStatus, type Verdict } from './outcome.js';
 import { reconcile, verify } from './reconcile.js';
 import { Runs } from './runs.js';
@@ -43,7 +43,7 @@ export function createPayments(options: PaymentsOptions): Payments {
       checkSignal(signal);
       validateBound('wait', wait, 0);
       const end = now() + settings.timeout;
-      const task = createTask({ reference, tenant, source: 'settle', end });
+      const task = createTask({ reference: textOf(reference), tenant, source: 'settle', end });
       const verdict = await untilAborted(signal, wait, () => settle(task));
       const { payment } = verdict;
       return { status: toStatus(verdict), ...(payment !== undefined && { payment }) };
@@ -57,10 +57,15 @@ export function createPayments(options: PaymentsOptions): Payments {
       const tenant = settings.tenantOf(own.tenant);
       checkSignal(own.signal);
       const end = now() + settings.timeout;
-      const task = createTask({ reference, tenant, source: 'settle', end });
+      const task = createTask({ reference: textOf(reference), tenant, source: 'settle', end });
       return withinBounds(explain(settings, task), { signals: [own.signal] });
     },
   });
+}
+
+/** A query such as `?reference[]=x` is no string. Then the blank reference is of no order. */
+function textOf(reference: unknown): string {
+  return typeof reference === 'string' ? reference : '';
 }
 
 /** @throws WebhookError `misconfigured` */
@@ -142,11 +147,14 @@ const REASONS: Readonly<Partial<Record<Outcome, string>>> = {
 async function explain(settings: Settings, task: Task): Promise<Explanation> {
   const { order = null, payment, decided } = await inspectOrder(settings, task);
   const { outcome, error } = decided ?? { outcome: 'credited' as const };
-  const isAsked = ['no_payment', 'confirm_unavailable', 'handler_timeout'].includes(outcome);
+  const isFinal =
+    ['no_payment', 'confirm_unavailable', 'handler_timeout'].includes(outcome) ||
+    faultOfReference(task.reference) !== undefined;
   const answer =
-    payment ?? (isAsked ? undefined : await ask(settings, task).catch(() => undefined));
+    payment ?? (isFinal ? undefined : await ask(settings, task).catch(() => undefined));
   const { message, cause } = error ?? {};
-  const because = cause instanceof Error ? `: ${cause.message}` : '';
+  const problem = fieldOfError(cause, 'message');
+  const because = typeof problem === 'string' ? `: ${problem}` : '';
   const reason = message === undefined ? REASONS[outcome]! : message + because;
   const known = { order: order as Order | null, payment: answer ?? null, outcome, reason };
   return error === undefined ? known : { ...known, error };

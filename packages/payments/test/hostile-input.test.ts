@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { failure, openShop, REFERENCE, refusalOf, succeeded } from './shop.js';
+
+describe('a reference that is not a string', () => {
+  it.each([
+    ['an object without toString', { toString: 'x' }],
+    ['an array', [REFERENCE]],
+    ['a symbol', Symbol('x')],
+    ['undefined', undefined],
+  ])('is unknown, and nothing is asked, if it is %s', async (_, value) => {
+    const { payments, find, client } = openShop();
+    const reference = value as unknown as string;
+    const both = await Promise.all([payments.settle(reference), payments.settle(REFERENCE)]);
+    expect(both).toMatchObject([{ status: 'unknown' }, { status: 'paid' }]);
+    find.mockClear();
+    client.getPayment.mockClear();
+    expect(await payments.explain(reference)).toMatchObject({ outcome: 'unknown_order' });
+    expect(find).not.toHaveBeenCalled();
+    expect(client.getPayment).not.toHaveBeenCalled();
+  });
+});
+
+/** An error of an HTTP client that got no response. */
+class HttpError extends Error {
+  readonly response: { status: number; retryAfter: number } | undefined;
+  get status(): number {
+    return this.response!.status;
+  }
+  get retryAfter(): number {
+    return this.response!.retryAfter;
+  }
+}
+
+describe('an error whose getters throw', () => {
+  it('of the client ends its question, and the order is credited at the next try', async () => {
+    const answers = [new HttpError('socket hang up'), {}];
+    const { payments, isPaid } = openShop({ answer: () => answers.shift() });
+    expect(await failure(payments.receive(succeeded()))).toMatchObject({
+      code: 'confirm_unavailable',
+    });
+    await payments.receive(succeeded());
+    expect(await isPaid()).toBe(true);
+  });
+
+  it.each(['find', 'credit'])('of %s does not end reconcile', async (name) => {
+    const { memory, payments, ...shop } = openShop();
+    memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
+    shop[name as 'find'].mockRejectedValueOnce(new HttpError('no connection'));
+    const report = await payments.reconcile(undefined, { concurrency: 1 });
+    expect(report).toMatchObject({ credited: { count: 1 }, errors: { count: 1 } });
+  });
+});
+
+it('a 401 of credit does not count as a refused API key', async () => {
+  const { payments, credit } = openShop();
+  credit.mockRejectedValueOnce(refusalOf(401));
+  expect(await payments.reconcile()).toMatchObject({ keyRefused: false, errors: { count: 1 } });
+});
+
+it('a page that changes its payment does not change what credit gets', async () => {
+  const { payments, credit } = openShop({ amount: { min: 1, max: 1_000 } });
+  credit.mockRejectedValueOnce(new Error('deadlock'));
+  const { payment } = await payments.settle(REFERENCE);
+  expect(() => Object.assign(payment!, { amount: 10 })).toThrow(TypeError);
+  await payments.receive(succeeded());
+  expect(credit.mock.calls.map(([{ amount }]) => amount)).toEqual([1_000, 1_000]);
+});
