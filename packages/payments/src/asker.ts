@@ -15,10 +15,19 @@ const stopTimer = clearTimeout;
 /** Milliseconds for which the page and the schedule reuse an answer. */
 const REUSED_FOR = 2_000;
 const MOST_ANSWERS = 10_000;
+/** Questions that hold a place. After `PROMPT` milliseconds each gives its place back. */
 const MOST_IN_FLIGHT = 8;
+const LEAST_IN_FLIGHT = 2;
+const PROMPT = 2_000;
+const MOST_WITHOUT_ANSWER = 64;
 /** Milliseconds to pause after a 429 without `retryAfter`. Doubles with each refusal. */
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
+/** The least pause after a 429, which doubles too, because the service may say 0. */
+const SHORTEST_PAUSE = 250;
+const LONGEST_RETRY_AFTER = 3_600_000;
+/** Refusals after which a question leaves the line, because the limit may be its order's own. */
+const MOST_REFUSALS = 2;
 /** Milliseconds of random delay, so that processes refused together do not return together. */
 const JITTER = 250;
 /** Factors of the interval after an answer, because the first rate is a guess, and after a 429. */
@@ -32,21 +41,29 @@ const LONGEST_TIMER = 2_147_483_647;
 
 /** The return page goes first, because a customer is waiting. */
 const LINE: readonly Source[] = ['settle', 'webhook', 'reconcile'];
+/** Of so many questions, one is of each place at least. */
+const SHARES = [1, 3, 9];
 
 /** Who asks for which payment. */
 export interface Asked {
   readonly reference: string;
   readonly tenant: string | null;
   readonly source: Source;
+  /** The value of `now()` when the caller came. */
+  readonly start: number;
   /** The value of `now()` after which no question is sent. A page and a webhook then give up. */
   readonly end: number;
 }
 
 /** Thrown if the question was not sent, because its turn would come too late for the caller. */
 export class NotAsked extends WebhookError {
-  constructor(retryAfter: number) {
+  /** True if the question was sent, and the service refused it. */
+  readonly isRefused: boolean;
+
+  constructor(retryAfter: number, isRefused: boolean) {
     const message = 'the service limits its questions, and this one has to come back later';
     super('confirm_unavailable', { message, retryAfter });
+    this.isRefused = isRefused;
   }
 }
 
@@ -56,6 +73,8 @@ interface Question {
   place: number;
   end: number;
   isSent: boolean;
+  sentAt: number;
+  refusals: number;
   readonly answer: Promise<ServicePayment>;
   readonly resolve: (payment: ServicePayment) => void;
   readonly reject: (error: WebhookError) => void;
@@ -64,17 +83,23 @@ interface Question {
 interface Answer {
   readonly answer: Promise<ServicePayment>;
   readonly isSuccess: boolean;
+  readonly sentAt: number;
   readonly expiry: number;
 }
 
 export class Asker {
   readonly #client: PaymentClient;
   readonly #timeout: number;
+  readonly #warn: (message: string) => void;
   readonly #answers = new Map<string, Answer>();
   readonly #open = new Map<string, Question>();
   /** The waiting questions, by place. */
   readonly #line: readonly Question[][] = LINE.map(() => []);
   #inFlight = 0;
+  /** The questions in flight, with those that gave their places back. */
+  #unanswered = 0;
+  /** The questions sent, of which some are of a lower place. */
+  #turn = 0;
   #most = MOST_IN_FLIGHT;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The value of `now()` at which the pause ends. */
@@ -90,9 +115,10 @@ export class Asker {
   #answered = 0;
   #countedFrom = 0;
 
-  constructor(client: PaymentClient, timeout: number) {
+  constructor(client: PaymentClient, timeout: number, warn: (message: string) => void) {
     this.#client = client;
     this.#timeout = timeout;
+    this.#warn = warn;
   }
 
   /** Milliseconds until the next question may be sent. */
@@ -101,8 +127,8 @@ export class Asker {
   }
 
   /**
-   * Returns the service's payment. A webhook reuses only a success, because the customer may have
-   * paid at a second try since.
+   * Returns the service's payment. A webhook reuses only a success, or the answer to a question
+   * that was sent after it came, because the customer may have paid at a second try since.
    *
    * @throws WebhookError `no_payment`, `confirm_unavailable` or `handler_timeout`
    */
@@ -111,7 +137,8 @@ export class Asker {
     const isWebhook = asked.source === 'webhook';
     for (;;) {
       const known = this.#answers.get(key);
-      if (known !== undefined && known.expiry > now() && (known.isSuccess || !isWebhook)) {
+      const isFresh = known !== undefined && known.expiry > now();
+      if (isFresh && (known.isSuccess || !isWebhook || known.sentAt >= asked.start)) {
         return known.answer;
       }
       const open = this.#open.get(key);
@@ -125,7 +152,7 @@ export class Asker {
       const grace = asked.source === 'reconcile' ? this.#timeout : 0;
       const waiting = withinBounds(question.answer, {
         milliseconds: Math.min(LONGEST_TIMER, Math.max(1, asked.end + grace - now())),
-        reason: () => (question.isSent ? late() : new NotAsked(this.#waitOf(question))),
+        reason: () => (question.isSent ? late() : notAsked(question, this.#waitOf(question))),
       });
       if (open === undefined || !isWebhook) return waiting;
       const payment = await waiting.catch(() => undefined);
@@ -154,7 +181,7 @@ export class Asker {
       question.place = place;
     }
     const wait = question.isSent ? 0 : this.#waitOf(question);
-    if (wait > 0 && now() + wait >= end) throw new NotAsked(wait);
+    if (wait > 0 && now() + wait >= end) throw notAsked(question, wait);
   }
 
   #createQuestion(key: string, asked: Asked): Question {
@@ -162,20 +189,27 @@ export class Asker {
     // Every caller may have given up.
     answer.catch(() => undefined);
     const place = LINE.indexOf(asked.source);
-    return { key, asked, place, end: asked.end, isSent: false, answer, resolve, reject };
+    const state = { place, end: asked.end, isSent: false, sentAt: 0, refusals: 0 };
+    return { key, asked, ...state, answer, resolve, reject };
   }
 
   /** Returns the milliseconds until the turn of a question, as far as the line knows. */
   #waitOf({ place }: Question): number {
-    const ahead = this.#line.slice(0, place + 1).reduce((sum, { length }) => sum + length, 0);
+    const ahead = this.#aheadOf(place, this.#line[place]!.length);
     return Math.max(0, this.#nextAt() - now()) + ahead * this.#interval;
+  }
+
+  /** Returns about how many questions are sent before one with `before` others at its place. */
+  #aheadOf(place: number, before: number): number {
+    const higher = this.#line.slice(0, place).reduce((sum, { length }) => sum + length, 0);
+    return Math.min(higher + before, SHARES[place]! * (before + 1));
   }
 
   #nextAt(): number {
     if (this.#interval > 0 && now() >= this.#intervalExpiry) {
       this.#interval = 0;
       this.#leastInterval = 0;
-      this.#most = 1;
+      this.#most = LEAST_IN_FLIGHT;
       this.#countFrom(now());
     }
     const paced = this.#interval === 0 ? 0 : this.#lastSent + this.#interval;
@@ -190,8 +224,10 @@ export class Asker {
   /** Sends as many questions as may be sent now, and comes back for the next one. */
   #send(): void {
     stopTimer(this.#timer);
-    while (this.#inFlight < this.#most) {
-      const line = this.#line.find(({ length }) => length > 0);
+    while (this.#inFlight < this.#most && this.#unanswered < MOST_WITHOUT_ANSWER) {
+      const lines = this.#line.filter(({ length }) => length > 0);
+      const lower = SHARES.findLastIndex((share) => (this.#turn + 1) % share === 0);
+      const line = lines[Math.min(lower, lines.length - 1)];
       if (line === undefined) return;
       const wait = this.#nextAt() - now();
       if (wait > 0) {
@@ -199,8 +235,12 @@ export class Asker {
         return;
       }
       const question = line.shift()!;
-      if (question.end > now()) void this.#put(question);
-      else this.#finish(question, () => question.reject(new NotAsked(0)));
+      if (question.end <= now()) {
+        this.#finish(question, () => question.reject(notAsked(question, 0)));
+        continue;
+      }
+      this.#turn++;
+      void this.#put(question);
     }
   }
 
@@ -208,9 +248,16 @@ export class Asker {
     const { reference, tenant } = question.asked;
     question.isSent = true;
     const controller = new AbortController();
-    if (this.#inFlight === 0 && now() - this.#lastSent > IDLE) this.#countFrom(now());
-    this.#lastSent = now();
+    if (this.#unanswered === 0 && now() - this.#lastSent > IDLE) this.#countFrom(now());
+    this.#lastSent = question.sentAt = now();
     this.#inFlight++;
+    this.#unanswered++;
+    let isPrompt = true;
+    const timer = startTimer(() => {
+      isPrompt = false;
+      this.#inFlight--;
+      this.#send();
+    }, PROMPT);
     const asking = (async () =>
       this.#client.getPayment(reference, {
         signal: controller.signal,
@@ -242,7 +289,9 @@ export class Asker {
         this.#finish(question, () => question.reject(isLate ? late() : unconfirmed(error)));
       }
     } finally {
-      this.#inFlight--;
+      stopTimer(timer);
+      if (isPrompt) this.#inFlight--;
+      this.#unanswered--;
       this.#send();
     }
   }
@@ -254,12 +303,12 @@ export class Asker {
     this.#most = Math.min(MOST_IN_FLIGHT, this.#most + 1);
   }
 
-  #finish({ key, isSent, answer }: Question, end: () => void, isSuccess = false): void {
+  #finish({ key, isSent, sentAt, answer }: Question, end: () => void, isSuccess = false): void {
     this.#open.delete(key);
     end();
     if (!isSent) return;
     this.#answers.delete(key);
-    this.#answers.set(key, { answer, isSuccess, expiry: now() + REUSED_FOR });
+    this.#answers.set(key, { answer, isSuccess, sentAt, expiry: now() + REUSED_FOR });
     for (const [oldest, { expiry }] of this.#answers) {
       if (expiry > now() && this.#answers.size <= MOST_ANSWERS) break;
       this.#answers.delete(oldest);
@@ -269,10 +318,15 @@ export class Asker {
   /** Pauses the line after a 429, and keeps in it the questions that can wait. */
   #refuse(question: Question, error: unknown): void {
     const isNew = now() >= this.#pauseEnd;
-    const doubled = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** this.#refusals);
-    const pause = (retryAfterOf(error) ?? doubled) + Math.random() * JITTER;
+    const doubled = (first: number) => Math.min(LONGEST_PAUSE, first * 2 ** this.#refusals);
+    const said = retryAfterOf(error) ?? doubled(FIRST_PAUSE);
+    if (said > LONGEST_RETRY_AFTER) {
+      this.#warn('the service asked for a pause of more than an hour: Paylink waits for one hour');
+    }
+    const least = Math.max(doubled(SHORTEST_PAUSE), Math.min(said, LONGEST_RETRY_AFTER));
+    const pause = least + Math.random() * JITTER;
     this.#pauseEnd = Math.max(this.#pauseEnd, now() + pause);
-    this.#most = 1;
+    this.#most = LEAST_IN_FLIGHT;
     // The other questions in flight are refused by the same limit.
     if (isNew) {
       this.#refusals++;
@@ -286,19 +340,18 @@ export class Asker {
     }
     this.#countFrom(this.#pauseEnd);
     question.isSent = false;
-    this.#line[question.place]!.unshift(question);
+    if (++question.refusals < MOST_REFUSALS) this.#line[question.place]!.push(question);
+    else this.#finish(question, () => question.reject(notAsked(question, this.pause)));
     this.#turnAway();
   }
 
   /** Ends the questions whose callers cannot wait for their turns. */
   #turnAway(): void {
-    let turn = this.#nextAt();
-    for (const line of this.#line) {
+    for (const [place, line] of this.#line.entries()) {
       for (const question of line.splice(0)) {
-        if (turn < question.end) {
-          line.push(question);
-          turn += this.#interval;
-        } else this.#finish(question, () => question.reject(new NotAsked(turn - now())));
+        const turn = this.#nextAt() + this.#aheadOf(place, line.length) * this.#interval;
+        if (turn < question.end) line.push(question);
+        else this.#finish(question, () => question.reject(notAsked(question, turn - now())));
       }
     }
   }
@@ -351,6 +404,10 @@ function unconfirmed(cause: unknown): WebhookError {
       : 'the client could not read the payment';
   const retryAfter = retryAfterOf(cause);
   return new WebhookError('confirm_unavailable', { message, cause, retryAfter });
+}
+
+function notAsked({ refusals }: Question, retryAfter: number): NotAsked {
+  return new NotAsked(retryAfter, refusals > 0);
 }
 
 function late(): WebhookError {

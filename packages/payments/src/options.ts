@@ -35,23 +35,28 @@ export function validateSettings(options: PaymentsOptions): Settings {
   const clientOf = validateClient(client);
   const askers = new Map<unknown, Asker>();
   const known = new Map<string, number>();
+  const isNews = (key: string, milliseconds = Infinity): boolean => {
+    if ((known.get(key) ?? 0) > now()) return false;
+    known.delete(key);
+    known.set(key, now() + milliseconds);
+    if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!);
+    return true;
+  };
+  const lines = createLogger(logger);
+  const warnOnce = (message: string): void => {
+    if (isNews(message)) lines.warn(`[paylink] ${message}`);
+  };
   return {
     orders: validateOrders(orders),
     timeout,
-    logger: createLogger(logger),
+    logger: lines,
     cuts: new Map(),
     observe,
-    isNews(key, milliseconds = Infinity) {
-      if ((known.get(key) ?? 0) > now()) return false;
-      known.delete(key);
-      known.set(key, now() + milliseconds);
-      if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!);
-      return true;
-    },
+    isNews,
     askerOf(tenant) {
       try {
         const asked = clientOf(tenant);
-        const asker = askers.get(asked) ?? new Asker(asked, timeout);
+        const asker = askers.get(asked) ?? new Asker(asked, timeout, warnOnce);
         askers.set(asked, asker);
         return asker;
       } catch (cause) {

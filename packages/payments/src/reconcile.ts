@@ -101,7 +101,7 @@ async function sweep<List extends string>(
     const task = createTask({ reference: item.reference, tenant, source: 'reconcile', end });
     const result = await withinBounds(work(task), { signals: [signal] });
     if (result.error instanceof NotAsked) {
-      tally.end(item, 'notAsked');
+      tally.end(item, 'notAsked', {}, result.error.isRefused);
       return;
     }
     keyRefused ||= isKeyRefused(result.error);
@@ -112,7 +112,7 @@ async function sweep<List extends string>(
   try {
     const items = inOrder(read, list.isRepeatable, from);
     // The rest of an array is counted. A stream is left after the first reference not asked.
-    const isEnough = (): boolean => total === undefined && tally.count('notAsked') > 0;
+    const isEnough = (): boolean => total === undefined && tally.isCut;
     const isRead = await inParallel(items, { concurrency, signal, end, isEnough }, take);
     if (!isRead) tally.leaveUnread();
   } finally {
@@ -199,13 +199,19 @@ class Tally<List extends string> {
     this.#last = item;
   }
 
-  end(item: Item, name: List, { outcome, error }: Partial<Verdict> = {}): void {
+  /** The next run starts behind an item that was reached, even if the service refused it. */
+  end(
+    item: Item,
+    name: List,
+    { outcome, error }: Partial<Verdict> = {},
+    isReached = name !== 'notAsked',
+  ): void {
     this.#underWay.delete(item);
     const { reference } = item;
     const list = this.#lists[name]!;
     list.count++;
     if (list.references.length < MOST_LISTED) list.references.push(reference);
-    if (name === 'notAsked') this.#left = earlier(this.#left, item);
+    if (!isReached) this.#left = earlier(this.#left, item);
     if (name !== 'errors') return;
     this.#outcomes[outcome!] = (this.#outcomes[outcome!] ?? 0) + 1;
     if (this.#details.length < MOST_LISTED) {
@@ -241,6 +247,11 @@ class Tally<List extends string> {
       errors: { ...errors!, outcomes: this.#outcomes, details: this.#details },
       cursor: this.left && toCursor(this.left),
     };
+  }
+
+  /** True if an item was not reached. */
+  get isCut(): boolean {
+    return this.#left !== undefined;
   }
 
   /** The first item, in the order of the run, that has not ended. */

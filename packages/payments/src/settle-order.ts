@@ -13,9 +13,9 @@ export interface Task extends Asked {
   readonly controller: AbortController;
 }
 
-/** Returns the task of a caller who gives up at `end`. */
-export function createTask(asked: Asked): Task {
-  return { ...asked, controller: new AbortController() };
+/** Returns the task of a caller who comes now, and gives up at `end`. */
+export function createTask(asked: Omit<Asked, 'start'>): Task {
+  return { ...asked, start: now(), controller: new AbortController() };
 }
 
 /** The result of a run. */

@@ -97,6 +97,8 @@ describe('the rate limit of the service', () => {
       if (error !== undefined) throw error;
       return { reference, status: 'success', amount: 1_000, currency: 'XOF' };
     });
+    // A question that was refused twice leaves the line.
+    expect((await failure(payments.receive(succeeded()))).retryAfter).toBeGreaterThan(1_900);
     await payments.receive(succeeded());
     expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(999);
     expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(1_999);

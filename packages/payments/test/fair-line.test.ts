@@ -1,0 +1,96 @@
+import { describe, expect, it, vi } from 'vitest';
+import { failure, openShop, REFERENCE, refusalOf, succeeded, type ShopOptions } from './shop.js';
+
+/** A shop with the orders `order-1` to `order-<count>`. */
+function openMany(count: number, answer: ShopOptions['answer'], options: ShopOptions = {}) {
+  const shop = openShop({ answer, ...options });
+  for (let index = 2; index <= count; index++) {
+    shop.memory.add({ reference: `order-${index}`, amount: 1_000, currency: 'XOF' });
+  }
+  const asked = () => shop.client.getPayment.mock.calls.map(([reference]) => reference);
+  return { ...shop, asked };
+}
+
+const never = new Promise<never>(() => undefined);
+
+describe('a reference that the service refuses each time', () => {
+  it('is asked twice, and cuts no run of the schedule', async () => {
+    const answer = (reference: string) => (reference === REFERENCE ? refusalOf(429, 10) : {});
+    const { payments, asked } = openMany(6, answer);
+    const report = await payments.reconcile();
+    expect(report).toMatchObject({ credited: { count: 5 }, cursor: undefined });
+    expect(report.notAsked.references).toEqual([REFERENCE]);
+    expect(asked().filter((each) => each === REFERENCE)).toHaveLength(2);
+  });
+
+  it('lets the next run start behind it', async () => {
+    const { payments } = openMany(3, refusalOf(429, 60_000));
+    const report = await payments.reconcile(undefined, { concurrency: 1, timeLimit: 1_000 });
+    expect(report).toMatchObject({ notAsked: { count: 3 }, cursor: '1:order-2' });
+  });
+});
+
+it('pages that fill the line leave a third of the questions to webhooks and the schedule', async () => {
+  const { payments, asked } = openMany(102, { status: 'pending' });
+  const pages = Array.from({ length: 100 }, (_, index) => payments.settle(`order-${index + 1}`));
+  const others = [
+    payments.reconcile(['order-101']),
+    failure(payments.receive(succeeded('order-102'))),
+  ];
+  await Promise.all([...pages, ...others]);
+  expect(asked().indexOf('order-102')).toBeLessThan(20);
+  expect(asked().indexOf('order-101')).toBeLessThan(40);
+});
+
+describe('questions that hang', () => {
+  it('give their places to others after 2 s', async () => {
+    const answer = (reference: string) => (reference === 'order-9' ? {} : never);
+    const { payments } = openMany(9, answer);
+    const hanging = Array.from({ length: 8 }, (_, index) => payments.settle(`order-${index + 1}`));
+    expect((await payments.settle('order-9')).status).toBe('paid');
+    await Promise.all(hanging);
+  });
+
+  it('stall nobody after a 429, if there is one', async () => {
+    const answers = [refusalOf(429, 1)];
+    const { payments, client } = openMany(2, (reference) =>
+      reference === REFERENCE ? (answers.shift() ?? never) : {},
+    );
+    const hanging = payments.settle(REFERENCE);
+    await vi.waitFor(() => expect(client.getPayment).toHaveBeenCalledTimes(2), 2_000);
+    expect((await payments.settle('order-2', { wait: 1_500 })).status).toBe('paid');
+    await hanging;
+  });
+});
+
+describe('the Retry-After of a 429', () => {
+  it('of 0 pauses the line for longer with each refusal', async () => {
+    const times: number[] = [];
+    const { payments } = openShop({
+      answer() {
+        times.push(performance.now());
+        return refusalOf(429, 0);
+      },
+    });
+    await failure(payments.receive(succeeded()));
+    await failure(payments.receive(succeeded()));
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(249);
+    expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(499);
+  });
+
+  it('of more than an hour pauses the line for one hour, with one line in the log', async () => {
+    const { payments, logger } = openMany(2, refusalOf(429, 9_999_999_999_000));
+    const errors = await Promise.all(
+      [REFERENCE, 'order-2'].map((each) => failure(payments.receive(succeeded(each)))),
+    );
+    for (const { retryAfter } of errors) expect(retryAfter).toBeLessThanOrEqual(3_600_250);
+    expect(logger.warn).toHaveBeenCalledOnce();
+  });
+});
+
+it('fifty webhooks of one pending order make two questions', async () => {
+  const { payments, client } = openShop({ answer: { status: 'pending' } });
+  const all = Array.from({ length: 50 }, () => failure(payments.receive(succeeded())));
+  for (const error of await Promise.all(all)) expect(error.code).toBe('payment_pending');
+  expect(client.getPayment.mock.calls.length).toBeLessThanOrEqual(2);
+});
