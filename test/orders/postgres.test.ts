@@ -492,7 +492,7 @@ it('accuses no right orders', async () => {
   ).toEqual([]);
 });
 
-it.each(Object.keys(broken))('names the fault of %s', async (name) => {
+it.each(Object.keys(broken))('P22 P23 P30 P38 names the fault of %s', async (name) => {
   const [options, sentence] = broken[name]!;
   expect(await faultsOf(options)).toContainEqual(expect.stringMatching(sentence));
 });

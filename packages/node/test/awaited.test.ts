@@ -34,7 +34,7 @@ const hosts: Readonly<
   },
 };
 
-describe.each(Object.entries(hosts))('%s', (_name, listenerOf) => {
+describe.each(Object.entries(hosts))('O12 %s', (_name, listenerOf) => {
   it('sends the reply of the listener to genuine and forged deliveries', async () => {
     const credit = vi.fn(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -21,7 +21,7 @@ describe('a delivery', () => {
     expect(await isPaid()).toBe(true);
   });
 
-  it('H01, H11: costs one read and no question after the order is paid', async () => {
+  it('H01, H03, H11: costs one read and no question after the order is paid', async () => {
     const { payments, find, credit, client } = openShop();
     await payments.receive(succeeded());
     for (const each of [find, credit, client.getPayment]) each.mockClear();
