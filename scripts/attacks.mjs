@@ -28,7 +28,9 @@ for (const report of ['short', 'long']) {
   for (const { name, assertionResults } of readJson(path).testResults)
     for (const { status, title, ancestorTitles } of assertionResults) {
       const file = relative(ROOT, name);
-      for (const [id] of [...ancestorTitles, title].join(' ').matchAll(/(?<![\w-])[A-P]\d\d(?![\w-])/g)) {
+      for (const [id] of [...ancestorTitles, title]
+        .join(' ')
+        .matchAll(/(?<![\w-])[A-P]\d\d(?![\w-])/g)) {
         const row = rows.get(id);
         if (row === undefined) unknown.add(`${id} in ${file}: ${title}`);
         else if (status === 'passed') {
