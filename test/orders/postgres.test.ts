@@ -1,6 +1,7 @@
 /** Broken `orders` on PostgreSQL: each is caught by the sentence that names its fault. */
 import { readFileSync } from 'node:fs';
 import type { Order, Orders } from '@paylink/payments';
+import { testOrders } from '@paylink/testing';
 import { Client, Pool, type PoolClient, type QueryResultRow } from 'pg';
 import { afterAll, expect, it } from 'vitest';
 import { startPostgres } from '../servers/postgres.js';
@@ -471,6 +472,180 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     /^find gives an order for a reference that no order has/,
   ],
 };
+
+const unpaidBy = (list: Orders['unpaid']): Broken => ({
+  ...right,
+  orders: { ...right.orders, unpaid: list! },
+});
+const references = async (condition: string): Promise<string[]> =>
+  (await query<Order>(`SELECT reference FROM orders WHERE ${condition}`, [])).map(
+    ({ reference }) => reference,
+  );
+/** A credit with another condition on the reference, amount and currency. */
+const creditWhere = (condition: string): Broken =>
+  withCredit(({ reference, amount, currency }) =>
+    write(`UPDATE orders SET paid_at = now() WHERE (${condition}) AND paid_at IS NULL`, [
+      reference,
+      amount,
+      currency,
+    ]),
+  );
+
+Object.assign(broken, {
+  'P27 a credit by LIKE': [
+    creditWhere('reference LIKE $1 AND amount = $2 AND currency = $3'),
+    /^credit also paid the order whose reference is the same without %.*LIKE/,
+  ],
+  'P27 a credit by LIKE, for a reference with _': [
+    creditWhere('reference LIKE $1 AND amount = $2 AND currency = $3'),
+    /^credit also paid the order whose reference is the same without _.*LIKE/,
+  ],
+  'P27 a credit by a regular expression': [
+    creditWhere("reference ~ ('^' || $1 || '$') AND amount = $2 AND currency = $3"),
+    /^credit also paid the order whose reference is the same without \..*pattern/,
+  ],
+  'P27 a find by LIKE': [
+    withFind(
+      async (reference) =>
+        (
+          await query<Order>(
+            'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference LIKE $1 ORDER BY created_at',
+            [reference],
+          )
+        )[0],
+    ),
+    /^find gives another order for a reference with _ in it.*LIKE/,
+  ],
+  'a find with the reference in its text': [
+    withFind(
+      async (reference) =>
+        (
+          await query<Order>(
+            `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = '${reference}'`,
+            [],
+          )
+        )[0],
+    ),
+    /^With a quote in the reference, find threw.*parameter/,
+  ],
+  'a find with a condition in its text': [
+    withFind(
+      async (reference) =>
+        (
+          await query<Order>(
+            `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = '${reference}'`,
+            [],
+          )
+        )[0],
+    ),
+    /^find gives an order for a reference that ends in a condition in SQL.*parameter/,
+  ],
+  'a find with a backslash in its text': [
+    withFind(async (reference, context) => {
+      const escaped = reference.replaceAll("'", "''");
+      await query(`SELECT E'${escaped}'`, []);
+      return right.orders.find(reference, context);
+    }),
+    /^With a backslash in the reference, find threw.*parameter/,
+  ],
+  'a credit with the reference in its text': [
+    withCredit(({ reference, amount, currency }) =>
+      write(
+        `UPDATE orders SET paid_at = now() WHERE amount = $1 AND currency = $2 AND paid_at IS NULL AND reference = '${reference}'`,
+        [amount, currency],
+      ).catch(() => 0),
+    ),
+    /^credit pays an order for a reference that ends in a comment in SQL.*parameter/,
+  ],
+  'a credit of any currency of the shop': [
+    creditWhere("reference = $1 AND amount = $2 AND $3 IN ('XOF', 'XAF')"),
+    /^credit returned 1 for a payment of another currency/,
+  ],
+  'an amount that is compared in 32 bits': [
+    creditWhere(
+      'reference = $1 AND amount % 4294967296 = $2::bigint % 4294967296 AND currency = $3',
+    ),
+    /^credit returned 1 for a payment of another amount/,
+  ],
+  'an amount within a tolerance': [
+    creditWhere('reference = $1 AND abs(amount - $2) <= amount * 0.0005 AND currency = $3'),
+    /^credit returned 1 for a payment of another amount/,
+  ],
+  'a credit that deletes the unpaid orders of other amounts': [
+    withCredit(async ({ reference, amount, currency }) => {
+      const count = await write(MARK, [reference, amount, currency]);
+      if (count === 1)
+        await write('DELETE FROM orders WHERE paid_at IS NULL AND amount = $1', [amount + 1]);
+      return count;
+    }),
+    /^credit removed another order/,
+  ],
+  'a currency that is joined by OR': [
+    creditWhere("reference = $1 AND amount = $2 AND currency = $3 OR currency = 'XAF'"),
+    /^credit paid an order of another amount or currency too.*AND/,
+  ],
+  'an `unpaid` that lists the paid orders': [
+    unpaidBy(() => references('paid_at IS NOT NULL')),
+    /^unpaid does not list a new unpaid order/,
+  ],
+  'an `unpaid` that streams all orders': [
+    unpaidBy(async function* () {
+      yield* await references('true');
+    }),
+    /^unpaid lists an order after its credit/,
+  ],
+  'an `unpaid` that lists rows': [
+    unpaidBy((() => query('SELECT reference FROM orders', [])) as unknown as Orders['unpaid']),
+    /^unpaid threw: it lists .* and must list references as text/,
+  ],
+  "an `unpaid` that gives the driver's result": [
+    unpaidBy((() => pool.query('SELECT reference FROM orders')) as unknown as Orders['unpaid']),
+    /^unpaid threw: it gives .* and must give an array or a stream/,
+  ],
+  'a `paid` that lists unpaid orders too': [
+    { ...right, orders: { ...right.orders, paid: () => references('true') } },
+    /^paid lists a new unpaid order/,
+  ],
+  'P29 an `unpaid` without the tenant': [
+    {
+      ...unpaidBy(() => references('paid_at IS NULL')),
+      tenants: ['shop-a', 'shop-b'],
+    },
+    /^unpaid lists another tenant's order/,
+  ],
+} satisfies typeof broken);
+
+it('accuses no right orders with lists, and without a count', async () => {
+  expect(
+    await faultsOf({
+      ...right,
+      elsewhere: right.orders.find,
+      orders: {
+        ...right.orders,
+        async credit({ reference, amount, currency }) {
+          await write(MARK, [reference, amount, currency]);
+          return null;
+        },
+        unpaid: () => references('paid_at IS NULL'),
+        async *paid() {
+          yield* await references('paid_at IS NOT NULL');
+        },
+      },
+    }),
+  ).toEqual([]);
+});
+
+it('says what it cannot test', () => {
+  const untested: string[] = [];
+  const test = Object.assign(() => undefined, { skip: (title: string) => untested.push(title) });
+  testOrders({ ...right, effects, test });
+  expect(untested).toContainEqual(
+    expect.stringMatching(/^not tested: further writes are in the transaction of the credit/),
+  );
+  expect(untested).toContainEqual(
+    expect.stringMatching(/^not tested: two processes credit an order once/),
+  );
+});
 
 it('accuses no right orders', async () => {
   expect(

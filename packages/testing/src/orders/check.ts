@@ -4,6 +4,6 @@ export interface OrdersCheck {
   readonly title: string;
   /** Rejects with the fault in one sentence. */
   readonly run: () => Promise<void>;
-  /** The option that this check needs, if the option is missing. */
-  readonly missing?: string | undefined;
+  /** Why this check cannot run, such as the option that it needs. */
+  readonly untested?: string | undefined;
 }

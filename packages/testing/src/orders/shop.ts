@@ -28,8 +28,8 @@ export interface Shop {
   find(order: Pick<NewOrder, 'reference' | 'tenant'>): Promise<Order | undefined>;
   /** Returns `paid` of the order. A missing order or another value is a fault. */
   isPaid(order: Pick<NewOrder, 'reference' | 'tenant'>): Promise<boolean>;
-  /** Returns the number of changed rows. */
-  credit(order: NewOrder): Promise<number>;
+  /** Returns the number of changed rows, or `null` if the driver does not know it. */
+  credit(order: NewOrder): Promise<number | null>;
 }
 
 /** Below the 5 seconds after which vitest and jest end a test without a reason. */
@@ -85,6 +85,7 @@ export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
       const count = await bounded('credit', async () =>
         orders.credit({ reference, amount, currency }, context),
       );
+      if (count === null) return null;
       if (!Number.isSafeInteger(Number(count)) || !/^(number|bigint)$/.test(typeof count))
         throw new Error(
           `credit returned ${inspect(count, { depth: -1 })}. It must return the number of rows that` +

@@ -1,0 +1,40 @@
+/** The checks that a reference is a parameter of the query, never part of its text. */
+import type { OrdersCheck } from './check.js';
+import { messageOf, type NewOrder, type Shop } from './shop.js';
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  'a quote': "'",
+  'a backslash': '\\',
+  'a condition in SQL': "' OR '1'='1",
+  'a comment in SQL': "' -- ",
+};
+const PARAMETER =
+  'The reference becomes part of the SQL: pass it as a parameter ($1, ?), never within the text.';
+
+export function checkInjection(shop: Shop): OrdersCheck[] {
+  return Object.entries(ENDINGS).map(([name, ending]) => ({
+    title: `a reference that ends in ${name} finds and credits nothing`,
+    async run() {
+      const order = await shop.create();
+      const crafted = { ...order, reference: `${order.reference}${ending}` };
+      const isText = await takesText(shop, order);
+      const call = async <Value>(result: Promise<Value>): Promise<Value | undefined> =>
+        result.catch((error: unknown) => {
+          // A column of numbers or UUIDs refuses such a reference.
+          if (!isText) return undefined;
+          const reason = messageOf(error);
+          throw new Error(`With ${name} in the reference, ${reason}. ${PARAMETER}`);
+        });
+      if ((await call(shop.find(crafted))) !== undefined)
+        throw new Error(`find gives an order for a reference that ends in ${name}. ${PARAMETER}`);
+      const count = await call(shop.credit(crafted));
+      if ((count ?? 0) !== 0 || (await shop.isPaid(order)))
+        throw new Error(`credit pays an order for a reference that ends in ${name}. ${PARAMETER}`);
+    },
+  }));
+}
+
+async function takesText(shop: Shop, order: NewOrder): Promise<boolean> {
+  const reference = (await shop.newReference()).replace('-', 'z');
+  return reference.includes('z') && (await shop.refusal({ ...order, reference })) === undefined;
+}
