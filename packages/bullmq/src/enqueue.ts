@@ -59,7 +59,8 @@ export function enqueue(
   check(isQueue, 'queue', 'must be a Queue of BullMQ');
   const { jobOptions = {}, timeout = 5_000 } = validateOptions(options, ['jobOptions', 'timeout']);
   validateBound('timeout', timeout);
-  const settings = validateJobOptions({ ...queue.defaultJobOptions, ...jobOptions });
+  const given = { ...definedOf(queue.defaultJobOptions), ...definedOf(jobOptions) };
+  const settings = validateJobOptions(given);
 
   return async ({ type, reference, tenant }, { signal }) => {
     if (type !== 'payment.succeeded') {
@@ -79,11 +80,22 @@ export function enqueue(
   };
 }
 
-function validateJobOptions(options: object): JobsOptions {
+/** An option that is undefined counts as not given, or it would remove a default. */
+function definedOf(options: object | undefined): object {
+  const given = Object.entries<unknown>({ ...options });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+function validateJobOptions(options: JobsOptions): JobsOptions {
+  const { attempts = PERSISTENT.attempts } = options;
+  const isEnough = Number.isInteger(attempts) && attempts! >= 2;
+  const problem =
+    'must be 2 or more, also in defaultJobOptions of the queue: BullMQ would not try again';
+  check(isEnough, 'jobOptions.attempts', problem);
   for (const name of REFUSED) {
     const isUnset = (options as Record<string, unknown>)[name] === undefined;
     // A queue may keep its failed jobs by default, as Paylink does.
-    const isKept = name === 'removeOnFail' && (options as JobsOptions).removeOnFail === false;
+    const isKept = name === 'removeOnFail' && options.removeOnFail === false;
     check(
       isUnset || isKept,
       `jobOptions.${name}`,

@@ -126,7 +126,7 @@ describe.skipIf(withoutRedis())('verified notifications as jobs', () => {
 
   it('stay in Redis as failed after the last attempt', async () => {
     const queue = openQueue();
-    await enqueue(queue, { jobOptions: { attempts: 1 } })(EVENT, context);
+    await enqueue(queue, { jobOptions: { attempts: 2, backoff: 1 } })(EVENT, context);
     work(createProcessor(openShop([]).payments));
     await vi.waitFor(async () => expect(await queue.getFailedCount()).toBe(1), PATIENCE);
     const [job] = await queue.getFailed();
@@ -193,6 +193,24 @@ describe('enqueue', () => {
     await enqueue(queue, { jobOptions: { attempts: 4 } })(EVENT, context);
     expect(add.mock.calls[0]![2]).toMatchObject({ attempts: 4, priority: 7 });
   });
+
+  it('keeps its attempts and pauses if these options are undefined', async () => {
+    const add = vi.fn(silentQueue.add);
+    const unset = { attempts: undefined, backoff: undefined } as object;
+    await enqueue({ add, defaultJobOptions: unset }, { jobOptions: unset })(EVENT, context);
+    const backoff = expect.objectContaining({ type: 'exponential' }) as unknown;
+    expect(add.mock.calls[0]![2]).toMatchObject({ attempts: 20, backoff });
+  });
+
+  it.each([0, 1, NaN])(
+    'refuses %s attempts, which lose a payment at the first error',
+    (attempts) => {
+      const given = { attempts };
+      const refusal = 'jobOptions.attempts must be 2 or more';
+      expect(() => enqueue(silentQueue, { jobOptions: given })).toThrow(refusal);
+      expect(() => enqueue({ ...silentQueue, defaultJobOptions: given })).toThrow(refusal);
+    },
+  );
 
   it('refuses other kinds, which the worker could not credit', async () => {
     const refused = enqueue(silentQueue)({ ...EVENT, type: 'payment.refunded' }, context);
