@@ -37,6 +37,8 @@ const SLOWER = 1.1;
 const RATE_KEPT_FOR = 60_000;
 /** Milliseconds without a question after which the answers before say nothing about the rate. */
 const IDLE = 1_000;
+/** Milliseconds for which the schedule waits after its end for an answer. */
+const LAST_ANSWER = 1_000;
 const LONGEST_TIMER = 2_147_483_647;
 
 /** The return page goes first, because a customer is waiting. */
@@ -149,7 +151,7 @@ export class Asker {
         this.#line[question.place]!.push(question);
         this.#send();
       }
-      const grace = asked.source === 'reconcile' ? this.#timeout : 0;
+      const grace = asked.source === 'reconcile' ? LAST_ANSWER : 0;
       const waiting = withinBounds(question.answer, {
         milliseconds: Math.min(LONGEST_TIMER, Math.max(1, asked.end + grace - now())),
         reason: () => (question.isSent ? late() : notAsked(question, this.#waitOf(question))),

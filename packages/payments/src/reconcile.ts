@@ -1,6 +1,7 @@
 /** Settles, or verifies, many orders, and reports them in lists. */
+import { WebhookError } from '@paylink/core';
 import { check, withinBounds } from '@paylink/core/internal';
-import { isKeyRefused, NotAsked, now } from './asker.js';
+import { isKeyRefused, keyOf, NotAsked, now } from './asker.js';
 import type {
   Listed,
   ListedErrors,
@@ -53,6 +54,8 @@ export function verify(
 }
 
 const PROGRESS_INTERVAL = 1_000;
+/** Milliseconds for which a run waits after its end for the orders under way. */
+const GRACE = 2_000;
 /** Number of answers that must all be 404 before the address is in doubt. */
 const ENOUGH_404 = 10;
 
@@ -75,7 +78,7 @@ async function sweep<List extends string>(
     signal: AbortSignal.any(signal ? [ended.signal, signal] : [ended.signal]),
   };
   // Without a cursor, a run over the merchant's own list goes on where the last one was cut.
-  const place = `${source} ${tenant}`;
+  const place = keyOf({ tenant, reference: source });
   const from = start ?? (references === undefined ? settings.cuts.get(place) : undefined);
   const list = readerOf(settings, source, references, () => settings.orders[source]!(context));
   const tally = new Tally([...names, 'errors' as const, 'notAsked' as const]);
@@ -98,8 +101,21 @@ async function sweep<List extends string>(
       tally.end(item, 'notAsked');
       return;
     }
+    if (!item.isString) {
+      const error = noReference(item);
+      if (tally.count('errors') === 0) settings.logger.error(`[paylink] ${error.message}`);
+      tally.end(item, 'errors', { outcome: 'unknown_order', error });
+      return;
+    }
     const task = createTask({ reference: item.reference, tenant, source: 'reconcile', end });
-    const result = await withinBounds(work(task), { signals: [signal] });
+    const result = await withinBounds(work(task), {
+      milliseconds: end + GRACE - now(),
+      signals: [signal],
+      reason: (aborted): unknown => aborted?.reason ?? overdue(),
+    }).catch((error: unknown): Result<List> => {
+      if (signal?.aborted === true) throw error;
+      return { ...refusal(error), list: 'errors' };
+    });
     if (result.error instanceof NotAsked) {
       tally.end(item, 'notAsked', {}, result.error.isRefused);
       return;
@@ -109,17 +125,20 @@ async function sweep<List extends string>(
     tally.end(item, result.list, result);
   };
   const timer = setInterval(tell, PROGRESS_INTERVAL);
+  let isRead = false;
   try {
     const items = inOrder(read, list.isRepeatable, from);
     // The rest of an array is counted. A stream is left after the first reference not asked.
-    const isEnough = (): boolean => total === undefined && tally.isCut;
-    const isRead = await inParallel(items, { concurrency, signal, end, isEnough }, take);
-    if (!isRead) tally.leaveUnread();
+    const isEnough = (): boolean => total === undefined && tally.cut !== undefined;
+    isRead = await inParallel(items, { concurrency, signal, end, isEnough }, take);
   } finally {
     clearInterval(timer);
     ended.abort();
+    if (!isRead) tally.leaveUnread();
+    // A list that failed at once says nothing about the place.
+    const isKnown = isRead || tally.cut !== undefined;
+    if (references === undefined && isKnown) settings.cuts.set(place, tally.cut);
   }
-  if (references === undefined) settings.cuts.set(place, tally.left);
   tell();
   if (answers >= ENOUGH_404 && tally.count('noPayment' as List) === answers) {
     settings.logger.warn(
@@ -127,6 +146,16 @@ async function sweep<List extends string>(
     );
   }
   return { ...tally.report(), keyRefused };
+}
+
+function overdue(): WebhookError {
+  const message = 'the order was under way at the time limit, and its run goes on';
+  return new WebhookError('handler_timeout', { message });
+}
+
+function noReference({ index }: Item): WebhookError {
+  const message = `the reference at index ${index} must be a string: map each row to its reference`;
+  return new WebhookError('unknown_order', { message });
 }
 
 /** Returns the milliseconds until the next question of the tenant's client. */
@@ -249,9 +278,9 @@ class Tally<List extends string> {
     };
   }
 
-  /** True if an item was not reached. */
-  get isCut(): boolean {
-    return this.#left !== undefined;
+  /** Where the next run starts. An item under way may hang, so it counts as reached. */
+  get cut(): Item | undefined {
+    return this.#left;
   }
 
   /** The first item, in the order of the run, that has not ended. */

@@ -111,7 +111,12 @@ async function creditOrder(
   } catch (error) {
     failure = error as WebhookError;
     const isLate = task.controller.signal.aborted;
-    if (isLate) return { verdict: { ...refusal(failure), payment }, unfinished: crediting };
+    if (isLate) {
+      crediting?.catch((cause: unknown) =>
+        logCreditError(settings, task, 'after the run had ended', cause),
+      );
+      return { verdict: { ...refusal(failure), payment }, unfinished: crediting };
+    }
   }
   try {
     const order = await findOrder(settings, task);
@@ -120,6 +125,10 @@ async function creditOrder(
       throw failure ?? notCredited(returned);
     }
   } catch (error) {
+    if (failure !== undefined && error !== failure) {
+      const problem = 'and find() cannot tell whether the order is paid';
+      logCreditError(settings, task, problem, failure.cause);
+    }
     return { verdict: { ...refusal(error), payment } };
   }
   reportCredit(settings, task, failure, returned);
@@ -137,21 +146,30 @@ function notCredited(returned: unknown): WebhookError {
   return new WebhookError('not_credited', { message: `find() still says unpaid after ${causes}` });
 }
 
+function logCreditError(
+  { logger }: Settings,
+  { reference, source }: Task,
+  problem: string,
+  cause: unknown,
+): void {
+  const message = `credit() threw, ${problem}`;
+  const error = new WebhookError('orders_unavailable', { message, cause });
+  logger.error(logLine(error, { reference, source }), { code: error.code, reference });
+}
+
 /** Logs what the merchant must know although the order is paid. */
 function reportCredit(
-  { logger, isNews }: Settings,
-  { reference, source }: Task,
+  settings: Settings,
+  task: Task,
   failure: WebhookError | undefined,
   returned: unknown,
 ): void {
+  const { logger, isNews } = settings;
+  const { reference } = task;
   const order = JSON.stringify(reference.slice(0, 200));
   if (failure !== undefined) {
-    const problem = 'credit() threw, and the order is paid. Writes behind the first may be missing';
-    const error = new WebhookError('orders_unavailable', {
-      message: problem,
-      cause: failure.cause,
-    });
-    logger.error(logLine(error, { reference, source }), { code: error.code, reference });
+    const problem = 'and the order is paid. Writes behind the first may be missing';
+    logCreditError(settings, task, problem, failure.cause);
   } else if (typeof returned !== 'number' && typeof returned !== 'bigint' && returned !== null) {
     if (!isNews('what credit() returned')) return;
     logger.warn(

@@ -6,7 +6,7 @@ import {
   validateOptions,
   withinBounds,
 } from '@paylink/core/internal';
-import { now } from './asker.js';
+import { now, startTimer } from './asker.js';
 import type { References, SweepOptions } from './contract.js';
 
 const NAMES = ['cursor', 'onProgress', 'concurrency', 'tenant', 'signal', 'timeLimit'];
@@ -26,13 +26,15 @@ export function validateSweep(options: SweepOptions) {
 /** A place among the merchant's references. */
 export interface Item {
   readonly reference: string;
+  /** False if the merchant's list has something else here. The reference is then empty. */
+  readonly isString: boolean;
   /** Index in the merchant's list. */
   readonly index: number;
   /** Position in this run. */
   readonly order: number;
 }
 
-export type Start = Omit<Item, 'order'>;
+export type Start = Pick<Item, 'reference' | 'index'>;
 
 /** Contains the reference too, because the orders in front of it may be paid by the next run. */
 export function toCursor({ index, reference }: Start): string {
@@ -61,17 +63,22 @@ export async function* inOrder(
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new SeenReferences();
   const kept: string[] = [];
-  let batch: string[] = [];
+  let batch: unknown[] = [];
   let order = 0;
+  const toItem = (value: unknown): Item | undefined => {
+    const isString = typeof value === 'string';
+    if (isString && !seen.add(value)) return undefined;
+    return { reference: isString ? value : '', isString, index, order: order++ };
+  };
   let index = -1;
   let first = start === undefined ? 0 : Infinity;
   for await (const reference of await read()) {
-    checkReference(reference);
     index++;
     if (index === start?.index || reference === start?.reference) first = Math.min(first, index);
     if (index >= first) {
-      if (seen.add(reference)) yield { reference, index, order: order++ };
-    } else if (!isRepeatable && batch.push(reference) === KEPT_TOGETHER) {
+      const item = toItem(reference);
+      if (item !== undefined) yield item;
+    } else if (!isRepeatable && batch.push(orNull(reference)) === KEPT_TOGETHER) {
       kept.push(JSON.stringify(batch));
       batch = [];
     }
@@ -80,19 +87,19 @@ export async function* inOrder(
   for await (const reference of isRepeatable && first > 0 ? await read() : unpack(kept, batch)) {
     index++;
     if (index >= first) return;
-    checkReference(reference);
-    if (seen.add(reference)) yield { reference, index, order: order++ };
+    const item = toItem(reference);
+    if (item !== undefined) yield item;
   }
 }
 
-function* unpack(kept: readonly string[], rest: readonly string[]): Generator<string> {
-  for (const batch of kept) yield* JSON.parse(batch) as string[];
-  yield* rest;
+/** Keeps strings alone, because JSON has no form of some other values. */
+function orNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
-function checkReference(reference: unknown): void {
-  const problem = 'must be strings: map each row to its reference';
-  check(typeof reference === 'string', 'references', problem);
+function* unpack(kept: readonly string[], rest: readonly unknown[]): Generator {
+  for (const batch of kept) yield* JSON.parse(batch) as unknown[];
+  yield* rest;
 }
 
 /**
@@ -142,6 +149,26 @@ function hash(text: string, seed: number): number {
   return 2 ** 32 * (2_097_151 & low) + (high >>> 0) + 1;
 }
 
+/** Milliseconds after which a run lets timers and requests have their turn. */
+const WITHOUT_REST = 10;
+
+/** Returns a function that waits for the next turn of the event loop, now and then. */
+function createRest(): () => Promise<void> | undefined {
+  let awakeSince = now();
+  let rest: Promise<void> | undefined;
+  return () => {
+    if (now() - awakeSince < WITHOUT_REST) return undefined;
+    rest ??= new Promise((resolve) => {
+      startTimer(() => {
+        rest = undefined;
+        awakeSince = now();
+        resolve();
+      }, 0);
+    });
+    return rest;
+  };
+}
+
 export interface Parallel {
   readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
@@ -164,8 +191,10 @@ export async function inParallel(
 ): Promise<boolean> {
   const late = new Error('the references yielded nothing before the time limit');
   const reason = (aborted: AbortSignal | undefined): unknown => aborted?.reason ?? late;
+  const rest = createRest();
   const take = async (): Promise<void> => {
     while (!isEnough()) {
+      await rest();
       signal?.throwIfAborted();
       const milliseconds = Math.max(1, end - now());
       const next = await withinBounds(items.next(), { milliseconds, signals: [signal], reason });

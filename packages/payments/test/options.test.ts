@@ -49,7 +49,6 @@ describe('createPayments', () => {
     ['wiat', (payments) => payments.settle('a', { wiat: 1 } as object)],
     ['signal', (payments) => payments.settle('a', { signal: {} as AbortSignal })],
     ['references', (payments) => payments.reconcile('order-1' as never)],
-    ['references', (payments) => payments.reconcile([{ reference: 'a' }] as never)],
     ['cursor', (payments) => payments.reconcile([], { cursor: 'order-1' })],
     ['concurrency', (payments) => payments.reconcile([], { concurrency: 0 })],
     ['timeLimit', (payments) => payments.verify([], { timeLimit: 0 })],

@@ -120,6 +120,26 @@ describe('P04, P24: an error of credit', () => {
     expect(shop.logger.error.mock.calls[0]![0]).toMatch(/credit\(\) threw.*the wallet is locked/);
   });
 
+  it('is logged too if find then throws', async () => {
+    const { payments, find, credit, logger } = openShop();
+    credit.mockImplementation(() => {
+      find.mockRejectedValueOnce(new Error('no connection'));
+      throw new Error('the wallet is locked');
+    });
+    expect((await failure(payments.receive(succeeded()))).code).toBe('orders_unavailable');
+    expect(logger.error.mock.calls[0]![0]).toContain('the wallet is locked');
+  });
+
+  it('is logged if it comes after the run has ended', async () => {
+    const locked = deferred();
+    const { payments, credit, logger } = openShop({ timeout: 20 });
+    credit.mockImplementation(() => locked.promise as never);
+    expect((await failure(payments.receive(succeeded()))).code).toBe('handler_timeout');
+    locked.reject(new Error('the lock was not granted'));
+    await vi.waitFor(() => expect(logger.error).toHaveBeenCalledOnce());
+    expect(logger.error.mock.calls[0]![0]).toContain('the lock was not granted');
+  });
+
   it('is the cause of 503 orders_unavailable if the row says unpaid', async () => {
     const cause = new WebhookError('amount_differs');
     const { payments } = openShop({ orders: { credit: () => Promise.reject(cause) } });
