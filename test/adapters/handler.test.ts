@@ -253,7 +253,7 @@ describe.each(handlerHosts)('$name', (host) => {
   it('G06 releases a handler that never settles at handlerTimeout, even if its sender is gone', async () => {
     let signal: AbortSignal | undefined;
     const serving = await serve(host, {
-      options: { handlerTimeout: 200 },
+      options: { handlerTimeout: 1_000 },
       handler: ({ reference }, context) => {
         if (reference !== REFERENCE) return undefined;
         signal = context.signal;
