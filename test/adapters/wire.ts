@@ -1,1 +1,7 @@
-export { begin, closeWires, exchange, Wire, type WireReply } from '../../packages/testing/src/wire.js';
+export {
+  begin,
+  closeWires,
+  exchange,
+  Wire,
+  type WireReply,
+} from '../../packages/testing/src/wire.js';

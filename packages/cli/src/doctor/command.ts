@@ -44,7 +44,7 @@ export function doctorCommand(): Command {
     .option('--to <url>', 'the address of the webhook')
     .option(
       '--deliver <reference>',
-      'also send a payment.succeeded for this order, which credits it; to this machine only',
+      'also send a payment.succeeded for this order, which credits it, only to this machine',
     )
     .option(
       '--header <header>',

@@ -137,7 +137,7 @@ function mountLines(project: Project): string[] {
     ...(prefix === ''
       ? []
       : [
-          `the return page is below the global prefix ${prefix}, as SHOP_URL says; the webhook is not`,
+          `the return page is below the global prefix ${prefix}, as SHOP_URL says, and the webhook is not`,
         ]),
   ];
 }

@@ -46,7 +46,7 @@ export const SWEEP_EXITS = [
   USAGE_EXIT,
   [EXIT.keyRefused, 'the service refused the API key, and the run ended at once'],
   [EXIT.skipped, 'skipped, because another run of this module is at work'],
-  [INTERRUPTED, 'ended by Ctrl-C or SIGTERM in the middle of a run; with --every 0'],
+  [INTERRUPTED, 'ended by Ctrl-C or SIGTERM in the middle of a run (0 with --every)'],
 ] as const;
 
 export function addSweepOptions(command: Command): Command {
