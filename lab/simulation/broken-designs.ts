@@ -22,4 +22,5 @@ for (const [name, design] of Object.entries(BROKEN)) {
 console.log(columns(['design', 'what it does', 'seed', 'violates'], rows));
 const missed = rows.filter(([, , seed]) => seed === '-').length;
 console.log(`${rows.length} broken designs, ${rows.length - missed} caught`);
-process.exitCode = missed > 0 ? 1 : 0;
+// A timer of the code under test may still wait for minutes.
+process.exit(missed > 0 ? 1 : 0);
