@@ -31,7 +31,7 @@ export async function readBody(
   const reader = readerOf(req, stream);
   // Uses the bytes that Cloud Functions, `express.json({ verify })` and express.raw keep, and never
   // a string.
-  const kept = [req.rawBody, reader && req.body].find(Buffer.isBuffer);
+  const kept = [req.rawBody, reader && req.body].find((bytes) => Buffer.isBuffer(bytes));
   if (req[CLAIMED] === true || (reader !== undefined && kept === undefined)) {
     const message = `${reader}, so the signed bytes are gone. ${hint}`;
     throw new WebhookError('body_consumed', { message });

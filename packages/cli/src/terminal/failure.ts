@@ -22,7 +22,7 @@ export function usageFailure(message: string, ...fixes: (string | undefined)[]):
   return new Failure(EXIT.usage, message, fixes);
 }
 
-export function isUsageFailure(error: unknown): boolean {
+function isUsageFailure(error: unknown): boolean {
   return error instanceof Failure && error.exitCode === EXIT.usage;
 }
 

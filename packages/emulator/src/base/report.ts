@@ -9,7 +9,7 @@ export function report(error: unknown): void {
   console.error(`[paylink emulator] ${toVisible(inspect(error), '\n')}`);
 }
 
-export function warn(message: string): void {
+function warn(message: string): void {
   console.warn(`[paylink emulator] ${toVisible(message, '\n')}`);
 }
 
