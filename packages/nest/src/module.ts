@@ -38,7 +38,7 @@ export class PaymentWebhookModule {
       inject: [HttpAdapterHost, ...inject],
       useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) => {
         const { url, handlers, ...options } = await useFactory(...injected);
-        check(String(url).startsWith('/'), 'url', 'must be a path, such as /webhooks');
+        check(url?.at(0) === '/', 'url', 'must be a path, such as /webhooks');
         const listener = paymentWebhook<Events>(options, handlers);
         withAdapter(host, (adapter) => mount(adapter, url, listener));
       },

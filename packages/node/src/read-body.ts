@@ -9,6 +9,9 @@ import { endOfTurn } from './turn.js';
 // application can contain two copies of this module.
 const CLAIMED = Symbol.for('paylink.claimed');
 
+// On Bun and Deno a stream with `readable` and `data` listeners emits no `end`.
+const readsByReadable = !('Bun' in globalThis || 'Deno' in globalThis);
+
 type Request = IncomingMessage & {
   readonly rawBody?: unknown;
   readonly body?: unknown;
@@ -79,11 +82,12 @@ async function collect(
   };
   // A host's hook may have paused the stream, and HTTP/2 waits for `resume`.
   if (stream.isPaused()) stream.resume();
-  stream.on('readable', onReadable).on('data', onData).on('end', onEnd);
+  if (readsByReadable) stream.on('readable', onReadable);
+  stream.on('data', onData).on('end', onEnd);
   // The error listener stays, because a stream may fail again after the body has settled.
   stream.on('close', onClose).on('error', onClose);
   // Another `readable` listener may have left bytes, and no event would come for them.
-  stream.read();
+  if (readsByReadable) stream.read();
   try {
     return await reading;
   } catch (error) {

@@ -22,10 +22,6 @@ export function usageFailure(message: string, ...fixes: (string | undefined)[]):
   return new Failure(EXIT.usage, message, fixes);
 }
 
-function isUsageFailure(error: unknown): boolean {
-  return error instanceof Failure && error.exitCode === EXIT.usage;
-}
-
 /** Reports a command that ran and failed. */
 export function failure(message: string, ...fixes: (string | undefined)[]): Failure {
   return new Failure(EXIT.failed, message, fixes);

@@ -9,10 +9,6 @@ export function report(error: unknown): void {
   console.error(`[paylink emulator] ${toVisible(inspect(error), '\n')}`);
 }
 
-function warn(message: string): void {
-  console.warn(`[paylink emulator] ${toVisible(message, '\n')}`);
-}
-
 /** Wraps a listener of the user: its errors are printed, and change nothing. */
 export function guarded<Facts extends unknown[]>(
   listener: (...facts: Facts) => void,
