@@ -1,6 +1,6 @@
 /** Checks that a build in the release workflow knows its repository. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,10 +20,10 @@ it('a release build links its log lines to the repository that releases it', () 
     cwd: join(ROOT, 'packages', 'core'),
     env,
   });
-  for (const file of ['index.js', 'index.cjs']) {
-    expect(readFileSync(join(folder, file), 'utf8')).toContain(
-      '"https://git.example/owner/name/blob/main/docs/errors.md"',
-    );
+  for (const format of ['.js', '.cjs']) {
+    const files = readdirSync(folder).filter((file) => file.endsWith(format));
+    const code = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('');
+    expect(code).toContain('"https://git.example/owner/name/blob/main/docs/errors.md"');
   }
   rmSync(folder, { recursive: true });
 });

@@ -54,7 +54,9 @@ describe('the tarballs', () => {
         .split('\n')
         .sort();
       const shared = packed.filter((file) =>
-        /^package\/dist\/([a-z-]+-[\w-]{8}\.d\.c?ts|chunk-\w{8}\.c?js)$/.test(file),
+        /^package\/dist\/([a-z-]+-[\w-]{8}\.d\.c?ts|chunk-\w{8}\.c?js|recipes\/[\w-]+\.[jt]s)$/.test(
+          file,
+        ),
       );
       const alone = ['LICENSE', 'README.md', 'package.json'];
       expect(packed).toEqual(
@@ -78,9 +80,9 @@ describe('the tarballs', () => {
     expect(Object.keys(dependencies!)).toEqual(
       ['core', 'koa', 'node'].map((name) => `@paylink/${name}`),
     );
-    expect(Object.keys(devDependencies!)).toEqual(['@paylink/testing']);
+    expect(Object.keys(devDependencies!)).toEqual(['@paylink/payments', '@paylink/testing']);
     expect(pnpm).toMatch(/ && pnpm add \S+core\S+ \S+koa\S+ \S+node\S+ && /);
-    expect(pnpm).toMatch(/ && pnpm add --save-dev \S+testing\S+$/);
+    expect(pnpm).toMatch(/ && pnpm add --save-dev \S+payments\S+ \S+testing\S+$/);
   }, 60_000);
 });
 
