@@ -79,7 +79,7 @@ describe.concurrent('auditReceiver', () => {
 
   it.each(peers)(
     'names exactly the causes of the released $name',
-    async ({ listener, audit: scheme, name, causes }) => {
+    async ({ listener, audit: scheme, causes }) => {
       const { url, close } = await listen(listener());
       const report = await auditReceiver({ url, timeout: SLOW, ...scheme });
       await close();
