@@ -53,7 +53,7 @@ async function listen(create: Create, setup: Setup): Promise<Listening> {
   app.setErrorHandler((error, request, reply) => {
     // Fastify itself refuses some bodies of requests that have no route.
     if (!request.is404) onHostError(error);
-    void reply.code(200).send({ ok: true });
+    void reply.code(request.is404 ? 404 : 200).send({ ok: true });
   });
   const around = (surroundings && AROUND[surroundings]) ?? ignore;
   app.addHook('onRequest', async (request) => {
