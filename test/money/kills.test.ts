@@ -53,8 +53,8 @@ describe.each(ENGINES)('P05, O16, I03, I04: four processes on %s', (name) => {
     await engine?.close();
   });
 
-  const start = (role: string, step: Step | 'none') => {
-    const passes = Math.floor(Math.random() * 3);
+  const start = (role: string, step: Step | 'none', most = 3) => {
+    const passes = Math.floor(Math.random() * most);
     return runProcess([name, engine.url, service.baseUrl, role, step, `${passes}`]);
   };
 
@@ -66,7 +66,8 @@ describe.each(ENGINES)('P05, O16, I03, I04: four processes on %s', (name) => {
       await db.run('DELETE FROM ledger');
       for (let index = 0; index < ORDERS; index++) await createOrder(db, `order-${index}`);
       const ended = await Promise.all(
-        ROLES.map((role, index) => start(role, index < 2 ? step : 'none')),
+        // The first process dies at its first pass: others may win the orders of a later one.
+        ROLES.map((role, index) => start(role, index < 2 ? step : 'none', index === 0 ? 1 : 3)),
       );
       // The row of an order that was acknowledged said paid before the reply.
       const acknowledged = new Set(ended.flatMap((each) => each.acknowledged));
