@@ -17,6 +17,8 @@ describe('a project that installs the packed tarballs', () => {
       express: '^5.3.0',
       '@types/express': '^5.0.6',
       '@electric-sql/pglite': '^0.5.16',
+      // BullMQ 6 loads it for a connection given as options.
+      ioredis: '^6.0.0',
     });
   }, 180_000);
 
