@@ -8,7 +8,7 @@ import createFetchHost from './fetch-host.cjs';
 const checks = createChecks(core);
 const handle = createFetchHost(
   paymentWebhook,
-  ({ env }) => ({ secret: env.SECRET, tenant: false }),
+  ({ env }) => ({ secret: env.SECRET, tenant: null }),
   checks,
 );
 
