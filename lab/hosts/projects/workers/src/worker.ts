@@ -5,11 +5,11 @@ interface Env {
   readonly WEBHOOK_SECRET: string;
 }
 
-// A Worker has its secret only in the `env` of a request. `tenant: false` says that there is one
+// A Worker has its secret only in the `env` of a request. `tenant: null` says that there is one
 // merchant.
 const handle = paymentWebhook(
   {
-    secret: ({ env }: { env: Env }) => ({ secret: env.WEBHOOK_SECRET, tenant: false }),
+    secret: ({ env }: { env: Env }) => ({ secret: env.WEBHOOK_SECRET, tenant: null }),
     ...options,
   },
   handlers,
