@@ -344,10 +344,6 @@ export const hosts: readonly Host[] = [
         what: /^Expect: 100-continue$/,
         why: 'workerd sends no interim reply. Cloudflare puts its own HTTP server in front',
       },
-      {
-        what: /^a handler that throws, and the retry$/,
-        why: 'miniflare replies with a page for developers that shows what was thrown',
-      },
     ],
   },
   {
