@@ -32,15 +32,6 @@ type Kept = FastifyRequest & { [STREAM]?: Readable; readonly rawBody?: unknown }
 // Kept when the module loads, because fake timers of tests replace it.
 const nextTurn = setImmediate;
 
-/** Lets a hook's `data` listener wait a turn: before an async hook, it would take the body. */
-function hold(this: IncomingMessage, event: string | symbol): void {
-  if (event !== 'data') return;
-  this.pause();
-  nextTurn(() => isHeld(this) && this.resume());
-}
-const isHeld = (req: IncomingMessage): boolean =>
-  req.listenerCount('data') > 0 && req.listeners('newListener').includes(hold);
-
 /**
  * Returns an encapsulated plugin to register. Its route verifies a notification, runs your handler
  * and replies. Sibling routes keep their parsers.
@@ -61,7 +52,16 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   return (instance, _options, done) => {
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const limit = (by: BodyLimits) => ({ ...by, bodyLimit: Math.min(by.bodyLimit, hostLimit) });
-    const [start = ''] = `${instance.prefix}${url}`.split(/[:*(]/, 1);
+    const path = `${instance.prefix}${url}`;
+    const [start = ''] = path.split(/[:*(]/, 1);
+    // Pauses the body for the route, because a hook's `data` listener would take it. If the request
+    // may be for a sibling route, for one turn.
+    function hold(this: IncomingMessage, event: string | symbol): void {
+      if (event !== 'data') return;
+      this.pause();
+      if (this.url?.split('?', 1)[0] === path) return;
+      nextTurn(() => this.listeners('newListener').includes(hold) && this.resume());
+    }
     instance.server.prependListener('request', (req: IncomingMessage) => {
       if (req.url?.startsWith(start)) req.on('newListener', hold);
     });

@@ -364,6 +364,29 @@ const listeners: Readonly<Record<string, (app: FastifyInstance) => unknown>> = {
 };
 
 describe.each(versions)('a `data` listener in front on %s', (_version, create) => {
+  it('O11 takes no byte before an async hook that takes its time', async () => {
+    const app = create();
+    const pieces: unknown[] = [];
+    app.addHook('onRequest', async ({ raw }) => {
+      raw.on('data', (piece) => pieces.push(piece));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    app.put(url, (request) => ({ body: request.body }));
+    const address = await listen(app);
+    for (let time = 0; time < 3; time++) {
+      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+    }
+    expect(pieces).toHaveLength(6);
+    const reply = await fetch(address, {
+      method: 'PUT',
+      body: 'plain',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(await reply.json()).toEqual({ body: 'plain' });
+  });
+
   it.each(Object.entries(listeners))('O11 takes no byte if it is in %s', async (_where, add) => {
     const app = create();
     add(app);
