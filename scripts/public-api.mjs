@@ -57,16 +57,25 @@ function namesOf(checker, door, exported) {
     ...(isValue ? [checker.getTypeOfSymbol(symbol)] : []),
   ];
   const members = types.flatMap((type) => checker.getPropertiesOfType(type)).filter(isOurs);
-  const literals = types
-    .flatMap((type) => (type.isUnion() ? type.types : [type]))
-    .filter((type) => type.isStringLiteral());
   const name = `${door} ${exported.name}`;
+  const memberNames = members.flatMap((member) => {
+    const memberName = `${name}.${writtenName(member)}`;
+    return [memberName, ...literalsOf(memberName, checker.getTypeOfSymbol(member))];
+  });
   return [
     ...(isValue ? [`${name} (value)`] : []),
     ...(isType ? [`${name} (type)`] : []),
-    ...members.map((member) => `${name}.${writtenName(member)}`),
-    ...literals.map(({ value }) => `${name} = ${JSON.stringify(value)}`),
+    ...memberNames,
+    ...types.flatMap((type) => literalsOf(name, type)),
   ];
+}
+
+/** Lists the strings that a type allows. */
+function literalsOf(name, type) {
+  const parts = type.isUnion() ? type.types : [type];
+  return parts
+    .filter((part) => part.isStringLiteral())
+    .map(({ value }) => `${name} = ${JSON.stringify(value)}`);
 }
 
 /** Drops the compiler's number of a symbol, which changes with other code. */

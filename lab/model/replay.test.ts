@@ -2,7 +2,7 @@
  * Spin finds the shortest way to a lost credit in a design that shares the outcome of a page with
  * a webhook. This test takes the same way with the real code.
  */
-import { createPayments, type Payments, type ServicePayment } from '@paylink/payments';
+import { createPayments, type PaymentClient, type Payments } from '@paylink/payments';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { check } from './spin.js';
 
@@ -28,7 +28,7 @@ class Shop {
     },
     client: {
       getPayment: () =>
-        new Promise<ServicePayment>((resolve) => {
+        new Promise<Awaited<ReturnType<PaymentClient['getPayment']>>>((resolve) => {
           this.#questions.push(() => resolve({ ...order, status: this.service }));
         }),
     },

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { paymentWebhook } from '@paylink/node';
-import { testAdapter, type AdapterServer } from '@paylink/testing/adapter';
+import { testAdapter } from '@paylink/testing/adapter';
 
 async function listen(
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
-): Promise<AdapterServer> {
+): Promise<{ readonly port: number; close(): void }> {
   const server = createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const close = (): void => {

@@ -1,4 +1,4 @@
-import type { DeliveryOutcome } from '@paylink/core';
+import type { ObserveHook } from '@paylink/core';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -252,7 +252,7 @@ describe.each(handlerHosts)('$name', (host) => {
   ])(
     'D07 runs no handler if the sender ends or breaks the connection %s',
     async (_where, request) => {
-      const observe = vi.fn();
+      const observe = vi.fn<ObserveHook>();
       const serving = await serve(host, { options: { observe } });
       const ended = await begin(serving.port, request);
       ended.finish();
@@ -288,7 +288,7 @@ describe.each(handlerHosts)('$name', (host) => {
   ])(
     'D07 settles at once if the sender has left, %s, before the reading begins',
     async (_how, request) => {
-      const observe = vi.fn();
+      const observe = vi.fn<ObserveHook>();
       const serving = await serve(host, { surroundings: 'something slow', options: { observe } });
       for (const leave of ['finish', 'reset'] as const) {
         const wire = await begin(serving.port, request);
@@ -299,12 +299,10 @@ describe.each(handlerHosts)('$name', (host) => {
         );
       }
       await eventually('the outcomes', () => observe.mock.calls.length === 2, 1_000);
-      const handled = observe.mock.calls.filter(
-        ([outcome]) => (outcome as DeliveryOutcome).outcome === 'handled',
-      ).length;
+      const handled = observe.mock.calls.filter(([{ outcome }]) => outcome === 'handled').length;
       expect(serving.events).toHaveLength(handled);
       for (const [outcome] of observe.mock.calls) {
-        if ((outcome as DeliveryOutcome).outcome !== 'handled')
+        if (outcome.outcome !== 'handled')
           expect(outcome).toMatchObject({ code: 'incomplete_body' });
       }
       expect(serving.errors).toEqual([]);

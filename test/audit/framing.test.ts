@@ -1,6 +1,6 @@
 /** Requests with two lengths, and the audit's Host header. */
 import { ServerResponse, type RequestListener } from 'node:http';
-import { auditReceiver, type AuditResult } from '@paylink/testing';
+import { auditReceiver, type AuditReport } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 import { listen, receiver, SECRET } from './hand-written.js';
 
@@ -14,10 +14,12 @@ const keepingAlive: RequestListener = (req, res) => {
 };
 
 /** Tries a length beside chunks on a server that reads only the chunks. */
-async function besideChunks(listener: RequestListener): Promise<AuditResult | undefined> {
+async function besideChunks(
+  listener: RequestListener,
+): Promise<AuditReport['results'][number] | undefined> {
   const { url, close } = await listen(listener, { insecureHTTPParser: true });
   const enough = new AbortController();
-  const onResult = ({ what }: AuditResult): void => {
+  const onResult = ({ what }: AuditReport['results'][number]): void => {
     if (what === BESIDE_CHUNKS) enough.abort();
   };
   const { results } = await auditReceiver({ url, secret: SECRET, stop: enough.signal, onResult });

@@ -1,4 +1,4 @@
-import { auditReceiver, type AuditOptions, type AuditResult } from '@paylink/testing';
+import { auditReceiver, type AuditReport } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 import { listen, receiver, SECRET } from './hand-written.js';
 
@@ -179,7 +179,7 @@ describe('auditReceiver', () => {
         res.writeHead(511).end();
       else receiver()(req, res);
     });
-    const seen: AuditResult[] = [];
+    const seen: AuditReport['results'][number][] = [];
     const report = await auditReceiver({
       url: `${url}?key=of-a-gateway`,
       secret,
@@ -234,7 +234,7 @@ describe('auditReceiver', () => {
     await close();
   });
 
-  it.each<[what: string, wrong: Partial<AuditOptions>, message: string]>([
+  it.each<[what: string, wrong: Partial<Parameters<typeof auditReceiver>[0]>, message: string]>([
     ['a url that is not a URL', { url: 'receiver' }, 'url'],
     ['a url of another protocol', { url: 'ftp://receiver/' }, 'url'],
     ['a url with a password', { url: 'http://user:hidden-word@127.0.0.1/' }, 'requestHeaders'],

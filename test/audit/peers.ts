@@ -5,7 +5,7 @@ import type { RequestListener } from 'node:http';
 import { WebhookVerificationService } from '@hookflo/tern';
 import { createNodeMiddleware, Webhooks as OctokitWebhooks } from '@octokit/webhooks';
 import { Webhooks as polarWebhooks } from '@polar-sh/express';
-import type { AuditOptions, AuditReport } from '@paylink/testing';
+import type { auditReceiver, AuditReport } from '@paylink/testing';
 import express, { type RequestHandler } from 'express';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
@@ -19,7 +19,10 @@ export interface Peer {
   readonly setup: string;
   /** Every critical, high or medium cause. */
   readonly causes: readonly AuditReport['causes'][number]['id'][];
-  readonly audit: Pick<AuditOptions, 'secret' | 'sign' | 'headers' | 'requestHeaders'>;
+  readonly audit: Pick<
+    Parameters<typeof auditReceiver>[0],
+    'secret' | 'sign' | 'headers' | 'requestHeaders'
+  >;
 }
 
 const require = createRequire(import.meta.url);

@@ -39,9 +39,9 @@ test('an editor shows a webhook with the payload types of its schemas', () => {
   expect(shown('express.paymentWebhook')).toBe(
     `function paymentWebhook<${REFUNDED}>` +
       `(options: ReceiverOptions<SchemasOf<${REFUNDED}>, express.ExpressHost>, ` +
-      `handlers: Handlers<SchemasOf<${REFUNDED}>, express.ExpressHost>): express.ExpressHandler`,
+      `handlers: Handlers<SchemasOf<${REFUNDED}>, express.ExpressHost>): ExpressHandler`,
   );
-  expect(shown('const gate')).toBe('const gate: express.ExpressMiddleware');
+  expect(shown('const gate')).toBe('const gate: ExpressMiddleware');
 });
 
 test.for(['express', 'fastify', 'fetch', 'hono', 'koa', 'lambda', 'next', 'node'])(

@@ -1,4 +1,4 @@
-import type { DiagnosisCode } from '@paylink/core/diagnose';
+import type { Diagnosis } from '@paylink/core/diagnose';
 
 /** What the form that diagnoses a signature says, beside what the diagnosis itself says. */
 export interface DiagnoseWords {
@@ -10,7 +10,7 @@ export interface DiagnoseWords {
   readonly likely: string;
   /** In place of the sentences of core, which are in English. */
   readonly matches?: string;
-  readonly causes?: Readonly<Record<DiagnosisCode, string>>;
+  readonly causes?: Readonly<Record<NonNullable<Diagnosis['cause']>, string>>;
 }
 
 const ENGLISH: DiagnoseWords = {

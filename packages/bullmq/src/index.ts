@@ -1,2 +1,2 @@
-export { enqueue, type EnqueueOptions, type JobQueue, type PaymentJob } from './enqueue.js';
+export { enqueue, type PaymentJob } from './enqueue.js';
 export { createProcessor } from './processor.js';

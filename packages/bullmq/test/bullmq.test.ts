@@ -15,7 +15,8 @@ import {
   withoutRedis,
   type RedisServer,
 } from '../../../test/servers/redis.js';
-import { createProcessor, enqueue, type EnqueueOptions, type JobQueue } from '../src/index.js';
+import type { EnqueueOptions, JobQueue } from '../src/enqueue.js';
+import { createProcessor, enqueue } from '../src/index.js';
 
 const quiet = { warn: () => undefined, error: () => undefined };
 const PATIENCE = { timeout: 15_000, interval: 20 };

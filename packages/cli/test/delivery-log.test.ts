@@ -1,6 +1,8 @@
-import type { DeliveryAttempt, EmulatorDelivery } from '@paylink/emulator';
+import type { EmulatorDelivery } from '@paylink/emulator';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { watchDeliveries } from '../src/emulate/delivery-log.js';
+
+type DeliveryAttempt = EmulatorDelivery['attempts'][number];
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,5 +1,5 @@
 export { createClient, type PaylinkClient } from './client.js';
-export { isPaylinkError, PaylinkError, type PaylinkErrorCode } from './errors.js';
+export { isPaylinkError, PaylinkError } from './errors.js';
 export type { PaymentLinkRequest } from './link.js';
 export type { ClientOptions } from './options.js';
 export type { Payment, PaymentLink } from './payment.js';

@@ -4,12 +4,12 @@ import type { SecretProvider, TenantSecret } from './secret.js';
 import { withinBounds } from './time-limit.js';
 import { validateBound, validateOptions } from './validate-options.js';
 
-export interface CachedSecretOptions<Host> {
+export type CachedSecretOptions<Host> = {
   /** Returns the merchant's cache key, such as the id in the path. No two merchants share a key. */
   readonly key: (context: Host) => string;
   /** Milliseconds for which requests share an answer, so a replaced secret stays in use. */
   readonly ttl: number;
-}
+};
 
 /** Beyond this number of keys, the cache drops its oldest answer. */
 const LIMIT = 1_000;

@@ -1,8 +1,7 @@
 import { createBudget } from './diagnosis/budget.js';
 import { search, type DiagnoseOptions, type Diagnosis } from './diagnosis/search.js';
 
-export type { DiagnosisCode } from './diagnosis/codes.js';
-export type { DiagnoseOptions, Diagnosis, DiagnosisCause } from './diagnosis/search.js';
+export type { Diagnosis } from './diagnosis/search.js';
 
 const LIMITS = {
   body: Infinity,

@@ -7,7 +7,7 @@ import { withinBounds } from './time-limit.js';
 /** The parsed body. Other fields are `unknown`: never credit an amount from them. */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
-export interface WebhookEventBase {
+export type WebhookEventBase = {
   /** The merchant's own payment reference, an opaque string. */
   readonly reference: string;
   /** The signed bytes. */
@@ -16,7 +16,7 @@ export interface WebhookEventBase {
   readonly secretIndex: number;
   /** The merchant, as returned by the `secret` function. `null` with one merchant. */
   readonly tenant: string | null;
-}
+};
 
 /** An event of a configured kind. `type` comes from the unsigned event header. */
 export interface KnownEvent<
@@ -28,12 +28,12 @@ export interface KnownEvent<
 }
 
 /** A signed event of an unknown kind. */
-export interface UnrecognizedEvent extends WebhookEventBase {
+export type UnrecognizedEvent = WebhookEventBase & {
   readonly type: 'unrecognized';
   /** The kind in the event header: 1 to 128 of `a-z`, `0-9`, `.`, `_` and `-`. */
   readonly kind: string;
   readonly payload: WebhookPayload;
-}
+};
 
 /** Names of the configured kinds, always including `payment.succeeded`. */
 export type EventKind<Events extends EventSchemas> = (keyof Events & string) | 'payment.succeeded';

@@ -4,7 +4,7 @@ import type { LogFields, Logger } from './logger.js';
 import type { Refusal } from './reply.js';
 
 /** The outcome of one delivery. Fit for metrics: every field but `reference` has few values. */
-export interface DeliveryOutcome {
+export type DeliveryOutcome = {
   /**
    * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: signed, but of
    * another kind. `rejected`: refused because of the delivery's content. `failed`: refused because
@@ -21,7 +21,7 @@ export interface DeliveryOutcome {
   readonly secretIndex?: number;
   readonly bodyBytes: number;
   readonly durationMs: number;
-}
+};
 
 export type ObserveHook = (outcome: DeliveryOutcome) => unknown;
 

@@ -16,10 +16,10 @@ export type Secret = string | Uint8Array;
 export type SecretList = Secret | readonly (Secret | undefined)[] | undefined;
 
 /** The secret of one delivery and its merchant. `tenant: null` if there is only one merchant. */
-export interface TenantSecret {
+export type TenantSecret = {
   readonly secret: SecretList;
   readonly tenant: string | null;
-}
+};
 
 /**
  * Returns the secret of one delivery together with its merchant. If the function fails, takes over

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cachedSecret, createReceiver, type TenantSecret } from '../src/index.js';
+import { cachedSecret, createReceiver } from '../src/index.js';
+import type { TenantSecret } from '../src/secret.js';
 import { createLog, deliver } from './deliver.js';
 
 interface Host {

@@ -2,12 +2,9 @@ import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { TEST_SECRET } from '@paylink/testing';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  diagnose,
-  type DiagnoseOptions,
-  type Diagnosis,
-  type DiagnosisCode,
-} from '../src/diagnose.js';
+import { diagnose, type Diagnosis } from '../src/diagnose.js';
+import type { DiagnosisCode } from '../src/diagnosis/codes.js';
+import type { DiagnoseOptions } from '../src/diagnosis/search.js';
 
 const SECRET = 'a-webhook-secret-of-some-length';
 const HEX = 'b5f3a9c07e21d46890ab13cd57ef2468';

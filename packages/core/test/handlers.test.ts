@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createReceiver, WebhookError, type DeliveryOutcome } from '../src/index.js';
+import { createReceiver, WebhookError } from '../src/index.js';
+import type { DeliveryOutcome } from '../src/reporting.js';
 import { createLog, deliver, secret } from './deliver.js';
 
 const logger = createLog();

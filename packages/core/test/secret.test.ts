@@ -10,7 +10,7 @@ import {
   sign,
   verifySignature,
 } from '../src/index.js';
-import type { SecretList, SecretOption } from '../src/index.js';
+import type { SecretList, SecretOption } from '../src/secret.js';
 import { createLog, deliver, forged, PORTAL_SECRET as secret } from './deliver.js';
 
 const body = Buffer.from('{"reference":"order-42"}');

@@ -1,11 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  EmulatorError,
-  startEmulator,
-  type ApiRequest,
-  type Emulator,
-  type EmulatorOptions,
-} from '../src/index.js';
+import { EmulatorError, startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
 
@@ -238,7 +232,7 @@ describe('reset', () => {
 
 describe('onRequest', () => {
   it('gets each API request, also if it is refused, without the API key', async () => {
-    const heard: ApiRequest[] = [];
+    const heard: Parameters<NonNullable<EmulatorOptions['onRequest']>>[0][] = [];
     const emulator = await start({ onRequest: (request) => heard.push(request) });
     await postLink(emulator, FIXED, { 'Idempotency-Key': 'k' });
     await postLink(emulator, { ...FIXED, amount: 2 }, { 'Idempotency-Key': 'k' });

@@ -12,9 +12,9 @@ export interface ExpressHost {
   readonly req: Omit<Request, 'res' | 'next'>;
 }
 
-/** Fits every version of Express: the parameters are the Node classes that all versions extend. */
-export type ExpressHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
-export type ExpressMiddleware = (
+// Fits every version of Express: the parameters are the Node classes that all versions extend.
+type ExpressHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+type ExpressMiddleware = (
   req: IncomingMessage,
   res: ServerResponse,
   next: (error?: unknown) => void,

@@ -13,7 +13,7 @@ export interface FastifyHost {
   readonly request: FastifyRequest;
 }
 
-export interface FastifyWebhookOptions<Events extends EventSchemas> extends ReceiverOptions<
+interface FastifyWebhookOptions<Events extends EventSchemas> extends ReceiverOptions<
   Events,
   FastifyHost
 > {

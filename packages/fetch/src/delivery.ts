@@ -3,12 +3,12 @@ import { letGo } from './let-go.js';
 import { readBody, type FetchRequest } from './read-body.js';
 
 /** A delivery whose reply is a Response. */
-export interface FetchDelivery extends Delivery {
+export type FetchDelivery = Delivery & {
   /** True if a Response may close the connection, as on HTTP/1.1 hosts. Default: false. */
   readonly closes?: boolean | undefined;
   /** Called before the reply. Stops the sender's upload after the reply had time to arrive. */
   cancel?(): void;
-}
+};
 
 /**
  * Makes the delivery of a Fetch Request.

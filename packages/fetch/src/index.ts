@@ -1,3 +1,2 @@
-export { deliveryOf, toResponse, type FetchDelivery } from './delivery.js';
-export { paymentWebhook, type FetchHandler, type FetchHost } from './payment-webhook.js';
-export type { FetchRequest } from './read-body.js';
+export { deliveryOf, toResponse } from './delivery.js';
+export { paymentWebhook, type FetchHost } from './payment-webhook.js';

@@ -7,10 +7,7 @@ import type { FetchRequest } from './read-body.js';
 export type FetchHost<Extra = unknown> = { readonly request: Request } & Extra;
 
 /** Takes a request and the rest of the handlers' context. */
-export type FetchHandler<Extra = unknown> = (
-  request: FetchRequest,
-  host?: Extra,
-) => Promise<Response>;
+type FetchHandler<Extra = unknown> = (request: FetchRequest, host?: Extra) => Promise<Response>;
 
 /**
  * Makes a handler for any Fetch API host: Bun, Deno, Workers, SvelteKit, Nitro and others.

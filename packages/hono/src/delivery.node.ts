@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { deliveryOf as deliveryOfRequest, type FetchDelivery } from '@paylink/fetch';
+import { deliveryOf as deliveryOfRequest } from '@paylink/fetch';
 import { deliveryOf as deliveryOfIncoming } from '@paylink/node';
 import type { Context } from 'hono';
 import { executionContextOf as executionContextOfWeb } from './delivery.web.js';
@@ -9,7 +9,7 @@ const BODY_CONSUMED_HINT =
   'validator. Middleware may read c.req.raw.clone().';
 
 /** Reads from Node's message on Hono's Node server, which would otherwise build a Request. */
-export function deliveryOf(c: Context): FetchDelivery {
+export function deliveryOf(c: Context): ReturnType<typeof deliveryOfRequest> {
   const incoming = incomingOf(c);
   if (incoming === undefined) return deliveryOfRequest(c.req.raw);
   const delivery = deliveryOfIncoming(incoming, BODY_CONSUMED_HINT);

@@ -1,8 +1,8 @@
-import { deliveryOf as deliveryOfRequest, type FetchDelivery } from '@paylink/fetch';
+import { deliveryOf as deliveryOfRequest } from '@paylink/fetch';
 import type { Context, ExecutionContext } from 'hono';
 
 /** Reads from the Request, because Workers, Bun and Deno have no other message. */
-export function deliveryOf({ req, env }: Context): FetchDelivery {
+export function deliveryOf({ req, env }: Context): ReturnType<typeof deliveryOfRequest> {
   return deliveryOfRequest(req.raw, env);
 }
 

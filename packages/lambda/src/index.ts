@@ -4,8 +4,8 @@ import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
-export type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
-export type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Promise<LambdaResult>;
+export type { LambdaEvent, LambdaHost } from './lambda.js';
+type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Promise<LambdaResult>;
 
 const NOT_HTTP =
   'got an event that is not an HTTP request: connect it to API Gateway with the proxy ' +

@@ -23,10 +23,10 @@ export interface LambdaEvent {
   readonly isBase64Encoded?: boolean | undefined;
 }
 
-export interface LambdaContext {
+export type LambdaContext = {
   readonly awsRequestId: string;
   getRemainingTimeInMillis(): number;
-}
+};
 
 /** The context of a handler on Lambda. */
 export interface LambdaHost {
@@ -34,11 +34,11 @@ export interface LambdaHost {
   readonly context: LambdaContext | undefined;
 }
 
-export interface LambdaResult {
+export type LambdaResult = {
   statusCode: number;
   headers?: Record<string, string>;
   /** Replaces `headers` for a load balancer that sent header lists. */
   multiValueHeaders?: Record<string, string[]>;
   body: string;
   isBase64Encoded: boolean;
-}
+};

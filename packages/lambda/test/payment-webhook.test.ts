@@ -3,7 +3,8 @@ import type { ALBHandler, APIGatewayProxyHandler, APIGatewayProxyHandlerV2 } fro
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { ConfigurationError, WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
-import { paymentWebhook, type LambdaHost, type LambdaResult } from '../src/index.js';
+import { paymentWebhook, type LambdaHost } from '../src/index.js';
+import type { LambdaResult } from '../src/lambda.js';
 import { SHAPES, type Request } from './events.js';
 
 const secret = TEST_SECRET;

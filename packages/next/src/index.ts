@@ -6,15 +6,15 @@ import { requireRouter } from './require-router.js';
 export { WebhookError, type WebhookEvent } from '@paylink/core';
 
 /** The second argument of a route handler: the parameters of a dynamic route. */
-export interface RouteContext {
+type RouteContext = {
   readonly params: Promise<Record<string, string | string[] | undefined>>;
-}
+};
 
 /** The context of a handler in Next.js: the request, and the parameters of a dynamic route. */
 export type NextHost = FetchHost<Partial<RouteContext>>;
 
 /** Fits `export const POST`. Two signatures, because Next.js 15 refuses an optional context. */
-export type RouteHandler = ((request: Request) => Promise<Response>) &
+type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
 
 /**

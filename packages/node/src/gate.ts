@@ -5,7 +5,7 @@ import { keepEvent } from '@paylink/core/internal';
 import { deliveryOf } from './delivery.js';
 
 /** Resolves with the reply to write, or with undefined to let the request pass. */
-export type NodeGate<Host> = (req: IncomingMessage, host: Host) => Promise<Reply | undefined>;
+type NodeGate<Host> = (req: IncomingMessage, host: Host) => Promise<Reply | undefined>;
 
 /**
  * Makes a gate for node:http requests. `webhookEvent(req)` then returns the proven event.

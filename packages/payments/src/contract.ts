@@ -32,16 +32,16 @@ export interface ConfirmedPayment {
   readonly currency: string;
 }
 
-export interface FindContext {
+export type FindContext = {
   /** The merchant whose orders these are. `null` if there is one merchant, never `undefined`. */
   readonly tenant: string | null;
   /** Aborts when the run has taken too long. */
   readonly signal: AbortSignal;
-}
+};
 
-export interface CreditContext extends FindContext {
+export type CreditContext = FindContext & {
   readonly source: Source;
-}
+};
 
 /** References, all at once or read one by one. The oldest come first. */
 export type References = (Iterable<string> & object) | AsyncIterable<string>;
@@ -71,13 +71,13 @@ export interface Orders {
 }
 
 /** The fields of the service's answer that Paylink reads. */
-export interface ServicePayment {
+export type ServicePayment = {
   readonly reference: string;
   /** `pending`, `success`, `failed` or `cancelled`. Another status confirms nothing. */
   readonly status: string;
   readonly amount?: number | undefined;
   readonly currency?: string | undefined;
-}
+};
 
 /** Reads payments from the service. The client of `@paylink/client` implements this interface. */
 export interface PaymentClient {
@@ -137,7 +137,7 @@ export interface PaymentOutcome {
   readonly durationMs: number;
 }
 
-export interface Settled {
+export type Settled = {
   /**
    * `paid`: the order's row says so. `closed` and `differs`: the service has money for an order
    * that is closed, or another amount or currency. `unknown`: no such order, or no such payment.
@@ -147,9 +147,9 @@ export interface Settled {
     'paid' | 'pending' | 'failed' | 'cancelled' | 'closed' | 'differs' | 'unknown' | 'unavailable';
   /** The service's answer, if this run has asked. */
   readonly payment?: ServicePayment;
-}
+};
 
-export interface Explanation {
+export type Explanation = {
   /** The order's row as `find` returns it, or `null`. */
   readonly order: Order | null;
   /** The service's answer, or `null` if there is none. */
@@ -160,16 +160,16 @@ export interface Explanation {
   readonly reason: string;
   /** The error behind the outcome. Its causes are the errors of the client or of `find`. */
   readonly error?: unknown;
-}
+};
 
 /** How many references had a result, and the first 1,000 of them. */
-export interface Listed {
+export type Listed = {
   readonly count: number;
   readonly references: readonly string[];
-}
+};
 
 /** References that ended with an error. */
-export interface ListedErrors extends Listed {
+export type ListedErrors = Listed & {
   /** The count of each outcome. */
   readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
   /** Outcome and message of each listed reference. */
@@ -178,7 +178,7 @@ export interface ListedErrors extends Listed {
     readonly outcome: Outcome;
     readonly message: string;
   }[];
-}
+};
 
 interface SweepReport {
   /** The references that the run has read. Each is in exactly one list. */
@@ -214,7 +214,7 @@ export interface VerifyReport extends SweepReport {
   readonly unpaid: Listed;
 }
 
-export interface SweepProgress {
+export type SweepProgress = {
   /** The references that have ended. */
   readonly ended: number;
   /** The number of references, if they are an array. */
@@ -225,9 +225,9 @@ export interface SweepProgress {
   readonly pause: number;
   /** The next run starts here if you end this run now. */
   readonly cursor: string | undefined;
-}
+};
 
-export interface SweepOptions {
+export type SweepOptions = {
   /**
    * `cursor` of the last report or progress. The run starts there, and wraps round. Default
    * without references: where the last run of these payments was cut.
@@ -243,7 +243,7 @@ export interface SweepOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds for the run with its pauses. No reference starts afterwards. Default 600,000. */
   readonly timeLimit?: number | undefined;
-}
+};
 
 /** The three ways to one credit, and two ways to look. The functions are bound. */
 export interface Payments {

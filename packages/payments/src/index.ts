@@ -2,11 +2,6 @@ export { WebhookError } from '@paylink/core';
 export type {
   Amount,
   ConfirmedPayment,
-  CreditContext,
-  Explanation,
-  FindContext,
-  Listed,
-  ListedErrors,
   Order,
   Orders,
   Outcome,
@@ -16,12 +11,8 @@ export type {
   PaymentsOptions,
   ReconcileReport,
   References,
-  ServicePayment,
-  Settled,
   Source,
-  SweepOptions,
-  SweepProgress,
   VerifyReport,
 } from './contract.js';
-export { memoryOrders, type NewOrder } from './memory-orders.js';
+export { memoryOrders } from './memory-orders.js';
 export { createPayments } from './payments.js';

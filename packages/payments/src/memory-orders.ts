@@ -5,10 +5,10 @@ import type { Order, Orders } from './contract.js';
 import { checkOrder, differenceOf } from './order.js';
 
 /** An order of `memoryOrders`. */
-export interface NewOrder extends Omit<Order, 'paid'> {
+export type NewOrder = Omit<Order, 'paid'> & {
   /** The merchant whose order this is. Default: `null`, for one merchant. */
   readonly tenant?: string | null | undefined;
-}
+};
 
 const NAMES = ['reference', 'amount', 'currency', 'closed', 'tenant'];
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createPayments, memoryOrders, type SweepProgress } from '../src/index.js';
+import type { SweepProgress } from '../src/contract.js';
+import { createPayments, memoryOrders } from '../src/index.js';
 import { deferred, log, openShop, REFERENCE, refusalOf, service } from './shop.js';
 
 /** A shop with orders `order-0` …, whose payments have these statuses. */

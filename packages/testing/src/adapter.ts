@@ -9,7 +9,7 @@ import { globalRunner, type TestRunner } from './test-runner.js';
 import { chunked, exchange, Wire, type HeaderLines, type WireReply } from './wire.js';
 
 /** The settings of the server under test, which answers at least `POST /`. */
-export interface AdapterSetup {
+type AdapterSetup = {
   readonly options: {
     readonly secret: string;
     readonly bodyLimit: number;
@@ -18,15 +18,15 @@ export interface AdapterSetup {
   };
   /** The merchant's handler for every configured kind. */
   readonly handler: (event: { readonly type: string; readonly reference: string }) => unknown;
-}
+};
 
 /** A server with the adapter under test, on 127.0.0.1. */
-export interface AdapterServer {
+type AdapterServer = {
   readonly port: number;
   close(): unknown;
-}
+};
 
-export type ListenAdapter = (setup: AdapterSetup) => Promise<AdapterServer> | AdapterServer;
+type ListenAdapter = (setup: AdapterSetup) => Promise<AdapterServer> | AdapterServer;
 
 const SECRET = 'a-secret-for-the-adapter-suite';
 const BODY_LIMIT = 1_024;

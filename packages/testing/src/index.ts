@@ -1,8 +1,7 @@
-export { attacks, type AttackOptions } from './attacks/index.js';
+export { attacks } from './attacks/index.js';
 export type { Attack } from './attacks/attack.js';
 export { auditReceiver } from './audit/index.js';
-export type { AuditOptions } from './audit/options.js';
-export type { AuditReport, AuditResult } from './audit/report.js';
+export type { AuditReport } from './audit/report.js';
 export { testOrders } from './orders/index.js';
 export type { TestOrdersOptions } from './orders/options.js';
 export {

@@ -4,14 +4,14 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { createGunzip } from 'node:zlib';
-import type { DeliveryOutcome, Logger, WebhookEvent } from '@paylink/core';
+import type { Logger, ObserveHook, WebhookEvent } from '@paylink/core';
 
 /** The options of a gate. */
 export interface GateOptions {
   readonly secret: string;
   readonly bodyLimit?: number;
   readonly bodyTimeout?: number;
-  readonly observe?: (outcome: DeliveryOutcome) => unknown;
+  readonly observe?: ObserveHook;
   readonly headers?: { readonly signature?: string; readonly event?: string };
   readonly logger?: Logger;
 }

@@ -1,5 +1,5 @@
 /** Writes reports for other programs: JUnit for test reports, SARIF 2.1.0 for code scanning. */
-import type { AuditReport, AuditResult } from '@paylink/testing';
+import type { AuditReport } from '@paylink/testing';
 
 export function toJUnit({ results, findings, durationMs, url, stopped }: AuditReport): string {
   const skipped = results.filter((result) => result.skipped !== undefined).length;
@@ -32,7 +32,7 @@ function testCase({
   severity,
   advice,
   durationMs,
-}: AuditResult): string {
+}: AuditReport['results'][number]): string {
   const open =
     `    <testcase classname="paylink audit" name="${xml(name)}" ` +
     `time="${seconds(durationMs)}"`;

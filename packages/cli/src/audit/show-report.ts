@@ -1,5 +1,5 @@
 /** Prints a report for people: the unjudged attacks and the causes, at most one screen of both. */
-import type { AuditReport, AuditResult } from '@paylink/testing';
+import type { AuditReport } from '@paylink/testing';
 import type { Output } from '../terminal/output.js';
 import { text, type Printable, type SafeText } from '../terminal/safe-text.js';
 
@@ -90,7 +90,10 @@ function counted(count: number, noun: string): string {
 }
 
 /** Returns the cells of a result. The name begins with the id. */
-function row({ name, passed, skipped, note, actual }: AuditResult, { paint }: Output): Printable[] {
+function row(
+  { name, passed, skipped, note, actual }: AuditReport['results'][number],
+  { paint }: Output,
+): Printable[] {
   if (skipped !== undefined)
     return [paint.dim('–'), '', text`${name} ${paint.dim(`(not tried: ${skipped})`)}`];
   const verdict =

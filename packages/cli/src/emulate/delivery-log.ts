@@ -1,6 +1,8 @@
-import type { DeliveryAttempt, Emulator, EmulatorDelivery } from '@paylink/emulator';
+import type { Emulator, EmulatorDelivery } from '@paylink/emulator';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { codeOf } from '../receiver/reply.js';
+
+type DeliveryAttempt = EmulatorDelivery['attempts'][number];
 
 /** One delivery attempt, without the signed body and the signature. */
 export interface LoggedAttempt {

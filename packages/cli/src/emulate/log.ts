@@ -1,5 +1,5 @@
 /** Prints each API request and each notification. */
-import type { ApiRequest } from '@paylink/emulator';
+import type { EmulatorOptions } from '@paylink/emulator';
 import type { Output } from '../terminal/output.js';
 import { text, type SafeText } from '../terminal/safe-text.js';
 import type { LoggedAttempt } from './delivery-log.js';
@@ -27,6 +27,8 @@ function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
 }
 
 /** Logs a request to the API without its body, which the dashboard shows. */
+type ApiRequest = Parameters<NonNullable<EmulatorOptions['onRequest']>>[0];
+
 export function logRequest(request: ApiRequest, output: Output): void {
   const { at, durationMs, method, path, reference, status, code, message } = request;
   const common = { at: at.toISOString(), method, path, status, durationMs: Math.round(durationMs) };

@@ -1,12 +1,7 @@
 /** Starts the emulator by the flags, and explains why it cannot start. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  startEmulator,
-  type ApiRequest,
-  type Emulator,
-  type EmulatorOptions,
-} from '@paylink/emulator';
+import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
 import type { CommonFlags } from '../terminal/action.js';
 import {
   cannotBeWritten,
@@ -58,7 +53,7 @@ export async function start(
   flags: EmulateFlags,
   { secret, apiKey }: Given,
   kept: KeptSecrets,
-  onRequest: (request: ApiRequest) => void,
+  onRequest: NonNullable<EmulatorOptions['onRequest']>,
 ): Promise<Emulator> {
   const url = flags.webhook === undefined ? undefined : readUrl(flags.webhook, '--webhook').href;
   if (flags.state !== undefined) await mkdir(dirname(flags.state), { recursive: true });

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import type { Explanation } from '@paylink/payments';
 import { runs, type Run } from '../terminal/action.js';
 import { EXIT } from '../terminal/failure.js';
 import { teach, USAGE_EXIT } from '../terminal/help.js';
@@ -78,7 +77,7 @@ function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags): Com
   };
 }
 
-function amountFlags(order: Explanation['order']): string {
+function amountFlags(order: Facts['order']): string {
   const amount: unknown = order?.amount;
   return isRange(amount)
     ? ` --amount-min ${amount.min} --amount-max ${amount.max} --description <text>`

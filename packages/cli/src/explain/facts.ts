@@ -1,7 +1,9 @@
 /** What `explain` knows about an order before it names causes. */
-import type { Amount, Explanation, Order, ServicePayment, VerifyReport } from '@paylink/payments';
+import type { Amount, Order, Payments, VerifyReport } from '@paylink/payments';
 import { messageOf } from '../terminal/failure.js';
 import type { Shop } from '../shop/with-shop.js';
+
+type Explanation = Awaited<ReturnType<Payments['explain']>>;
 
 export interface Facts extends Explanation {
   readonly reference: string;
@@ -120,7 +122,7 @@ export function isRange(amount: unknown): amount is { readonly min: Amount; read
   return typeof amount === 'object' && amount !== null;
 }
 
-export function describePayment(payment: ServicePayment | null): string {
+export function describePayment(payment: Explanation['payment']): string {
   if (payment === null) return 'no answer';
   const { status, amount, currency } = payment;
   return amount === undefined ? status : `${status}, ${amount} ${String(currency)}`;

@@ -1,13 +1,10 @@
 /** One run of `reconcile` or `verify` for one merchant, and its report. */
-import type {
-  Listed,
-  Payments,
-  ReconcileReport,
-  SweepOptions,
-  SweepProgress,
-  VerifyReport,
-} from '@paylink/payments';
+import type { Payments, ReconcileReport, VerifyReport } from '@paylink/payments';
 import { isConfigurationError, messageOf } from '../terminal/failure.js';
+
+type SweepOptions = NonNullable<Parameters<Payments['reconcile']>[1]>;
+type SweepProgress = Parameters<NonNullable<SweepOptions['onProgress']>>[0];
+type Listed = ReconcileReport['paid'];
 
 /**
  * `found`: an order differs from the service. `incomplete`: an order was not read, or could not be

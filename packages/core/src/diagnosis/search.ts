@@ -9,14 +9,14 @@ import { parseSignature, type ParsedSignature } from './parsed-signature.js';
 import { secretVariants } from './secret-variants.js';
 import { bytesOf, type Variant } from './variants.js';
 
-export interface DiagnoseOptions {
+export type DiagnoseOptions = {
   /** The body as the verifier got it: bytes, or a string that stands for its UTF-8 bytes. */
   readonly rawBody: Uint8Array | string;
   /** The unchanged value of the signature header. */
   readonly signature: unknown;
   /** The receiver's secret, or its list of secrets during a rotation. */
   readonly secret: SecretList;
-}
+};
 
 export interface Diagnosis {
   /** True if the verifier accepts the signature. `causes` is then empty. */
@@ -34,12 +34,12 @@ export interface Diagnosis {
   readonly secretIndex?: number;
 }
 
-export interface DiagnosisCause {
+export type DiagnosisCause = {
   readonly code: DiagnosisCode;
   readonly message: string;
   /** True if undoing all causes makes the signature match. False for an obvious fault. */
   readonly proven: boolean;
-}
+};
 
 /** Never throws. */
 export async function search(

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createExplainer, type Refused } from '../../src/diagnosis/explain.js';
-import { createReceiver, type Delivery, type SecretOption } from '../../src/index.js';
+import { createReceiver, type Delivery } from '../../src/index.js';
+import type { SecretOption } from '../../src/secret.js';
 import { createLog } from '../deliver.js';
 
 const SECRET = 'a-secret-for-a-diagnosis';

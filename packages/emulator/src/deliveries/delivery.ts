@@ -1,5 +1,5 @@
 /** A receiver's answer. */
-export interface Answer {
+export type Answer = {
   readonly status: number;
   /** The code of a body such as `{"error":"unknown_order"}`. */
   readonly code?: string;
@@ -7,10 +7,10 @@ export interface Answer {
   /** The first 4,096 bytes. */
   readonly body: string;
   readonly truncated: boolean;
-}
+};
 
 /** One POST to the webhook URL. */
-export interface DeliveryAttempt {
+export type DeliveryAttempt = {
   /** Counts from 1. Forgotten attempts keep their numbers. */
   readonly number: number;
   readonly startedAt: Date;
@@ -27,7 +27,7 @@ export interface DeliveryAttempt {
   readonly error?: string;
   /** The code of that reason, such as `ECONNREFUSED` or `timeout`. */
   readonly errorCode?: string;
-}
+};
 
 /** One notification with its delivery attempts. */
 export interface EmulatorDelivery {

@@ -26,7 +26,7 @@ export type CauseId =
   | 'loses_unknown';
 
 /** The answer of a receiver to one delivery, and the judgement. */
-export interface AuditResult {
+export type AuditResult = {
   /** The row of the table of attacks, such as "A06". Several results share a row. */
   readonly id: string;
   /** A sentence that begins with the id and states a receiver's right behaviour. */
@@ -56,4 +56,4 @@ export interface AuditResult {
   /** The fix of a finding. */
   readonly advice?: string | undefined;
   readonly durationMs: number;
-}
+};
