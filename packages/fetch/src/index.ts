@@ -1,2 +1,3 @@
 export { deliveryOf, toResponse } from './delivery.js';
 export { paymentWebhook, type FetchHost } from './payment-webhook.js';
+export type { FetchRequest } from './read-body.js';

@@ -3,7 +3,7 @@ import { BodyCollector, withinBounds } from '@paylink/core/internal';
 import { letGo, type BodyReader } from './let-go.js';
 
 /** The part of a Request that Paylink uses. Azure Functions has its own request class. */
-export type FetchRequest = {
+export interface FetchRequest {
   readonly method: string;
   readonly headers: { get(name: string): string | null };
   readonly body?: { readonly locked: boolean; getReader(): BodyReader } | null | undefined;
@@ -11,7 +11,7 @@ export type FetchRequest = {
   readonly signal?: AbortSignal | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
   readonly [READ]?: true;
-};
+}
 
 // Marks a request that a webhook has read. Symbol.for, because an application can contain two
 // copies of this module.

@@ -1,7 +1,6 @@
 import { signedDelivery } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
-import { deliveryOf } from '../src/index.js';
-import type { FetchRequest } from '../src/read-body.js';
+import { deliveryOf, type FetchRequest } from '../src/index.js';
 
 const { headers, rawBody, signature, toRequest } = signedDelivery();
 const requestOf = (): Request => toRequest('http://localhost/');

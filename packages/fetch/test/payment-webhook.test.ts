@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
 import { begin, closeWires, requestBytes, type HeaderLines } from '../../testing/src/wire.js';
-import { paymentWebhook, toResponse, type FetchHost } from '../src/index.js';
-import type { FetchRequest } from '../src/read-body.js';
+import { paymentWebhook, toResponse, type FetchHost, type FetchRequest } from '../src/index.js';
 
 const secret = TEST_SECRET;
 const url = 'http://localhost/webhooks/payments';

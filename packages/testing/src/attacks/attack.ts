@@ -124,26 +124,26 @@ export type Verdict = Pick<
   'category' | 'status' | 'code' | 'accepts' | 'severity' | 'fault'
 >;
 
-/** [the delivery in words, its difference from the genuine delivery, exceptions to the verdict] */
-export type Line = readonly [what: string, difference: Difference, verdict?: Partial<Verdict>];
+/** The deliveries of one row, each in words and as its difference from the genuine delivery. */
+export interface Row {
+  readonly id: string;
+  readonly verdict: Verdict;
+  readonly deliveries: Readonly<Record<string, Difference>>;
+}
 
-/** Makes the attacks of one row. */
-export function row(
-  material: Material,
-  id: string,
-  verdict: Verdict,
-  lines: readonly Line[],
-): Attack[] {
-  return lines.map(([what, difference, exception]) => {
-    const whole = { ...verdict, ...exception };
-    return {
-      id,
-      name: nameOf(id, whole.category, what),
-      what,
-      delivery: deliver(material, difference),
-      ...whole,
-    };
-  });
+export const row = (id: string, verdict: Verdict, deliveries: Row['deliveries']): Row => ({
+  id,
+  verdict,
+  deliveries,
+});
+
+export function attacksOf(material: Material, rows: readonly Row[]): Attack[] {
+  return rows.flatMap(({ id, verdict, deliveries }) =>
+    Object.entries(deliveries).map(([what, difference]) => {
+      const name = nameOf(id, verdict.category, what);
+      return { id, name, what, delivery: deliver(material, difference), ...verdict };
+    }),
+  );
 }
 
 export function nameOf(id: string, category: AttackCategory, what: string): string {
@@ -166,12 +166,3 @@ function deliver({ names, body, mac }: Material, difference: Difference): Delive
 
 /** Signs well-formed forged signatures. */
 export const UNKNOWN_SECRET = 'a-secret-that-is-not-configured-anywhere';
-
-/** The registered 2xx statuses except 200. NestJS answers a POST with 201. */
-export const ALSO_ACKNOWLEDGED = [201, 202, 203, 204, 205, 206, 207, 208, 226] as const;
-export const ACKNOWLEDGED = [200, ...ALSO_ACKNOWLEDGED] as const;
-
-/** Matches every 2xx, because the contract does not state a status (docs/service.md 6.9). */
-export function acknowledges(status: number | undefined): boolean {
-  return status !== undefined && status >= 200 && status < 300;
-}

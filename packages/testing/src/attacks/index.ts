@@ -1,11 +1,11 @@
 /** The attack kit: deliveries that a receiver must refuse, and deliveries that it must accept. */
 import { headerNames, type HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret, TEST_SECRET } from '../signed-delivery.js';
-import { materialOf, type Attack, type Sign } from './attack.js';
-import { bodyAttacks } from './body.js';
-import { eventAttacks } from './event.js';
-import { signatureAttacks } from './signature.js';
-import { transportAttacks } from './transport.js';
+import { attacksOf, materialOf, type Attack, type Sign } from './attack.js';
+import { bodyRows } from './body.js';
+import { eventRows } from './event.js';
+import { signatureRows } from './signature.js';
+import { transportRows } from './transport.js';
 
 export interface AttackOptions {
   /** The receiver's webhook secret. A string is used as UTF-8. Default `TEST_SECRET`. */
@@ -54,12 +54,13 @@ export function attacks(options: AttackOptions = {}): Attack[] {
     sign,
     names: headerNames(options.headers),
   });
-  return [
-    ...signatureAttacks(material),
-    ...bodyAttacks(material, confirm),
-    ...transportAttacks(material),
-    ...eventAttacks(material),
-  ].filter(
+  const rows = [
+    ...signatureRows(material),
+    ...bodyRows(material, confirm),
+    ...transportRows(material),
+    ...eventRows(material),
+  ];
+  return attacksOf(material, rows).filter(
     ({ category, delivery: { rawBody } }) => category !== 'genuine' || rawBody.length <= bodyLimit,
   );
 }

@@ -1,9 +1,18 @@
 /** Attacks that need exact bytes: repeated header lines, broken framing, other methods. */
 import { chunked, requestBytes, type HeaderLines } from '../wire.js';
-import { ACKNOWLEDGED, ALSO_ACKNOWLEDGED, nameOf, type Material } from './attack.js';
-import { verdicts, type RawVerdict } from './verdicts.js';
+import { nameOf, type Material, type Verdict } from './attack.js';
+import { ACKNOWLEDGED, forged, genuine, invalidEvent, tooLarge } from './verdicts.js';
 
-const { repeated, broken, genuine, framing, otherMethod } = verdicts.raw;
+/** The right answer to a request of raw bytes. */
+interface RawVerdict extends Verdict {
+  /** Set if a server may close the connection instead of answering. */
+  readonly mayClose?: boolean;
+  /** Set if a server that acknowledges must then close the connection without a further answer. */
+  readonly mustClose?: boolean;
+  /** Set if the HTTP server decides before the receiver. */
+  readonly byServer?: boolean;
+  readonly method?: string;
+}
 
 export interface RequestParts {
   readonly method?: string;
@@ -65,6 +74,27 @@ export function craftOf(
 
 const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
 
+const repeated = forged('several_spellings', 'note');
+const valid = genuine('note', 'http_form');
+/** The HTTP parser refuses these before the receiver. */
+const broken = { ...forged('framing', 'low'), byServer: true, mayClose: true };
+const framing: RawVerdict = {
+  category: 'invalid',
+  status: 400,
+  accepts: [501],
+  severity: 'low',
+  fault: 'framing',
+  byServer: true,
+  mayClose: true,
+};
+const otherMethod: RawVerdict = {
+  ...framing,
+  status: 405,
+  accepts: [404, 403, 400, 501],
+  fault: 'method',
+  mayClose: false,
+};
+
 /**
  * Frameworks answer these methods before the merchant's code: many answer OPTIONS, and Fastify 4
  * answers QUERY.
@@ -74,7 +104,7 @@ const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = {
   QUERY: [500],
 };
 
-function raw(id: string, what: string, verdict: RawVerdict, bytes: RawAttack['bytes']) {
+function raw(id: string, verdict: RawVerdict, what: string, bytes: RawAttack['bytes']): RawAttack {
   return { id, name: nameOf(id, verdict.category, what), what, ...verdict, bytes };
 }
 
@@ -88,152 +118,123 @@ function withSignature(...write: readonly ((right: string) => string)[]): RawAtt
   };
 }
 
+/** Makes a genuine delivery with further header lines. */
+function withLines(more: (material: Material) => HeaderLines): RawAttack['bytes'] {
+  return ({ material, request, genuineLines }) =>
+    request([...genuineLines(), ...more(material)], material.body);
+}
+
+/** Makes a genuine delivery under other lines for its length. */
+function withFraming(lines: (length: number) => HeaderLines): RawAttack['bytes'] {
+  return ({ material, request, genuineLines }) =>
+    request(genuineLines(), material.body, { framing: lines(material.body.length) });
+}
+
+/** Makes a genuine delivery in chunks. */
+function inChunks(parts: RequestParts, more: HeaderLines = [], size?: number): RawAttack['bytes'] {
+  return ({ material, request, genuineLines }) => {
+    const framed = { ...parts, framing: [...more, ...CHUNKED] };
+    const head = request(genuineLines(), Buffer.alloc(0), framed);
+    return Buffer.concat([head, chunked(material.body, size)]);
+  };
+}
+
 const right = (value: string): string => value;
 const zeros = (): string => '0'.repeat(64);
 
 export const rawAttacks: readonly RawAttack[] = [
   raw(
     'A03',
-    'two header lines with the same right signature',
     repeated,
+    'two header lines with the same right signature',
     withSignature(right, right),
   ),
-  raw('A04', 'a right signature line before a forged line', repeated, withSignature(right, zeros)),
-  raw('A04', 'a forged signature line before a right line', repeated, withSignature(zeros, right)),
+  raw('A04', repeated, 'a right signature line before a forged line', withSignature(right, zeros)),
+  raw('A04', repeated, 'a forged signature line before a right line', withSignature(zeros, right)),
   raw(
     'A07',
+    valid,
     'spaces and tabs around the signature, which HTTP strips',
-    genuine,
     withSignature((value) => ` \t${value}\t `),
   ),
   raw(
     'A08',
-    'a signature that is folded over two lines',
     broken,
+    'a signature that is folded over two lines',
     withSignature((value) => `${value.slice(0, 32)}\r\n ${value.slice(32)}`),
   ),
   raw(
     'A12',
-    'the right signature with a NUL after it',
     broken,
+    'the right signature with a NUL after it',
     withSignature((value) => `${value}\0`),
   ),
   raw(
     'A15',
-    'a control character in the signature',
     { ...broken, severity: 'medium', fault: 'does_not_verify' },
+    'a control character in the signature',
     withSignature((value) => `${value.slice(0, 63)}\u0001`),
   ),
-  raw(
-    'A23',
-    'a signature in the query',
-    {
-      ...repeated,
-      severity: 'medium',
-      fault: 'reads_elsewhere',
-    },
-    ({ material, request, genuineLines }) => {
-      const query = `${material.names.signature}=${material.signature}&signature=${material.signature}`;
-      return request(genuineLines().slice(0, 2), material.body, { query });
-    },
-  ),
+  raw('A23', forged('reads_elsewhere', 'medium'), 'a signature in the query', (craft) => {
+    const { names, signature, body } = craft.material;
+    const query = `${names.signature}=${signature}&signature=${signature}`;
+    return craft.request(craft.genuineLines().slice(0, 2), body, { query });
+  }),
   raw(
     'E02',
+    { ...invalidEvent, accepts: [...invalidEvent.accepts, ...ACKNOWLEDGED] },
     'two lines of the event header',
-    {
-      ...repeated,
-      category: 'invalid',
-      status: 400,
-      code: 'invalid_event',
-      accepts: [401, 403, 422, ...ACKNOWLEDGED],
-      severity: 'low',
-      fault: 'event_header',
-    },
-    ({ material, request, genuineLines }) =>
-      request([...genuineLines(), [material.names.event, 'payment.failed']], material.body),
+    withLines(({ names }) => [[names.event, 'payment.failed']]),
   ),
-  raw('D01', 'a body in chunks of one byte', genuine, ({ material, request, genuineLines }) =>
-    Buffer.concat([
-      request(genuineLines(), Buffer.alloc(0), { framing: CHUNKED }),
-      chunked(material.body, 1),
-    ]),
-  ),
+  raw('D01', valid, 'a body in chunks of one byte', inChunks({}, [], 1)),
   raw(
     'D03',
+    // A receiver that counts the received bytes waits for more.
+    { ...tooLarge, accepts: [...tooLarge.accepts, 408], mayClose: true },
     'a declared length of 1 GB',
-    {
-      category: 'invalid',
-      status: 413,
-      code: 'body_too_large',
-      // A receiver that counts the received bytes waits for more.
-      accepts: [400, 401, 403, 408],
-      mayClose: true,
-      severity: 'high',
-      fault: 'no_limit',
-    },
     ({ request, genuineLines }) =>
       request(genuineLines(), Buffer.alloc(1_024, 0x20), {
         framing: [['Content-Length', '1073741824']],
       }),
   ),
-  raw('D09', 'two lengths that differ', framing, ({ material, request, genuineLines }) => {
-    const { length } = material.body;
-    const lengths: HeaderLines = [
-      ['Content-Length', String(length)],
-      ['Content-Length', String(length + 1)],
-    ];
-    return request(genuineLines(), material.body, { framing: lengths });
-  }),
-  raw('D09', 'a negative length', framing, ({ material, request, genuineLines }) =>
-    request(genuineLines(), material.body, { framing: [['Content-Length', '-1']] }),
+  raw(
+    'D09',
+    framing,
+    'two lengths that differ',
+    withFraming((length) => [length, length + 1].map((each) => ['Content-Length', String(each)])),
   ),
   raw(
     'D09',
+    framing,
+    'a negative length',
+    withFraming(() => [['Content-Length', '-1']]),
+  ),
+  raw(
+    'D09',
+    { ...framing, accepts: [...framing.accepts, ...ACKNOWLEDGED], mustClose: true },
     'a length beside a chunked body',
-    {
-      ...framing,
-      accepts: [...framing.accepts, ...ACKNOWLEDGED],
-      mustClose: true,
-    },
-    ({ material, request, genuineLines }) => {
-      const lengths: HeaderLines = [['Content-Length', String(material.body.length)], ...CHUNKED];
-      const head = request(genuineLines(), Buffer.alloc(0), {
-        connection: 'keep-alive',
-        framing: lengths,
-      });
-      return Buffer.concat([head, chunked(material.body)]);
+    (craft) => {
+      const length = ['Content-Length', String(craft.material.body.length)] as const;
+      return inChunks({ connection: 'keep-alive' }, [length])(craft);
     },
   ),
   raw(
     'D17',
+    { ...valid, byServer: true, accepts: [...valid.accepts, 417, 400] },
     'an unknown expectation',
-    { ...genuine, byServer: true, accepts: [417, 400, ...ALSO_ACKNOWLEDGED] },
-    ({ material, request, genuineLines }) =>
-      request([...genuineLines(), ['Expect', 'foo']], material.body),
+    withLines(() => [['Expect', 'foo']]),
   ),
-  ...['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'].map((method) =>
-    raw(
-      'D18',
-      method,
-      {
-        ...otherMethod,
-        method,
-        accepts: [...otherMethod.accepts, ...(BY_FRAMEWORKS[method] ?? [])],
-        mayClose: method === 'QUERY',
-      },
-      ({ material, request, genuineLines }) => request(genuineLines(), material.body, { method }),
-    ),
-  ),
+  ...['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'].map((method) => {
+    const accepts = [...otherMethod.accepts, ...(BY_FRAMEWORKS[method] ?? [])];
+    const verdict = { ...otherMethod, method, accepts, mayClose: method === 'QUERY' };
+    return raw('D18', verdict, method, ({ material, request, genuineLines }) =>
+      request(genuineLines(), material.body, { method }),
+    );
+  }),
   raw(
     'D25',
+    { ...valid, byServer: true, accepts: [...valid.accepts, 431, 400, 413], mayClose: true },
     '2,000 headers',
-    { ...genuine, byServer: true, accepts: [431, 400, 413, ...ALSO_ACKNOWLEDGED], mayClose: true },
-    ({ material, request, genuineLines }) => {
-      const many = Array.from(
-        { length: 2_000 },
-        (_, index) => [`X-Header-${index}`, 'value'] as const,
-      );
-      return request([...genuineLines(), ...many], material.body);
-    },
+    withLines(() => Array.from({ length: 2_000 }, (_, index) => [`X-Header-${index}`, 'value'])),
   ),
 ];

@@ -1,5 +1,6 @@
 /** Tries one probe and judges the result. */
-import { acknowledges, type Severity } from '../attacks/attack.js';
+import type { Severity } from '../attacks/attack.js';
+import { acknowledges } from '../attacks/verdicts.js';
 import type { WireAnswer } from '../wire.js';
 import type { CauseId } from './causes.js';
 import { isAcknowledged, isLimited, orClosed, statusOf, type AuditSession } from './session.js';

@@ -1,5 +1,6 @@
 /** Finds the few causes behind many findings. */
-import { acknowledges, type Severity } from '../attacks/attack.js';
+import type { Severity } from '../attacks/attack.js';
+import { acknowledges } from '../attacks/verdicts.js';
 import type { AuditResult, CauseId } from './result.js';
 import texts from './texts.json';
 

@@ -3,7 +3,8 @@
  */
 import type { WireAnswer } from '../wire.js';
 import { attacks } from '../attacks/index.js';
-import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
+import { UNKNOWN_SECRET } from '../attacks/attack.js';
+import { ACKNOWLEDGED } from '../attacks/verdicts.js';
 import { isAcknowledged, orClosed, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
 import type { AuditResult, AuditStop } from './report.js';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { attacks } from '../attacks/index.js';
-import { acknowledges, materialOf } from '../attacks/attack.js';
+import { materialOf } from '../attacks/attack.js';
+import { acknowledges } from '../attacks/verdicts.js';
 import { rawAttacks } from '../attacks/raw.js';
 import { headerNames } from '../delivery-forms.js';
 import { attempt, StoppedServing } from './attempt.js';

@@ -1,5 +1,6 @@
 /** Probes of the replies: to duplicates, to forged deliveries, and of their contents. */
-import { ACKNOWLEDGED, UNKNOWN_SECRET } from '../attacks/attack.js';
+import { UNKNOWN_SECRET } from '../attacks/attack.js';
+import { ACKNOWLEDGED } from '../attacks/verdicts.js';
 import type { WireAnswer } from '../wire.js';
 import {
   asksForRetry,

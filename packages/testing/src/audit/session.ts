@@ -1,5 +1,6 @@
 /** The tools of the probes: connections to the receiver, and a record of every reply. */
-import { acknowledges, type Material } from '../attacks/attack.js';
+import type { Material } from '../attacks/attack.js';
+import { acknowledges } from '../attacks/verdicts.js';
 import { craftOf, type Craft } from '../attacks/raw.js';
 import { Wire, type WireAnswer, type WireReply } from '../wire.js';
 
