@@ -36,12 +36,13 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 ): ExpressHandler {
   const receiver = createReceiver<SchemasOf<Events>, ExpressHost>(options, handlers);
   return async (req, res) => {
-    const delivery = deliveryOf(req, BODY_CONSUMED_HINT);
-    // Express keeps the response and `next` on the request.
-    const host = {
-      req: Object.assign(req, { res: undefined, next: undefined }) as object as Request,
-    };
-    await writeReply(req, res, await receiver.receive(delivery, host));
+    const request = req as Request & { res: unknown; next: unknown };
+    // A handler must not find the means to answer, which Express keeps on the request.
+    request.res = request.next = undefined;
+    const reply = await receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req: request });
+    // Loggers look there once the reply is sent.
+    request.res = res;
+    await writeReply(req, res, reply);
   };
 }
 

@@ -54,6 +54,20 @@ describe('paymentWebhook', () => {
     await post(express().post('/', webhook), '/').expect(200, '{"received":true}');
   });
 
+  it('O09 leaves `req.res` to the loggers in front of it', async () => {
+    const seen: unknown[] = [];
+    const app = express().use((req, res, next) => {
+      res.on('finish', () => seen.push(req.res?.statusCode));
+      next();
+    });
+    app.post(
+      '/',
+      paymentWebhook({ secret }, () => undefined),
+    );
+    await post(app).expect(200);
+    expect(seen).toEqual([200]);
+  });
+
   it('N03 names the tenant that the secret function returns', async () => {
     const tenants: unknown[] = [];
     const logger = { warn: vi.fn(), error: vi.fn() };
