@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { slug } from 'github-slugger';
 import { defineConfig, type DefaultTheme, type HeadConfig } from 'vitepress';
@@ -35,6 +36,28 @@ const addressOf = (page: string): string =>
   `${ORIGIN ?? ''}${BASE}${page.replace(/(^|\/)index$/, '$1')}${/(^|\/)index$/.test(page) ? '' : '.html'}`;
 
 const PACKAGES = fileURLToPath(new URL('../../packages', import.meta.url));
+const { version } = JSON.parse(readFileSync(`${PACKAGES}/core/package.json`, 'utf8')) as {
+  readonly version: string;
+};
+const IS_RELEASED = version !== '0.0.0';
+
+const repositoryLinks: DefaultTheme.SocialLink[] =
+  REPOSITORY === undefined
+    ? []
+    : [
+        { icon: 'github', link: REPOSITORY },
+        ...(IS_RELEASED
+          ? [{ icon: 'npm', link: 'https://www.npmjs.com/package/@paylink/core' }]
+          : []),
+      ];
+
+const editLinkOf = (text: string): Pick<DefaultTheme.Config, 'editLink'> =>
+  REPOSITORY === undefined
+    ? {}
+    : { editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path`, text } };
+
+/** The day, in the words of the page's language. */
+const DAY = { dateStyle: 'long', forceLocale: true } as const;
 
 function sidebarOf(locale: Locale): DefaultTheme.SidebarMulti {
   const itemsOf = (groups: readonly PlacedGroup[]): DefaultTheme.SidebarItem[] =>
@@ -75,8 +98,9 @@ export default defineConfig({
   locales: {
     root: {
       label: 'English',
-      lang: 'en',
+      lang: 'en-GB',
       themeConfig: {
+        version: IS_RELEASED ? version : 'not released',
         nav: [
           ...navOf(['Start', 'start/express'], ['Guides', 'going-live']),
           {
@@ -97,6 +121,8 @@ export default defineConfig({
       lang: 'fr',
       description: 'Encaisser sans risque les paiements du Payment Link Service, sur Node',
       themeConfig: {
+        version: IS_RELEASED ? version : 'non publié',
+        ...editLinkOf('Modifier cette page'),
         nav: [
           ...navOf(['Démarrer', 'fr/start/express'], ['Guides', 'fr/going-live']),
           {
@@ -104,6 +130,7 @@ export default defineConfig({
             items: navOf(
               ['Erreurs', 'fr/errors'],
               ['Dépannage', 'fr/runbook'],
+              ['FAQ', 'fr/faq'],
               ['Diagnostic', 'fr/diagnose'],
             ),
           },
@@ -111,8 +138,8 @@ export default defineConfig({
         sidebar: sidebarOf('fr'),
         outline: { label: 'Sur cette page', level: [2, 3] },
         docFooter: { prev: 'Page précédente', next: 'Page suivante' },
-        lastUpdated: { text: 'Mise à jour' },
-        footer: { message: 'Licence MIT.' },
+        lastUpdated: { text: 'Mise à jour', formatOptions: DAY },
+        footer: { message: 'Licence MIT. Les guides sans traduction sont en anglais.' },
         darkModeSwitchLabel: 'Apparence',
         lightModeSwitchTitle: 'Passer au thème clair',
         darkModeSwitchTitle: 'Passer au thème sombre',
@@ -122,7 +149,7 @@ export default defineConfig({
         skipToContentLabel: 'Aller au contenu',
         notFound: {
           title: 'Page introuvable',
-          quote: 'Cette page n’existe pas, ou plus.',
+          quote: 'Cette page n’existe pas, ou son adresse a changé. Essayez la recherche.',
           linkLabel: 'Aller à l’accueil',
           linkText: 'Accueil',
         },
@@ -130,22 +157,15 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    // A page is not in every language: the theme's own links would lead nowhere. Layout.vue links
-    // those that are.
-    i18nRouting: false,
+    logo: { src: '/favicon.svg', alt: '' },
     outline: { level: [2, 3] },
-    ...(REPOSITORY === undefined
-      ? {}
-      : {
-          socialLinks: [{ icon: 'github', link: REPOSITORY }],
-          editLink: {
-            pattern: `${REPOSITORY}/edit/main/docs/:path`,
-            text: 'Edit this page',
-          },
-        }),
+    lastUpdated: { text: 'Last updated', formatOptions: DAY },
+    socialLinks: repositoryLinks,
+    ...editLinkOf('Edit this page'),
     footer: { message: 'MIT licence. English pages use British spelling.' },
     notFound: {
-      quote: 'This page does not exist, or no longer. Perhaps the search finds its text.',
+      title: 'Page not found',
+      quote: 'This page does not exist, or its address has changed. Try the search.',
       linkText: 'Home',
     },
     search: {
@@ -189,7 +209,13 @@ export default defineConfig({
       conditions: ['@paylink/source'],
       // Core refuses secrets in a browser. The diagnose page may use core, because its policy lets
       // no typed secret leave the page.
-      alias: { '#hmac': `${PACKAGES}/core/src/hmac.web.ts` },
+      alias: [
+        { find: '#hmac', replacement: `${PACKAGES}/core/src/hmac.web.ts` },
+        {
+          find: /^\.\.?\/composables\/langs$/,
+          replacement: `${DOCS}.vitepress/theme/languages.ts`,
+        },
+      ],
     },
     build: { chunkSizeWarningLimit: 4_000 },
   },
@@ -221,16 +247,23 @@ export default defineConfig({
         'link',
         { rel: 'alternate', hreflang: hreflang!, href: addressOf(each!) },
       ]),
+      ['meta', { property: 'og:type', content: 'website' }],
       ['meta', { property: 'og:title', content: title }],
       ['meta', { property: 'og:description', content: description }],
-      ...(ORIGIN === undefined
-        ? []
-        : ([['link', { rel: 'canonical', href: addressOf(name) }]] as HeadConfig[])),
+      ...(ORIGIN === undefined ? [] : absoluteHead(name)),
     ];
   },
   transformHtml: (html, _id, { page }) =>
     /^(?:fr\/)?diagnose\.md$/.test(page) ? withPolicy(html) : html,
   buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),
 });
+
+/** Links and pictures that must have an absolute address. */
+const absoluteHead = (page: string): HeadConfig[] => [
+  ['link', { rel: 'canonical', href: addressOf(page) }],
+  ['meta', { property: 'og:url', content: addressOf(page) }],
+  ['meta', { property: 'og:image', content: `${ORIGIN}${BASE}og.png` }],
+  ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
+];
 
 const isPage = (id: string): boolean => id.startsWith(DOCS) && id.endsWith('.md');

@@ -40,6 +40,9 @@ export function withSiteLinks(markdown: string, file: string, page = file): stri
       const inRepository = posix.normalize(posix.join(posix.dirname(file), path));
       const found =
         pageOfReadme(inRepository) ?? (inRepository.startsWith('docs/') ? inRepository : undefined);
+      // The site serves the pictures at its root.
+      if (inRepository.startsWith('docs/public/'))
+        return `${opening}${text}](${inRepository.slice('docs/public'.length)})`;
       const suffix = anchor === undefined ? '' : `#${anchor}`;
       if (found !== undefined) return `${opening}${text}](${relative(page, found)}${suffix})`;
       return REPOSITORY === undefined

@@ -1,5 +1,6 @@
 /** Writes the results into docs/performance.md, between two comments. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { writePictures } from '../../docs/.vitepress/pictures/write.js';
 import type { Report, Row, Section } from './report.js';
 
 const PAGE = new URL('../../docs/performance.md', import.meta.url);
@@ -11,6 +12,7 @@ export function writeDocs(report: Report): void {
     PAGE,
     page.replace(RESULTS, (_, start, end) => `${start}${formatResults(report)}${end}`),
   );
+  writePictures();
 }
 
 function formatResults({ node, cpu, sections, goals }: Report): string {

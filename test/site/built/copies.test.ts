@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { filesWith, read } from './built-site.js';
 
 const markdown = filesWith('.md');
+const pictures = filesWith('.svg');
 
 describe('the site for programs', () => {
   it('has a markdown copy of each page', () => {
@@ -29,7 +30,9 @@ describe('the site for programs', () => {
       )
         .filter(
           ({ origin, pathname }) =>
-            origin === 'http://site.test' && !markdown.includes(pathname.slice(1)),
+            origin === 'http://site.test' &&
+            !markdown.includes(pathname.slice(1)) &&
+            !pictures.includes(pathname.slice(1)),
         )
         .map(({ pathname }) => `${path}: ${pathname}`),
     );
