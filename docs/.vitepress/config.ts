@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { slug } from 'github-slugger';
-import { defineConfig, type DefaultTheme, type HeadConfig } from 'vitepress';
+import { defineConfigWithTheme, type DefaultTheme, type HeadConfig } from 'vitepress';
 import { writeMarkdownCopies } from './copies.js';
 import { withPolicy } from './diagnose-policy.js';
 import { withSiteLinks } from './links.js';
@@ -17,6 +17,7 @@ import {
   type Locale,
   type PlacedGroup,
 } from './pages.js';
+import type { SiteTheme } from './theme/index.js';
 
 const pages = pagesIn();
 
@@ -41,9 +42,9 @@ const { version } = JSON.parse(readFileSync(`${PACKAGES}/core/package.json`, 'ut
 };
 const IS_RELEASED = version !== '0.0.0';
 
-const repositoryLinks: DefaultTheme.SocialLink[] =
+const repositoryLinks: DefaultTheme.SocialLink[] | undefined =
   REPOSITORY === undefined
-    ? []
+    ? undefined
     : [
         { icon: 'github', link: REPOSITORY },
         ...(IS_RELEASED
@@ -81,7 +82,7 @@ const navOf = (
     .filter(([, page]) => pages.includes(page))
     .map(([text, page]) => ({ text, link: `/${page}` }));
 
-export default defineConfig({
+export default defineConfigWithTheme<SiteTheme>({
   title: 'Paylink',
   description: 'Take payments of the Payment Link Service safely, on Node',
   base: BASE,
@@ -139,7 +140,7 @@ export default defineConfig({
         outline: { label: 'Sur cette page', level: [2, 3] },
         docFooter: { prev: 'Page précédente', next: 'Page suivante' },
         lastUpdated: { text: 'Mise à jour', formatOptions: DAY },
-        footer: { message: 'Licence MIT. Les guides sans traduction sont en anglais.' },
+        smallPrint: 'Licence MIT. Les guides sans traduction sont en anglais.',
         darkModeSwitchLabel: 'Apparence',
         lightModeSwitchTitle: 'Passer au thème clair',
         darkModeSwitchTitle: 'Passer au thème sombre',
@@ -160,9 +161,9 @@ export default defineConfig({
     logo: { src: '/favicon.svg', alt: '' },
     outline: { level: [2, 3] },
     lastUpdated: { text: 'Last updated', formatOptions: DAY },
-    socialLinks: repositoryLinks,
+    ...(repositoryLinks === undefined ? {} : { socialLinks: repositoryLinks }),
     ...editLinkOf('Edit this page'),
-    footer: { message: 'MIT licence. English pages use British spelling.' },
+    smallPrint: 'MIT licence. English pages use British spelling.',
     notFound: {
       title: 'Page not found',
       quote: 'This page does not exist, or its address has changed. Try the search.',

@@ -15,7 +15,7 @@ export interface DiagnoseWords {
 
 const ENGLISH: DiagnoseWords = {
   insecure:
-    'Browsers compute signatures on https: and on localhost only. Open this page there, or run: npx paylink diagnose',
+    'Browsers compute signatures on https: and on localhost only. Open this page there, or run: npx --no-install paylink diagnose',
   file: 'Body, as a file: the exact bytes',
   text: 'Or as text',
   secret: 'The receiver’s secret',
@@ -28,7 +28,7 @@ const OCTETS_BRUTS =
 
 const FRENCH: DiagnoseWords = {
   insecure:
-    'Les navigateurs ne calculent des signatures que sur https: et sur localhost. Ouvrez cette page là, ou lancez : npx paylink diagnose',
+    'Les navigateurs ne calculent des signatures que sur https: et sur localhost. Ouvrez cette page là, ou lancez : npx --no-install paylink diagnose',
   file: 'Le corps, en fichier : les octets exacts',
   text: 'Ou en texte',
   secret: 'Le secret du récepteur',

@@ -77,7 +77,7 @@ it('the Docker example credits a payment between containers whose names do not r
 
   const up = (name: string): { until(pattern: RegExp): Promise<string> } => {
     const { command, environment } = services[name]!;
-    const said = command!.replaceAll('npx paylink', `node ${COMMAND}`);
+    const said = command!.replaceAll('npx --no-install paylink', `node ${COMMAND}`);
     const child = spawn('sh', ['-c', said], {
       cwd: folder,
       detached: true,

@@ -47,7 +47,7 @@ export async function startDemo(port: number): Promise<RunningDemo> {
       url: `${shopUrl}/webhooks/payments`,
       secret: randomBytes(32).toString('hex'),
     };
-    const emulator = await startEmulator({ webhook });
+    const emulator = await startEmulator({ webhook, merchant: 'Baobab' });
     closing.unshift(() => emulator.close());
 
     const { baseUrl, apiKey, payUrl, webhookSecret } = emulator;
