@@ -34,7 +34,7 @@ export async function readBody(
   const reader = readerOf(req, stream);
   // Uses the bytes that Cloud Functions, `express.json({ verify })` and express.raw keep, and never
   // a string.
-  const kept = [req.rawBody, reader && req.body].find((bytes) => Buffer.isBuffer(bytes));
+  const kept = [req.rawBody, reader && bodyOf(req)].find((bytes) => Buffer.isBuffer(bytes));
   if (req[CLAIMED] === true || (reader !== undefined && kept === undefined)) {
     const message = `${reader}, so the signed bytes are gone. ${hint}`;
     throw new WebhookError('body_consumed', { message });
@@ -52,11 +52,17 @@ function readerOf(req: Request, stream: Readable): string | undefined {
   if (typeof stream.readableEncoding === 'string') return 'setEncoding() turned the body into text';
   // Checks the stream's state, because the parsers of Express 4 set `req.body` without reading.
   if (!stream.readableDidRead && !stream.readableEnded) return undefined;
-  if (req.body === undefined) {
+  const body = bodyOf(req);
+  if (body === undefined) {
     return 'a `data` listener or another reader (tracing, a request logger) read the body first';
   }
-  const kind = typeof req.body === 'string' ? 'text' : 'an object';
+  const kind = typeof body === 'string' ? 'text' : 'an object';
   return `a parser read the body first and left ${kind} in req.body`;
+}
+
+/** Returns what a parser left. Calls no getter: the one of Vercel would parse unverified bytes. */
+function bodyOf(req: Request): unknown {
+  return Object.getOwnPropertyDescriptor(req, 'body')?.get === undefined ? req.body : undefined;
 }
 
 /** Reads by `readable`, which takes the stream from `data` listeners. They still get each piece. */

@@ -262,6 +262,14 @@ describe('a body that something read first', () => {
     },
   );
 
+  it('calls no getter of the body, which would parse unverified bytes', async () => {
+    const getter = vi.fn(() => ({}));
+    const req = Object.defineProperty(requestOf(), 'body', { get: getter });
+    await once(req.resume(), 'end');
+    await expect(read(req)).rejects.toEqual(refusal('body_consumed'));
+    expect(getter).not.toHaveBeenCalled();
+  });
+
   it('refuses a consumed body even if it was empty', async () => {
     const req = requestOf(Buffer.alloc(0));
     await once(req.resume(), 'end');
