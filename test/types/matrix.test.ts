@@ -1,6 +1,6 @@
 /**
  * Compiles a merchant's code with every supported TypeScript against the packed declarations. pnpm
- * installs the adapters alone, so a type that the merchant cannot name fails (TS2742).
+ * links only what the merchant installs, so a type that the merchant cannot name fails (TS2742).
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,6 +13,8 @@ import { packAll } from '../packaging/pack.js';
 
 const VERSIONS = ['5.5', '5.6', '5.9', '6.0', '7.0'];
 const ADAPTERS = ['node', 'fetch', 'express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
+const OTHERS = ['client', 'payments', 'bullmq', 'testing', 'emulator'];
+const INSTALLED = [...ADAPTERS, ...OTHERS];
 const ours = (name: string): string => `@paylink/${name}`;
 const run = promisify(execFile);
 
@@ -21,7 +23,7 @@ let folder: string;
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'paylink-types-')));
   cpSync(fileURLToPath(new URL('project', import.meta.url)), folder, { recursive: true });
-  const tarballs = Object.entries(packAll(folder, ['core', ...ADAPTERS].map(ours)));
+  const tarballs = Object.entries(packAll(folder, ['core', ...INSTALLED].map(ours)));
   const overrides = new Map(tarballs.map(([name, path]) => [name, `file:${path}`]));
   const compilers = VERSIONS.map(
     (version) => [`typescript-${version}`, `npm:typescript@~${version}.2`] as const,
@@ -30,11 +32,12 @@ beforeAll(() => {
     private: true,
     type: 'module',
     dependencies: {
-      ...Object.fromEntries(ADAPTERS.map((name) => [ours(name), overrides.get(ours(name))])),
+      ...Object.fromEntries(INSTALLED.map((name) => [ours(name), overrides.get(ours(name))])),
       ...{ zod: '^4.6.7', express: '^5.3.0', '@types/express': '^5.0.6', fastify: '^5.12.8' },
       ...{ koa: '^3.3.0', '@types/koa': '^3.0.3', hono: '^4.13.19', next: '^16.0.0' },
       ...{ react: '^19.3.1', 'react-dom': '^19.3.1', '@types/react': '^19.3.0', rxjs: '^7.8.2' },
       ...{ '@nestjs/common': '^11.2.10', '@nestjs/core': '^11.2.8', 'reflect-metadata': '^0.2.2' },
+      bullmq: '^6.7.0',
       ...{ '@types/node': '^20.19.0', ...Object.fromEntries(compilers) },
     },
     pnpm: { overrides: Object.fromEntries(overrides) },
@@ -70,9 +73,9 @@ async function compile(version: string, module: string, file: string): Promise<s
 
 describe.each(VERSIONS)('TypeScript %s', (version) => {
   it.each(['nodenext', 'bundler'])(
-    'P18 compiles an own event kind and exported webhooks on every host with %s',
+    'P18 compiles an own event kind, and exports of all that Paylink returns, with %s',
     async (module) => {
-      for (const file of ['webhooks.ts', 'frameworks.ts']) {
+      for (const file of ['webhooks.ts', 'frameworks.ts', 'money.ts']) {
         expect(await compile(version, module, file)).toBe('');
       }
     },

@@ -1,9 +1,12 @@
 /** The hosts whose own types do not compile without `skipLibCheck` on every TypeScript. */
 import { Controller, Module, Post, Req, UseGuards } from '@nestjs/common';
+import { createProcessor, enqueue } from '@paylink/bullmq';
 import * as hono from '@paylink/hono';
 import { paymentGate, PaymentWebhookModule, webhookEvent, type WebhookEvent } from '@paylink/nest';
 import * as next from '@paylink/next';
 import { paymentWebhookApi } from '@paylink/next/pages';
+import type { Payments } from '@paylink/payments';
+import { Queue } from 'bullmq';
 import { Hono } from 'hono';
 import { z } from 'zod';
 
@@ -40,6 +43,11 @@ hono.paymentWebhook({ secret }, (_event, { env }) => {
   const outgoing: undefined = env.outgoing;
   return outgoing;
 });
+
+declare const payments: Payments;
+export const enqueued = enqueue(new Queue('payments'));
+export const queued = hono.paymentWebhook({ secret }, enqueued);
+export const processor = createProcessor(payments);
 
 export const POST = next.paymentWebhook(
   { secret, events },
