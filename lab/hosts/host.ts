@@ -28,6 +28,8 @@ export interface Host {
   readonly others: readonly Versioned[];
   /** The commands that check its types and build it, in its folder. */
   readonly build: readonly string[];
+  /** The name of the build tool. Default: the last build command. */
+  readonly builtWith?: string;
   /** Returns the command that serves it. */
   readonly serve: (port: number) => string;
   readonly env?: Readonly<Record<string, string>>;

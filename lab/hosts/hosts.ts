@@ -52,6 +52,16 @@ const GOOGLE_READS_FIRST: readonly Exception[] = [
   },
 ];
 
+const VERCEL_DEV: readonly Exception[] = [
+  calledWithTheBody('Vercel', 'server of `vercel dev`'),
+  {
+    what: /^a body in chunks of one byte$|^an endless body|^Expect: 100-continue$|^sends no stack trace$/,
+    why:
+      'the server of `vercel dev` answers a chunked body and `Expect: 100-continue` with 500 ' +
+      'and a stack trace, before the function runs. Vercel has its own HTTP server in front',
+  },
+];
+
 export const hosts: readonly Host[] = [
   {
     id: 'hono',
@@ -316,6 +326,96 @@ export const hosts: readonly Host[] = [
     build: ['nitro build'],
     serve: () => 'node .output/server/index.mjs',
     exceptions: [STAYS_OPEN],
+  },
+  {
+    id: 'vercel',
+    name: 'Vercel Functions',
+    version: '@vercel/node',
+    shows: 'api/webhooks/payments.ts',
+    orders: 'lib/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['@vercel/node', '@vercel/build-utils'],
+    copies: ['vercel.mjs'],
+    build: ['tsc', 'node vercel.mjs'],
+    builtWith: '@vercel/node',
+    serve: () => 'node vercel.mjs serve',
+    path: '/api/webhooks/payments',
+    exceptions: [
+      ...VERCEL_DEV,
+      {
+        what: /^QUERY$/,
+        why: 'the server of `vercel dev` does not answer a method that it does not know',
+      },
+    ],
+  },
+  {
+    id: 'vercel-node',
+    name: 'Vercel Functions, `(req, res)`',
+    version: '@vercel/node',
+    shows: 'api/webhooks/payments.ts',
+    note:
+      'Set the environment variable `NODEJS_HELPERS` to 0 in the project. Otherwise the helpers of Vercel read ' +
+      'the body first, and Paylink answers 500 ' +
+      '[`body_consumed`](errors.md#body_consumed). A function that takes a Request needs no setting.',
+    orders: 'lib/orders.ts',
+    ours: ['@paylink/node'],
+    others: ['@vercel/node', '@vercel/build-utils'],
+    copies: ['vercel.mjs'],
+    build: ['tsc', 'node vercel.mjs'],
+    builtWith: '@vercel/node',
+    serve: () => 'node vercel.mjs serve',
+    env: { NODEJS_HELPERS: '0' },
+    path: '/api/webhooks/payments',
+    exceptions: VERCEL_DEV,
+  },
+  {
+    id: 'netlify',
+    name: 'Netlify Functions',
+    version: '@netlify/functions',
+    shows: 'netlify/functions/payments.mts',
+    orders: 'lib/orders.ts',
+    ours: ['@paylink/fetch'],
+    others: ['@netlify/functions', '@netlify/zip-it-and-ship-it'],
+    build: ['tsc', 'zip-it-and-ship-it netlify/functions dist --archive-format none'],
+    serve: () => 'node gateway.mjs',
+    exceptions: [
+      calledWithTheBody('Netlify', 'gateway'),
+      {
+        what: /^(GET|HEAD)$/,
+        why:
+          'Netlify makes a Request before it calls the function, and throws for a GET with a ' +
+          'body',
+      },
+    ],
+  },
+  {
+    id: 'adonis',
+    name: 'AdonisJS 7',
+    version: '@adonisjs/core',
+    shows: 'app/middleware/payment_webhook_middleware.ts',
+    note:
+      'Register the middleware in `start/kernel.ts` by `server.use`. Server middleware runs before ' +
+      'the body parser of the router, so the raw bytes are still there.',
+    orders: 'app/orders.ts',
+    ours: ['@paylink/node'],
+    others: ['@adonisjs/core', '@adonisjs/assembler', '@poppinss/ts-exec'],
+    build: ['node ace.js build'],
+    builtWith: 'node ace build',
+    serve: () => 'node build/bin/server.js',
+  },
+  {
+    id: 'strapi',
+    name: 'Strapi 5',
+    version: '@strapi/strapi',
+    shows: 'src/middlewares/payments.ts',
+    note:
+      'Put `global::payments` above `strapi::body` in `config/middlewares.ts`. In the test, ' +
+      'libsql stands for better-sqlite3, which npm would compile.',
+    orders: 'src/orders.ts',
+    ours: ['@paylink/koa'],
+    others: ['@strapi/strapi', '@types/koa', 'better-sqlite3'],
+    build: ['tsc'],
+    serve: () => 'strapi start',
   },
   {
     id: 'workers',

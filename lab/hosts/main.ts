@@ -65,8 +65,8 @@ process.exit(faults === 0 ? 0 : 1);
 
 async function reportOf(host: Host): Promise<HostReport> {
   const started = performance.now();
-  const { id, name, version, build } = host;
-  const said = { id, name, version: versions[version], builtWith: toolOf(build) };
+  const { id, name, version, build, builtWith = toolOf(build) } = host;
+  const said = { id, name, version: versions[version], builtWith };
   const seconds = (): number => Math.round((performance.now() - started) / 1_000);
   const books = await openBooks();
   try {

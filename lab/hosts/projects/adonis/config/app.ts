@@ -1,0 +1,3 @@
+import { defineConfig } from '@adonisjs/core/http';
+
+export const http = defineConfig({});

@@ -1,0 +1,13 @@
+export default [
+  'strapi::logger',
+  'strapi::errors',
+  'global::payments', // above the parser: the signature covers the raw bytes
+  'strapi::security',
+  'strapi::cors',
+  'strapi::poweredBy',
+  'strapi::query',
+  'strapi::body',
+  'strapi::session',
+  'strapi::favicon',
+  'strapi::public',
+];

@@ -1,0 +1,5 @@
+export default {
+  host: process.env.HOST,
+  port: Number(process.env.PORT),
+  app: { keys: ['not-a-secret-of-a-shop'] },
+};
