@@ -36,7 +36,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 ): ExpressHandler {
   const receiver = createReceiver<SchemasOf<Events>, ExpressHost>(options, handlers);
   return async (req, res) => {
-    const request = req as Request & { res: unknown; next: unknown };
+    const request = req as Omit<Request, 'res' | 'next'> & { res: unknown; next: unknown };
     // A handler must not find the means to answer, which Express keeps on the request.
     request.res = request.next = undefined;
     const reply = await receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req: request });
