@@ -10,9 +10,9 @@ import { ROOT } from './bootstrap.mjs';
 const readJson = (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
 
 const rows = new Map(
-  Object.entries(readJson('packages/testing/src/attacks/rows.json')).map(([id, { title }]) => [
+  Object.entries(readJson('packages/testing/src/attacks/rows.json')).map(([id, text]) => [
     id,
-    { title, passed: 0, places: new Set() },
+    { text, passed: 0, places: new Set() },
   ]),
 );
 const unknown = new Set();
@@ -41,13 +41,13 @@ for (const report of ['short', 'long']) {
     }
 }
 
-for (const [id, { title, passed, places }] of rows)
+for (const [id, { text, passed, places }] of rows)
   console.log(
-    `${id} ${String(passed).padStart(5)}  ${title}\n            ${[...places].join(', ')}`,
+    `${id} ${String(passed).padStart(5)}  ${text}\n            ${[...places].join(', ')}`,
   );
 
 const missing = [...rows].filter(([, { passed }]) => passed === 0).map(([id]) => id);
-for (const text of unknown) console.error(`No row ${text}`);
+for (const test of unknown) console.error(`No row ${test}`);
 if (missing.length > 0) console.error(`Rows without a passed test: ${missing.join(', ')}`);
 console.log(`${rows.size} rows, ${missing.length} without a passed test`);
 process.exitCode = missing.length + unknown.size > 0 ? 1 : 0;

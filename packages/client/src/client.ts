@@ -2,8 +2,8 @@ import { check, checkSignal, validateOptions } from '@paylink/core/internal';
 import { refuseBrowser } from './browser-guard.js';
 import { isRefusal, PaylinkError } from './errors.js';
 import { validateIdempotencyKey, SentKeys } from './idempotency-key.js';
-import { faultInPath, validateLink, type PaymentLinkRequest } from './link.js';
-import { validateSettings, type ClientOptions } from './options.js';
+import { faultInPath, parseLink, type PaymentLinkRequest } from './link.js';
+import { createSettings, type ClientOptions } from './options.js';
 import { parsePayment, parsePaymentLink, type Payment, type PaymentLink } from './payment.js';
 import { send, type Call } from './request.js';
 import { retry, throwIfAborted } from './retry.js';
@@ -58,7 +58,7 @@ export interface PaylinkClient {
  */
 export function createClient(options: ClientOptions): PaylinkClient {
   refuseBrowser();
-  const settings = validateSettings(options);
+  const settings = createSettings(options);
   const sentKeys = new SentKeys();
   let merchant: { readonly tenant: string | null | undefined } | undefined;
 
@@ -76,7 +76,7 @@ export function createClient(options: ClientOptions): PaylinkClient {
       const own = validateOptions(callOptions, ['idempotencyKey', 'signal']);
       const { signal } = own;
       checkSignal(signal);
-      const checked = validateLink(link);
+      const checked = parseLink(link);
       const idempotencyKey = validateIdempotencyKey(own.idempotencyKey);
       throwIfAborted(signal);
       const isNew = await sentKeys.remember(idempotencyKey, checked.json);

@@ -61,7 +61,7 @@ const FIELDS = [
  *
  * @throws PaylinkError `invalid_link` that names the field
  */
-export function validateLink(link: unknown): CheckedLink {
+export function parseLink(link: unknown): CheckedLink {
   if (typeof link !== 'object' || link === null || Array.isArray(link))
     refuse('the link', 'must be an object');
   const fields: Fields = { ...link };
@@ -75,7 +75,7 @@ export function validateLink(link: unknown): CheckedLink {
   const fault = faultInPath(fields['reference']);
   if (fault !== undefined) refuse('reference', fault);
   const checked = {
-    ...validatePrice(fields),
+    ...parsePrice(fields),
     reference: fields['reference'] as string,
     description: validateText(fields, 'description'),
     return_url: validateUrl(fields, 'return_url'),
@@ -88,7 +88,7 @@ export function validateLink(link: unknown): CheckedLink {
   return { reference, amount, json: JSON.stringify(checked) };
 }
 
-function validatePrice(fields: Fields): {
+function parsePrice(fields: Fields): {
   amount?: number;
   amount_min?: number;
   amount_max?: number;

@@ -52,7 +52,7 @@ const OPTIONS = [
  *
  * @throws ConfigurationError that names the option
  */
-export function validateSettings(options: ClientOptions): Settings {
+export function createSettings(options: ClientOptions): Settings {
   const own = validateOptions(options, OPTIONS);
   const { authentication = 'bearer', fetch, timeout = 10_000, retries = 3 } = own;
   const isKnown = authentication === 'bearer' || authentication === 'x-api-key';

@@ -5,9 +5,9 @@ import { generateApiKey, isApiKey } from './api/authentication.js';
 import type { ApiRequest } from './api/observed-request.js';
 import { guarded } from './base/report.js';
 import type { Assumed, AssumedOptions } from './contract/assumed.js';
-import { readAssumed } from './contract/validate-assumed.js';
+import { createAssumed } from './contract/validate-assumed.js';
 import { isLoopbackHost } from './server/loopback.js';
-import { readAllowedHosts, readTarget, type Target } from './server/target.js';
+import { parseAllowedHosts, parseTarget, type Target } from './server/target.js';
 
 export interface EmulatorOptions {
   /** Default: any free port. */
@@ -84,7 +84,7 @@ const MERCHANT_LENGTH = 100;
 /**
  * Checks the options and fills in the defaults. @throws ConfigurationError that names the option
  */
-export async function readOptions(options: EmulatorOptions): Promise<Settings> {
+export async function createSettings(options: EmulatorOptions): Promise<Settings> {
   const own = validateOptions(options, OPTIONS);
   const webhook = validateOptions(own.webhook ?? {}, ['url', 'secret'], 'webhook');
   const { port = 0, host = '127.0.0.1', allowRemote = false, payUrl, merchant, state } = own;
@@ -105,23 +105,24 @@ export async function readOptions(options: EmulatorOptions): Promise<Settings> {
   const isPath = typeof state === 'string' && state !== '';
   check(state === undefined || isPath, 'state', 'must be the path of a file');
   check(typeof onRequest === 'function', 'onRequest', 'must be a function');
-  const allowed = readAllowedHosts(own.allowHosts);
+  const allowed = parseAllowedHosts(own.allowHosts);
   return {
     port,
     host,
-    payUrl: payUrl === undefined ? undefined : readOrigin(payUrl),
+    payUrl: payUrl === undefined ? undefined : parseOrigin(payUrl),
     merchant,
     allowRemote,
     apiKey,
-    target: webhook.url === undefined ? undefined : readTarget('webhook.url', webhook.url, allowed),
-    webhookSecret: await readSecret(webhook.secret ?? randomBytes(32).toString('hex')),
+    target:
+      webhook.url === undefined ? undefined : parseTarget('webhook.url', webhook.url, allowed),
+    webhookSecret: await validateSecret(webhook.secret ?? randomBytes(32).toString('hex')),
     state,
     onRequest: guarded(onRequest),
-    assumed: readAssumed(own.assumed),
+    assumed: createAssumed(own.assumed),
   };
 }
 
-function readOrigin(payUrl: unknown): string {
+function parseOrigin(payUrl: unknown): string {
   if (typeof payUrl === 'string' && /^https?:/.test(payUrl) && URL.canParse(payUrl)) {
     const { origin, href } = new URL(payUrl);
     if (href === `${origin}/`) return origin;
@@ -130,7 +131,7 @@ function readOrigin(payUrl: unknown): string {
 }
 
 /** @throws ConfigurationError for each secret that Paylink's receivers reject */
-async function readSecret(secret: string): Promise<string> {
+async function validateSecret(secret: string): Promise<string> {
   try {
     await sign('', secret);
   } catch (error) {

@@ -12,7 +12,7 @@ import { validateDelivery } from './contract/validate-assumed.js';
 import { Outbox } from './deliveries/outbox.js';
 import { Waiting } from './deliveries/waiting.js';
 import type { Emulator } from './emulator.js';
-import { readOptions, type EmulatorOptions, type Settings } from './options.js';
+import { createSettings, type EmulatorOptions, type Settings } from './options.js';
 import { createDashboard } from './pages/dashboard/routes.js';
 import { createHostedPage } from './pages/hosted/routes.js';
 import { createActions, type Actions } from './payments/actions.js';
@@ -28,7 +28,7 @@ import { noStore, openStateFile, type Store } from './state/state-file.js';
  * @throws ConfigurationError that names the option, or Error `EADDRINUSE` if the port is taken
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const settings = await readOptions(options);
+  const settings = await createSettings(options);
   const app = new Hono();
   const server = await listen(settings, async (request) => app.fetch(request));
   const payUrl = settings.payUrl ?? server.origin;

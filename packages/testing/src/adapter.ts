@@ -82,7 +82,7 @@ function rowTests(): [title: string, test: Test][] {
   ];
   const rows = [...new Set(sent.map(({ id }) => id))].sort();
   return rows.map((row) => [
-    titleOf(row as keyof typeof table),
+    `${row} ${table[row as keyof typeof table]}`,
     async ({ port, handled }) => {
       for (const { id, name, category, status, code, bytes } of sent) {
         if (id !== row) continue;
@@ -96,11 +96,6 @@ function rowTests(): [title: string, test: Test][] {
       }
     },
   ]);
-}
-
-function titleOf(row: keyof typeof table): string {
-  const { title, answer } = table[row];
-  return `${row} ${title} gets ${answer}`;
 }
 
 /** Runs one test. Afterwards the same server must still accept a genuine delivery. */

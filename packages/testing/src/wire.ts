@@ -1,4 +1,5 @@
 /** Sends exact bytes over TCP or TLS, because an HTTP client would correct or refuse an attack. */
+import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
@@ -78,25 +79,19 @@ export class Wire {
   ): Promise<Wire> {
     signal?.throwIfAborted();
     const { socket, ready } = socketTo(target);
-    await new Promise<void>((resolve, reject) => {
-      let isSettled = false;
-      const settle = (error?: unknown): void => {
-        if (isSettled) return;
-        isSettled = true;
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
-        socket.off('error', settle).off(ready, settle);
-        if (error === undefined) return resolve();
-        socket.on('error', () => undefined).destroy();
-        reject(error);
-      };
-      const abort = (): void => settle(signal?.reason);
-      const timer = startTimer(timeout, () => {
-        settle(Object.assign(new Error(`no connection in ${timeout} ms`), { code: 'ETIMEDOUT' }));
-      });
-      signal?.addEventListener('abort', abort, { once: true });
-      socket.once('error', settle).once(ready, () => settle());
-    });
+    const limit = new AbortController();
+    const timer = startTimer(timeout, () => limit.abort());
+    const end = AbortSignal.any([limit.signal, ...(signal === undefined ? [] : [signal])]);
+    try {
+      await once(socket, ready, { signal: end });
+    } catch (error) {
+      socket.on('error', () => undefined).destroy();
+      signal?.throwIfAborted();
+      if (!limit.signal.aborted) throw error;
+      throw Object.assign(new Error(`no connection in ${timeout} ms`), { code: 'ETIMEDOUT' });
+    } finally {
+      clearTimeout(timer);
+    }
     return new Wire(socket, signal);
   }
 
@@ -199,22 +194,17 @@ export class Wire {
     this.#changed();
   }
 
-  #until(reached: () => boolean, milliseconds: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      let isSettled = false;
-      const settle = (isInTime: boolean): void => {
-        if (isSettled) return;
-        isSettled = true;
-        clearTimeout(timer);
-        this.#changed = () => undefined;
-        resolve(isInTime);
-      };
-      const timer = startTimer(milliseconds, () => settle(false));
-      this.#changed = () => {
-        if (reached()) settle(true);
-      };
+  async #until(reached: () => boolean, milliseconds: number): Promise<boolean> {
+    let [isReached, isLate] = [false, false];
+    const timer = startTimer(milliseconds, () => {
+      isLate = true;
       this.#changed();
     });
+    while (!(isReached = reached()) && !isLate) {
+      await new Promise<void>((resolve) => (this.#changed = resolve));
+    }
+    clearTimeout(timer);
+    return isReached;
   }
 }
 

@@ -10,7 +10,7 @@ import {
 import { report } from '../base/report.js';
 import type { Assumed } from '../contract/assumed.js';
 import type { Ledger } from '../payments/ledger.js';
-import { readLinkRequest } from '../payments/link-request.js';
+import { parseLinkRequest } from '../payments/link-request.js';
 import type { Store } from '../state/state-file.js';
 import { createKeyCheck } from './authentication.js';
 import { observe, type ApiRequest, type ObservedVariables } from './observed-request.js';
@@ -63,14 +63,17 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
       },
     }),
     async (c) => {
-      const key = readIdempotencyKey(c.req.header('idempotency-key'), assumed.idempotencyKeyLength);
+      const key = validateIdempotencyKey(
+        c.req.header('idempotency-key'),
+        assumed.idempotencyKeyLength,
+      );
       if (!/^application\/json *(;|$)/i.test(c.req.header('content-type') ?? ''))
         throw new EmulatorError(
           'unsupported_media_type',
           'the Content-Type must be application/json',
         );
       const bytes = new Uint8Array(await c.req.arrayBuffer());
-      const request = readLinkRequest(bytes, assumed);
+      const request = parseLinkRequest(bytes, assumed);
       c.set('reference', request.reference);
       const { status, body } = ledger.create(request, key);
       return c.body(body, status, { 'Content-Type': 'application/json' });
@@ -78,7 +81,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
   );
 
   api.get('/v1/payments/:reference', async (c): Promise<Response> => {
-    const reference = readReference(c.req.raw);
+    const reference = decodeReference(c.req.raw);
     c.set('reference', reference);
     const link = ledger.findByReference(reference);
     const payment = link === undefined ? undefined : ledger.paymentOf(link);
@@ -110,7 +113,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
   return api;
 }
 
-function readIdempotencyKey(value: string | undefined, length: number): string | undefined {
+function validateIdempotencyKey(value: string | undefined, length: number): string | undefined {
   if (value === undefined) return undefined;
   if (value === '' || value.length > length)
     refuse(`Idempotency-Key must have 1 to ${length} characters`);
@@ -118,7 +121,7 @@ function readIdempotencyKey(value: string | undefined, length: number): string |
 }
 
 /** Reads the raw path, so that a slash or a percent sign in a reference stays unchanged. */
-function readReference(request: Request): string {
+function decodeReference(request: Request): string {
   const segment = new URL(request.url).pathname.split('/').at(-1)!;
   try {
     return decodeURIComponent(segment);

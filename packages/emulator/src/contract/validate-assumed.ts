@@ -69,7 +69,7 @@ const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
 };
 
 /** Fills in the defaults. @throws ConfigurationError that names the switch */
-export function readAssumed(options: AssumedOptions = {}): Assumed {
+export function createAssumed(options: AssumedOptions = {}): Assumed {
   check(isObject(options), 'assumed', 'must be an object');
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   for (const [name, value] of given) {

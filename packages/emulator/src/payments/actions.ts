@@ -3,7 +3,7 @@ import { quote } from '../base/visible-text.js';
 import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
 import type { CreatedLink, Link, Payment, PaymentLinkFields } from '../contract/payment.js';
 import type { Ledger } from './ledger.js';
-import { readLinkRequest } from './link-request.js';
+import { parseLinkRequest } from './link-request.js';
 
 /** What the customer pays, and how its notification travels. */
 export interface PayChoice {
@@ -34,7 +34,7 @@ export function createActions(ledger: Ledger, assumed: Assumed): Actions {
   return {
     createLink(fields) {
       const body = new TextEncoder().encode(JSON.stringify(fields ?? null));
-      const { body: created } = ledger.create(readLinkRequest(body, assumed), undefined);
+      const { body: created } = ledger.create(parseLinkRequest(body, assumed), undefined);
       return JSON.parse(created) as CreatedLink;
     },
     pay(reference, { amount, delivery }) {

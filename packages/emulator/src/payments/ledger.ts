@@ -12,7 +12,7 @@ import {
 import { restoreAll, type StoredRecord } from '../state/record.js';
 import type { Store } from '../state/state-file.js';
 import { replay } from './idempotency.js';
-import { readLinkRequest, toFields } from './link-request.js';
+import { parseLinkRequest, toFields } from './link-request.js';
 
 type OwnLink = { -readonly [Key in keyof Link]: Link[Key] };
 
@@ -203,7 +203,7 @@ export class Ledger {
   /** @throws Error that names the wrong field */
   #restore(record: StoredRecord, token: string): void {
     const body = new TextEncoder().encode(JSON.stringify(record.get('request') ?? null));
-    const request = readLinkRequest(body, this.#options.assumed);
+    const request = parseLinkRequest(body, this.#options.assumed);
     const link: OwnLink = {
       ...request,
       ...(record.has('amount') ? { amount: record.whole('amount') } : {}),

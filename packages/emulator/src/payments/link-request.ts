@@ -21,30 +21,30 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  * Reads the body of POST /v1/payment-links. @throws EmulatorError `invalid_request` that names the
  * field
  */
-export function readLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest {
+export function parseLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest {
   const fields = parseObject(body);
   if (assumed.unknownFields === 'refuse') {
     const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));
     if (unknown !== undefined)
       refuse(`${JSON.stringify(unknown)} is not a field of a payment link`);
   }
-  const price = readPrice(fields, assumed);
-  const description = readText(fields, 'description', assumed.descriptionLength);
+  const price = parsePrice(fields, assumed);
+  const description = parseText(fields, 'description', assumed.descriptionLength);
   if (description === undefined && !('amount' in price))
     refuse('description is required for a free amount');
-  const returnUrl = readUrl(fields, 'return_url', assumed.urlLength);
-  const cancelUrl = readUrl(fields, 'cancel_url', assumed.urlLength);
+  const returnUrl = parseUrl(fields, 'return_url', assumed.urlLength);
+  const cancelUrl = parseUrl(fields, 'cancel_url', assumed.urlLength);
   return {
-    reference: readReference(fields, assumed.referenceLength),
+    reference: parseReference(fields, assumed.referenceLength),
     price,
     ...(description === undefined ? {} : { description }),
     ...(returnUrl === undefined ? {} : { returnUrl }),
     ...(cancelUrl === undefined ? {} : { cancelUrl }),
-    singleUse: readFlag(fields, 'single_use'),
+    singleUse: parseFlag(fields, 'single_use'),
   };
 }
 
-/** Returns the request as the fields of the API. Reverses `readLinkRequest`. */
+/** Returns the request as the fields of the API. Reverses `parseLinkRequest`. */
 export function toFields(request: LinkRequest): PaymentLinkFields {
   const { reference, price, description, returnUrl, cancelUrl, singleUse } = request;
   return {
@@ -71,22 +71,22 @@ function parseObject(body: Uint8Array): Fields {
   return value as Fields;
 }
 
-function readPrice(fields: Fields, assumed: Assumed): Price {
+function parsePrice(fields: Fields, assumed: Assumed): Price {
   const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
     if (min !== undefined || max !== undefined)
       refuse('use either amount, or amount_min and amount_max');
-    return { amount: readAmount('amount', amount, assumed) };
+    return { amount: validateAmount('amount', amount, assumed) };
   }
   if (min === undefined && max === undefined)
     refuse('amount is required, or amount_min and amount_max instead');
-  const amountMin = readAmount('amount_min', min, assumed);
-  const amountMax = readAmount('amount_max', max, assumed);
+  const amountMin = validateAmount('amount_min', min, assumed);
+  const amountMax = validateAmount('amount_max', max, assumed);
   if (amountMin > amountMax) refuse('amount_min must not exceed amount_max');
   return { amountMin, amountMax };
 }
 
-function readAmount(
+function validateAmount(
   name: string,
   value: unknown,
   { lowestAmount, highestAmount }: Assumed,
@@ -98,15 +98,15 @@ function readAmount(
   return amount;
 }
 
-function readReference(fields: Fields, length: number): string {
-  const reference = readText(fields, 'reference', length);
+function parseReference(fields: Fields, length: number): string {
+  const reference = parseText(fields, 'reference', length);
   if (reference === undefined) refuse('reference is required');
   // URL parsers drop these path segments, so the payment could never be read.
   if (reference === '.' || reference === '..') refuse('reference must not be "." or ".."');
   return reference;
 }
 
-function readText(fields: Fields, name: string, length: number): string | undefined {
+function parseText(fields: Fields, name: string, length: number): string | undefined {
   const value = fields[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string' || value.trim() === '')
@@ -117,8 +117,8 @@ function readText(fields: Fields, name: string, length: number): string | undefi
   return value;
 }
 
-function readUrl(fields: Fields, name: string, length: number): string | undefined {
-  const text = readText(fields, name, length);
+function parseUrl(fields: Fields, name: string, length: number): string | undefined {
+  const text = parseText(fields, name, length);
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
@@ -129,7 +129,7 @@ function readUrl(fields: Fields, name: string, length: number): string | undefin
   return url.href;
 }
 
-function readFlag(fields: Fields, name: string): boolean {
+function parseFlag(fields: Fields, name: string): boolean {
   const value = fields[name];
   if (value === undefined || value === null) return false;
   if (typeof value !== 'boolean') refuse(`${name} must be true or false`);

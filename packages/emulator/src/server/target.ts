@@ -10,7 +10,7 @@ export interface Target {
 }
 
 /** Reads `allowHosts`, spelled as in URLs. @throws ConfigurationError */
-export function readAllowedHosts(hosts: readonly string[] = []): readonly string[] {
+export function parseAllowedHosts(hosts: readonly string[] = []): readonly string[] {
   if (!Array.isArray(hosts))
     throw new ConfigurationError('allowHosts', 'must be a list of host names or addresses');
   return hosts.map((host: unknown) => {
@@ -33,7 +33,7 @@ export function readAllowedHosts(hosts: readonly string[] = []): readonly string
  * Parses a URL for notifications: this machine, or an allowed host. @throws ConfigurationError that
  * names `option`
  */
-export function readTarget(option: string, text: string, allowed: readonly string[]): Target {
+export function parseTarget(option: string, text: string, allowed: readonly string[]): Target {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new ConfigurationError(option, 'must be an http or https URL');

@@ -92,15 +92,15 @@ export interface MaterialOptions extends Pick<
   readonly sign?: Sign | undefined;
 }
 
-export function materialOf({ sign, ...options }: MaterialOptions): Material {
-  const { secret, reference } = options;
+export function materialOf(options: MaterialOptions): Material {
+  const { secret, reference, bodyLimit, names, sign } = options;
   const mac: Material['mac'] = (body, key = secret, algorithm = 'sha256') =>
     sign === undefined
       ? createHmac(algorithm, key).update(body).digest('hex')
       : sign(Buffer.from(body), key);
   const body = Buffer.from(JSON.stringify({ reference }));
   return {
-    ...options,
+    ...{ secret, reference, bodyLimit, names },
     body,
     signature: mac(body),
     mac,
@@ -141,7 +141,7 @@ export function attacksOf(material: Material, rows: readonly Row[]): Attack[] {
   return rows.flatMap(({ id, verdict, deliveries }) =>
     Object.entries(deliveries).map(([what, difference]) => {
       const name = nameOf(id, verdict.category, what);
-      return { id, name, what, delivery: deliver(material, difference), ...verdict };
+      return { id, name, what, delivery: deliveryWith(material, difference), ...verdict };
     }),
   );
 }
@@ -150,7 +150,7 @@ export function nameOf(id: string, category: AttackCategory, what: string): stri
   return `${id} ${category === 'genuine' ? 'accepts' : 'refuses'} ${what}`;
 }
 
-function deliver({ names, body, mac }: Material, difference: Difference): DeliveryForms {
+function deliveryWith({ names, body, mac }: Material, difference: Difference): DeliveryForms {
   const rawBody = Buffer.from(difference.body ?? body);
   const headers: Record<string, string | null> = {
     'content-type': contentTypeOf(rawBody),

@@ -2,10 +2,11 @@
 import type { Severity } from '../attacks/attack.js';
 import { acknowledges } from '../attacks/verdicts.js';
 import type { WireAnswer } from '../wire.js';
-import type { CauseId } from './causes.js';
+import type { CauseId } from './cause.js';
 import { isAcknowledged, isLimited, orClosed, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
-import { LIMITED, type AuditResult } from './report.js';
+import { LIMITED } from './report.js';
+import type { AuditResult } from './result.js';
 
 /** Thrown if the server stops serving. Ends the audit. */
 export class StoppedServing extends Error {
@@ -18,7 +19,7 @@ export class StoppedServing extends Error {
 /** Tries one probe, then checks that the server still serves. @throws StoppedServing */
 export async function attempt(probe: Probe, session: AuditSession): Promise<AuditResult> {
   const started = performance.now();
-  const observation = await observe(probe, session);
+  const observation = await perform(probe, session);
   session.throwIfEnded();
   for (const answer of [observation.answer, ...(observation.others ?? [])]) {
     if (typeof answer !== 'string') session.replies.push({ to: probe.name, reply: answer });
@@ -65,7 +66,7 @@ async function stillServes({ serves, wait }: AuditSession): Promise<WireAnswer> 
   return once();
 }
 
-async function observe(probe: Probe, session: AuditSession): Promise<Observation> {
+async function perform(probe: Probe, session: AuditSession): Promise<Observation> {
   try {
     return await probe.perform(session);
   } catch (error) {

@@ -1,10 +1,8 @@
 /** Finds the few causes behind many findings. */
 import type { Severity } from '../attacks/attack.js';
 import { acknowledges } from '../attacks/verdicts.js';
-import type { AuditResult, CauseId } from './result.js';
-import texts from './texts.json';
-
-export type { CauseId };
+import { CAUSES, FOR_RAW_BYTES, fixOf, type CauseId } from './cause.js';
+import type { AuditResult } from './result.js';
 
 /** One cause, with its evidence and its fix. */
 export type AuditCause = Readonly<{
@@ -19,25 +17,6 @@ export type AuditCause = Readonly<{
   /** The number of findings with this cause. */
   symptoms: number;
 }>;
-
-interface Traits {
-  readonly title: string;
-  readonly severity: Severity;
-  readonly fix: string;
-}
-
-export const CAUSES = texts.causes as Readonly<Record<CauseId, Traits>>;
-/** The fixes for receivers that already verify the raw bytes. */
-const FOR_RAW_BYTES: Partial<Record<CauseId, string>> = texts.forRawBytes;
-
-/** Returns the fix in one line, for the framework if it is known. */
-export function fixOf(id: CauseId, framework = ''): string {
-  const rawBody: Partial<Record<string, string>> = texts.rawBody;
-  const compare: Partial<Record<string, string>> = texts.compare;
-  return CAUSES[id].fix
-    .replace('{rawBody}', rawBody[framework] ?? 'take the raw body of the request')
-    .replace('{compare}', compare[framework] ?? 'crypto.timingSafeEqual');
-}
 
 /** A cause that explains findings of other faults too. Each finding follows its first rule. */
 interface Rule {
@@ -126,9 +105,19 @@ export function causesOf(results: readonly AuditResult[], framework = ''): Audit
     groups.set(id, [...(groups.get(id) ?? []), finding]);
   }
   return [...groups]
-    .map(([id, symptoms]) =>
-      causeOf(id, symptoms, takesRawBytes ? FOR_RAW_BYTES[id] : undefined, framework),
-    )
+    .map(([id, symptoms]): AuditCause => {
+      const fix = (takesRawBytes ? FOR_RAW_BYTES[id] : undefined) ?? fixOf(id, framework);
+      const { title } = CAUSES[id];
+      const severity = severityOf(id, symptoms);
+      return {
+        id,
+        severity,
+        title,
+        evidence: evidenceOf(id, symptoms),
+        fix,
+        symptoms: symptoms.length,
+      };
+    })
     .sort(bySeverity);
 }
 
@@ -139,39 +128,14 @@ function verifiesRawBytes(results: readonly AuditResult[]): boolean {
   return results.some(shows);
 }
 
-function causeOf(
-  id: CauseId,
-  symptoms: readonly AuditResult[],
-  fixForRawBytes: string | undefined,
-  framework: string,
-): AuditCause {
-  const { title } = CAUSES[id];
-  const ordered = [...symptoms].sort(
-    (a, b) =>
-      STRONG.indexOf(b.what ?? '') - STRONG.indexOf(a.what ?? '') ||
-      Number(b.cause === id) - Number(a.cause === id) ||
-      bySeverity(a, b),
-  );
-  return {
-    id,
-    severity: severityOf(id, symptoms),
-    title,
-    evidence: evidenceOf(ordered),
-    fix: fixForRawBytes ?? fixOf(id, framework),
-    symptoms: symptoms.length,
-  };
-}
-
 function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
   // Re-serialised JSON loses payments only if the receiver refuses genuine deliveries.
   if (id === 'reserializes' && symptoms.every(isAccepted)) return 'high';
   const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
-  return WORST_FIRST[
-    Math.max(
-      WORST_FIRST.indexOf(CAUSES[id].severity),
-      id === 'reserializes' ? 0 : WORST_FIRST.indexOf(worst),
-    )
-  ]!;
+  const ranks = [CAUSES[id].severity, ...(id === 'reserializes' ? [] : [worst])].map((severity) =>
+    WORST_FIRST.indexOf(severity),
+  );
+  return WORST_FIRST[Math.max(...ranks)]!;
 }
 
 /** The most convincing findings, the strongest last. */
@@ -181,16 +145,17 @@ const STRONG = [
   'a delivery without a signature',
 ];
 
-/** Picks up to three findings of different rows. */
-function evidenceOf(symptoms: readonly AuditResult[]): string[] {
-  const rows = new Map(
-    symptoms.map((symptom) => [`${symptom.id}${isAccepted(symptom)}`, symptom]).reverse() as [
-      string,
-      AuditResult,
-    ][],
+/** Picks up to three findings of different rows, the most convincing first. */
+function evidenceOf(id: CauseId, symptoms: readonly AuditResult[]): string[] {
+  const ordered = [...symptoms].sort(
+    (a, b) =>
+      STRONG.indexOf(b.what ?? '') - STRONG.indexOf(a.what ?? '') ||
+      Number(b.cause === id) - Number(a.cause === id) ||
+      bySeverity(a, b),
   );
-  const different = symptoms.filter(
-    (symptom) => rows.get(`${symptom.id}${isAccepted(symptom)}`) === symptom,
+  const keyOf = (symptom: AuditResult): string => `${symptom.id}${isAccepted(symptom)}`;
+  const different = ordered.filter(
+    (symptom, index) => ordered.findIndex((each) => keyOf(each) === keyOf(symptom)) === index,
   );
   return different
     .slice(0, 3)

@@ -7,7 +7,9 @@ import { UNKNOWN_SECRET } from '../attacks/attack.js';
 import { ACKNOWLEDGED } from '../attacks/verdicts.js';
 import { isAcknowledged, orClosed, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
-import type { AuditResult, AuditStop } from './report.js';
+import { signed } from './reply-probes.js';
+import type { AuditStop } from './report.js';
+import type { AuditResult } from './result.js';
 import texts from './texts.json';
 
 export interface FirstDelivery {
@@ -42,27 +44,26 @@ export async function deliverFirst(
   if (typeof answer !== 'string')
     session.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
   const passed = isAcknowledged(answer);
-  const durationMs = Math.round(performance.now() - started);
-  const result = (): AuditResult => ({
+  const actual = statusOf(answer);
+  const result: AuditResult = {
     id: 'H03',
     name: 'H03 acknowledges a genuine delivery',
     what: 'a genuine delivery',
     title: passed ? 'acknowledged a genuine delivery' : titleOn(answer),
     passed,
     expected: ACKNOWLEDGED,
-    actual: statusOf(answer),
-    ...(passed ? {} : { severity: 'high' as const, cause: 'not_acknowledged' as const }),
-    ...(statusOf(answer) === 202 ? { note: EARLY } : {}),
-    durationMs,
-  });
-  if (passed) return { results: [result()] };
+    actual,
+    ...(passed ? {} : { severity: 'high', cause: 'not_acknowledged' }),
+    ...(actual === 202 ? { note: EARLY } : {}),
+    durationMs: Math.round(performance.now() - started),
+  };
+  if (passed) return { results: [result] };
   const [others, forged] = await Promise.all([
     acceptedVariants(session, left()),
     forgedAnswer(session, left()),
   ]);
   session.throwIfEnded();
-  const stop = stopOn(answer, forged, milliseconds);
-  return { results: [result(), ...others], stop };
+  return { results: [result, ...others], stop: stopOn(answer, forged, milliseconds) };
 }
 
 /** A note, not a finding: a durable queue may answer 202, and only credits show a loss. */
@@ -119,12 +120,10 @@ const VARIANTS: readonly string[] = [
   'a pretty-printed body that was made compact in transit',
 ];
 
-async function forgedAnswer(session: AuditSession, milliseconds: number): Promise<WireAnswer> {
-  const { material, request, genuineLines } = session;
-  const [type, event] = genuineLines();
-  const forged = [material.names.signature, material.mac(material.body, UNKNOWN_SECRET)] as const;
-  const bytes = request([type!, event!, forged], material.body);
-  return orClosed(session.exchangeWithin(milliseconds, bytes));
+function forgedAnswer(session: AuditSession, milliseconds: number): Promise<WireAnswer> {
+  const { material } = session;
+  const forged = signed(session, material.mac(material.body, UNKNOWN_SECRET));
+  return orClosed(session.exchangeWithin(milliseconds, forged));
 }
 
 /** Tries variants of a refused genuine delivery, and returns a finding for each accepted one. */
@@ -134,34 +133,22 @@ async function acceptedVariants(
 ): Promise<AuditResult[]> {
   const { secret, reference, names } = session.material;
   const kit = attacks({ secret, reference, headers: names });
-  const variants = [
-    ...kit.filter(({ what }) => VARIANTS.includes(what)),
-    ...kit.filter(({ id }) => id === 'B04' || id === 'B07'),
-  ];
+  const variants = kit.filter(
+    ({ id, what }) => VARIANTS.includes(what) || id === 'B04' || id === 'B07',
+  );
   const results = await Promise.all(
-    variants.map(async (attack): Promise<AuditResult | undefined> => {
-      const probe = probeOf(attack);
+    variants.map(async (attack): Promise<AuditResult[]> => {
+      const { id, name, what, expected, severity, fault: cause } = probeOf(attack);
       const { headers, rawBody } = attack.delivery;
       const bytes = session.request(Object.entries(headers), rawBody);
       const answer = await orClosed(session.exchangeWithin(milliseconds, bytes));
-      if (!isAcknowledged(answer)) return undefined;
-      const { id, name, what, expected, severity, fault } = probe;
-      const actual = statusOf(answer);
-      return {
-        id,
-        name,
-        what,
-        title: `accepted ${what}`,
-        passed: false,
-        expected,
-        actual,
-        severity,
-        cause: fault,
-        durationMs: 0,
-      };
+      if (!isAcknowledged(answer)) return [];
+      const [title, actual] = [`accepted ${what}`, statusOf(answer)];
+      const finding = { passed: false, severity, cause, durationMs: 0 };
+      return [{ id, name, what, title, expected, actual, ...finding }];
     }),
   );
-  return results.filter((result) => result !== undefined);
+  return results.flat();
 }
 
 function connectionError(error: unknown, url: URL): unknown {

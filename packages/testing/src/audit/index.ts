@@ -6,16 +6,17 @@ import { acknowledges } from '../attacks/verdicts.js';
 import { rawAttacks } from '../attacks/raw.js';
 import { headerNames } from '../delivery-forms.js';
 import { attempt, StoppedServing } from './attempt.js';
-import { fixOf } from './causes.js';
+import { fixOf } from './cause.js';
 import { booksOf, judgeCredits, watchNonsense } from './credits.js';
 import { deliverFirst } from './first-delivery.js';
 import { isAcknowledged, openSession, orClosed, statusOf, type AuditSession } from './session.js';
 import { leaks } from './leaks.js';
-import { readOptions, type AuditOptions, type ReadOptions } from './options.js';
+import { createSettings, type AuditOptions, type AuditSettings } from './options.js';
 import { pooled } from './pool.js';
 import { probeOf, probeOfRaw, type Probe } from './probe.js';
 import { replyProbes } from './reply-probes.js';
-import { reportOf, sorted, type AuditReport, type AuditResult, type AuditStop } from './report.js';
+import { reportOf, sorted, type AuditReport, type AuditStop } from './report.js';
+import { passOf, type AuditResult } from './result.js';
 import { loadProbes, slowProbes } from './slow-probes.js';
 import texts from './texts.json';
 
@@ -33,15 +34,9 @@ import texts from './texts.json';
  */
 export async function auditReceiver(options: AuditOptions): Promise<AuditReport> {
   const started = performance.now();
-  const read = readOptions(options);
-  const { url, secret, reference, bodyLimit = 65_536, sign, timeout, stop, signal } = read;
-  const material = materialOf({
-    secret,
-    reference,
-    bodyLimit,
-    sign,
-    names: headerNames(read.headers),
-  });
+  const read = createSettings(options);
+  const { url, bodyLimit = 65_536, timeout, stop, signal } = read;
+  const material = materialOf({ ...read, bodyLimit, names: headerNames(read.headers) });
   const over = new AbortController();
   const either = AbortSignal.any([signal, stop, over.signal].filter((each) => each !== undefined));
   // More than a hundred open connections add a listener each.
@@ -70,26 +65,20 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
     // Ends the probes that still run, so that they do not call back after the report.
     over.abort();
   }
-  const { results, notJudged } = audit;
   const replies = session.replies.map(({ reply }) => reply);
-  return reportOf({
-    url,
-    results: [...results.slice(0, 1), ...sorted(results.slice(1))],
-    replies,
-    notJudged,
-    stopped,
-    started,
-  });
+  const { results: made, notJudged } = audit;
+  const results = [...made.slice(0, 1), ...sorted(made.slice(1))];
+  return reportOf({ url, results, replies, notJudged, stopped, started });
 }
 
 class Audit {
   readonly results: AuditResult[] = [];
   readonly notJudged: string[] = [];
-  readonly #options: ReadOptions;
+  readonly #options: AuditSettings;
   readonly #session: AuditSession;
   #total = 0;
 
-  constructor(options: ReadOptions, session: AuditSession) {
+  constructor(options: AuditSettings, session: AuditSession) {
     this.#options = options;
     this.#session = session;
   }
@@ -103,7 +92,7 @@ class Audit {
     const probes = probesOf(this.#options);
     this.#total = 1 + probes.length + replyProbes.length + loadProbes.length + slowProbes.length;
 
-    const before = (await books?.count(reference)) ?? 0;
+    const before = (await books?.(reference)) ?? 0;
     const nonsense = books && (await watchNonsense(books));
     const first = await deliverFirst(session, url, firstAnswer);
     first.results.forEach(this.#add);
@@ -205,7 +194,7 @@ class Audit {
   };
 }
 
-function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions): Probe[] {
+function probesOf({ secret, reference, bodyLimit, headers, sign }: AuditSettings): Probe[] {
   const isKnown = (id: string): boolean =>
     bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
   // credits.ts judges contradictions, because only a wrong credit does harm.
@@ -217,16 +206,15 @@ function probesOf({ secret, reference, bodyLimit, headers, sign }: ReadOptions):
 }
 
 /** Lists the attacks that this audit cannot try, with reasons. */
-function notTried(options: ReadOptions): AuditResult[] {
-  return texts.notTried
-    .filter(({ without }) => options[without as 'credits' | 'bodyLimit'] === undefined)
-    .map(({ id, behaviour, reason }) => ({
-      id,
-      name: `${id} ${behaviour}`,
-      passed: true,
-      skipped: reason,
-      expected: [],
-      actual: undefined,
-      durationMs: 0,
-    }));
+function notTried({ credits, bodyLimit }: AuditSettings): AuditResult[] {
+  const { always, withoutCredits, withoutLimit } = texts.notTried;
+  const rows: [id: string, texts: string[]][] = Object.entries({
+    ...always,
+    ...(credits === undefined ? withoutCredits : {}),
+    ...(bodyLimit === undefined ? withoutLimit : {}),
+  });
+  return rows.map(([id, [behaviour, skipped]]) => ({
+    ...passOf(id, behaviour!),
+    skipped: skipped!,
+  }));
 }

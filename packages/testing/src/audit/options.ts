@@ -1,7 +1,7 @@
 import type { Sign } from '../attacks/attack.js';
 import type { HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret } from '../signed-delivery.js';
-import type { AuditResult } from './report.js';
+import type { AuditResult } from './result.js';
 
 export interface AuditOptions {
   /** The address of the receiver, `http:` or `https:`. */
@@ -65,7 +65,7 @@ export interface AuditOptions {
     | undefined;
 }
 
-export interface ReadOptions extends AuditOptions {
+export interface AuditSettings extends AuditOptions {
   readonly url: URL;
   readonly reference: string;
   readonly moreReferences: readonly string[];
@@ -99,7 +99,7 @@ const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
 };
 
 /** @throws TypeError for a wrong option */
-export function readOptions(options: AuditOptions): ReadOptions {
+export function createSettings(options: AuditOptions): AuditSettings {
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(OPTIONS, name)) continue;
     throw new TypeError(
@@ -114,7 +114,7 @@ export function readOptions(options: AuditOptions): ReadOptions {
     concurrency = 4,
   } = options;
   const [reference = 'paylink-audit', ...moreReferences] = [options.reference ?? []].flat();
-  const url = readUrl(options.url);
+  const url = parseUrl(options.url);
   if (typeof secret !== 'string' && !ArrayBuffer.isView(secret))
     throw new TypeError('secret must be a string or a Uint8Array');
   requireSecret(secret);
@@ -142,7 +142,7 @@ export function readOptions(options: AuditOptions): ReadOptions {
   return { ...options, url, reference, moreReferences, timeout, firstAnswer, settle, concurrency };
 }
 
-function readUrl(value: string | URL): URL {
+function parseUrl(value: string | URL): URL {
   const url = URL.canParse(String(value)) ? new URL(value) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     throw new TypeError('url must begin with http:// or https://');

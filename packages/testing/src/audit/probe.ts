@@ -2,7 +2,7 @@
 import type { Attack, AttackCategory, Severity } from '../attacks/attack.js';
 import type { RawAttack } from '../attacks/raw.js';
 import type { WireAnswer } from '../wire.js';
-import type { CauseId } from './causes.js';
+import type { CauseId } from './cause.js';
 import { isAcknowledged, PATIENCE, type AuditSession } from './session.js';
 
 export interface Probe {
@@ -36,57 +36,44 @@ export function probeOf({ delivery, status, accepts, ...attack }: Attack): Probe
     ...attack,
     expected: [status, ...accepts],
     mayClose: status === 413,
-    async perform({ request, exchange, exchangePatiently }) {
-      const bytes = request(Object.entries(delivery.headers), delivery.rawBody);
-      return {
-        answer: await (attack.category === 'genuine' ? exchangePatiently(bytes) : exchange(bytes)),
-      };
-    },
+    perform: (session) =>
+      send(session, attack, session.request(Object.entries(delivery.headers), delivery.rawBody)),
   };
 }
 
 /** Turns an attack that needs a raw socket into a probe. */
-export function probeOfRaw({
-  bytes,
-  status,
-  accepts,
-  method,
-  mustClose,
-  ...attack
-}: RawAttack): Probe {
+export function probeOfRaw(raw: RawAttack): Probe {
+  const { bytes, status, accepts, method, mustClose, ...attack } = raw;
   return {
     ...attack,
     expected: [status, ...accepts],
-    async perform(session) {
-      const { exchange, exchangePatiently } = session;
-      const sent = bytes(session);
-      if (mustClose === true) return answerAndClose(session, sent);
-      return {
-        answer: await (attack.category === 'genuine'
-          ? exchangePatiently(sent)
-          : exchange(sent, method)),
-      };
-    },
+    perform: (session) =>
+      mustClose === true
+        ? answerAndClose(session, bytes(session))
+        : send(session, attack, bytes(session), method),
   };
 }
 
+async function send(
+  { exchange, exchangePatiently }: AuditSession,
+  { category }: Pick<Attack, 'category'>,
+  bytes: Uint8Array,
+  method?: string,
+): Promise<Observation> {
+  const sending = category === 'genuine' ? exchangePatiently(bytes) : exchange(bytes, method);
+  return { answer: await sending };
+}
+
 /** Checks that the server closes the connection after an acknowledgement. */
-async function answerAndClose(session: AuditSession, bytes: Uint8Array): Promise<Observation> {
-  const { open, answerOn, request, genuineLines, material } = session;
-  const wire = await open();
-  try {
+function answerAndClose(session: AuditSession, bytes: Uint8Array): Promise<Observation> {
+  const { answerOn, request, genuineLines, material } = session;
+  return session.onWire(async (wire) => {
     void wire.write(bytes);
     const answer = await answerOn(wire, PATIENCE);
     if (!isAcknowledged(answer)) return { answer };
     await wire.write(request(genuineLines(), material.body));
     const next = await answerOn(wire, PATIENCE);
-    return {
-      answer,
-      ...(typeof next === 'string'
-        ? {}
-        : { fault: 'the server answered another request on the same connection' }),
-    };
-  } finally {
-    wire.destroy();
-  }
+    if (typeof next === 'string') return { answer };
+    return { answer, fault: 'the server answered another request on the same connection' };
+  });
 }

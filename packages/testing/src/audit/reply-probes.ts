@@ -15,15 +15,19 @@ import type { Observation, Probe } from './probe.js';
 const REFUSED = [401, 400, 403];
 const DUPLICATES = 100;
 
+const refusesDuplicates = {
+  category: 'genuine',
+  expected: ACKNOWLEDGED,
+  severity: 'medium',
+  fault: 'refuses_duplicates',
+} as const;
+
 export const replyProbes: readonly Probe[] = [
   {
     id: 'H01',
     name: 'H01 acknowledges a replay',
     what: 'a replay',
-    category: 'genuine',
-    expected: ACKNOWLEDGED,
-    severity: 'medium',
-    fault: 'refuses_duplicates',
+    ...refusesDuplicates,
     async perform({ serves }) {
       await serves();
       return { answer: await serves() };
@@ -35,10 +39,7 @@ export const replyProbes: readonly Probe[] = [
       `H02 answers 2xx or 503 to ${DUPLICATES} concurrent duplicates, and acknowledges a later ` +
       'duplicate',
     what: `${DUPLICATES} concurrent duplicates`,
-    category: 'genuine',
-    expected: ACKNOWLEDGED,
-    severity: 'medium',
-    fault: 'refuses_duplicates',
+    ...refusesDuplicates,
     async perform({ material, request, genuineLines, exchangeWithin, serves }) {
       const bytes = request(genuineLines(), material.body);
       const send = (): Promise<WireAnswer> => orClosed(exchangeWithin(PATIENCE, bytes));
@@ -48,9 +49,8 @@ export const replyProbes: readonly Probe[] = [
       const wrong = others.filter(
         (answer) => typeof answer !== 'string' && !isAcknowledged(answer) && !asksForRetry(answer),
       );
-      const fault =
-        `${wrong.length} of ${DUPLICATES} duplicates got another answer: ` +
-        [...new Set(wrong.map(statusOf))].join(', ');
+      const statuses = [...new Set(wrong.map(statusOf))].join(', ');
+      const fault = `${wrong.length} of ${DUPLICATES} duplicates got another answer: ${statuses}`;
       return { answer: await serves(), others, ...(wrong.length === 0 ? {} : { fault }) };
     },
   },
@@ -63,29 +63,18 @@ export const replyProbes: readonly Probe[] = [
     severity: 'medium',
     fault: 'parses_first',
     onlyFault: true,
-    async perform({ material, request, genuineLines, exchangePatiently }) {
-      const send = (body: Buffer): Promise<WireAnswer> => {
-        const [type, event] = genuineLines();
-        const forged = material.mac(body, UNKNOWN_SECRET);
-        return exchangePatiently(
-          request([type!, event!, [material.names.signature, forged]], body),
-        );
-      };
-      const usual = await send(material.body);
+    async perform(session) {
+      const { mac, body } = session.material;
+      const send = (sent: Buffer): Promise<WireAnswer> =>
+        session.exchangePatiently(signed(session, mac(sent, UNKNOWN_SECRET), sent));
+      const usual = await send(body);
       const answer = await send(Buffer.from('{"reference":'));
       const [expected, actual] = [statusOf(usual), statusOf(answer)];
-      const differs = expected !== actual && !isAcknowledged(answer);
-      return {
-        answer,
-        others: [usual],
-        ...(differs
-          ? {
-              fault:
-                `${actual ?? 'no answer'} to a forged body that is not JSON, ` +
-                `${expected ?? 'no answer'} to a forged JSON body`,
-            }
-          : {}),
-      };
+      if (expected === actual || isAcknowledged(answer)) return { answer, others: [usual] };
+      const fault =
+        `${actual ?? 'no answer'} to a forged body that is not JSON, ` +
+        `${expected ?? 'no answer'} to a forged JSON body`;
+      return { answer, others: [usual], fault };
     },
   },
   {
@@ -112,29 +101,27 @@ export const replyProbes: readonly Probe[] = [
       const canary = 'zq7kv3xw';
       const body = Buffer.from(`${canary} is not JSON`);
       const answer = await exchange(request(genuineLines(body), body));
-      const quoted =
-        typeof answer !== 'string' &&
-        `${answer.bytes.toString('latin1')}${answer.body}`.includes(canary);
-      return { answer, ...(quoted ? { fault: 'the reply quotes the body' } : {}) };
+      if (typeof answer === 'string') return { answer };
+      const isQuoted = `${answer.bytes.toString('latin1')}${answer.body}`.includes(canary);
+      return { answer, ...(isQuoted ? { fault: 'the reply quotes the body' } : {}) };
     },
   },
 ];
 
-async function compareRefusals({
-  material,
-  request,
-  genuineLines,
-  exchangePatiently,
-}: AuditSession): Promise<Observation> {
-  const [type, event] = genuineLines();
-  const send = (signature?: string): Promise<WireAnswer> => {
-    const lines = [
-      type!,
-      event!,
-      ...(signature === undefined ? [] : [[material.names.signature, signature] as const]),
-    ];
-    return exchangePatiently(request(lines, material.body));
-  };
+/** Returns a delivery with this signature line, or without one. */
+export function signed(
+  { material, request, genuineLines }: AuditSession,
+  signature: string | undefined,
+  body = material.body,
+): Buffer {
+  const line = signature === undefined ? [] : [[material.names.signature, signature] as const];
+  return request([...genuineLines(body).slice(0, 2), ...line], body);
+}
+
+async function compareRefusals(session: AuditSession): Promise<Observation> {
+  const { material, exchangePatiently } = session;
+  const send = (signature?: string): Promise<WireAnswer> =>
+    exchangePatiently(signed(session, signature));
   const forged = material.mac(material.body, 'another secret');
   // Two answers to the same request may differ in a date or a number. Ignores such differences.
   const same = [await send(forged), await send(forged), await send(forged)];
@@ -151,13 +138,9 @@ async function compareRefusals({
   for (const signature of [undefined, '', ...(material.isHex ? malformed : [])])
     others.push(await send(signature));
   const differing = others.filter((answer) => compare(answer) !== compare(same[0]!));
-  return {
-    answer: same[0]!,
-    others: [...same.slice(1), ...others],
-    ...(differing.length === 0
-      ? {}
-      : { fault: `${differing.length} of ${others.length} answers differ from the usual answer` }),
-  };
+  const fault = `${differing.length} of ${others.length} answers differ from the usual answer`;
+  const compared = { answer: same[0]!, others: [...same.slice(1), ...others] };
+  return differing.length === 0 ? compared : { ...compared, fault };
 }
 
 function namesThatChange(answers: readonly WireAnswer[]): Set<string> {

@@ -6,8 +6,6 @@ import type { AuditResult } from './result.js';
 /** The reason of a skipped result: a 429 shows neither a pass nor a fault. */
 export const LIMITED = 'the server has a rate limit (429)';
 
-export type { AuditResult };
-
 /** The reason if an audit ended early. */
 export type AuditStop = Readonly<{
   reason:

@@ -1,29 +1,5 @@
-import type { Fault, Severity } from '../attacks/attack.js';
-
-/** The faults of a receiver. Programs can rely on these ids. */
-export type CauseId =
-  | Fault
-  | 'not_acknowledged'
-  | 'crashes'
-  | 'hangs'
-  | 'fails_genuine'
-  | 'parses_first'
-  | 'no_deadline'
-  | 'one_at_a_time'
-  | 'stops_serving'
-  | 'refuses_duplicates'
-  | 'tells_reason'
-  | 'quotes_body'
-  | 'leaks_secret'
-  | 'leaks_trace'
-  | 'no_memory'
-  | 'not_atomic'
-  | 'key_by_body'
-  | 'loses_credit'
-  | 'credits_unpaid'
-  | 'credits_nonsense'
-  | 'credits_unknown'
-  | 'loses_unknown';
+import type { Severity } from '../attacks/attack.js';
+import { CAUSES, type CauseId } from './cause.js';
 
 /** The answer of a receiver to one delivery, and the judgement. */
 export type AuditResult = {
@@ -57,3 +33,21 @@ export type AuditResult = {
   readonly advice?: string | undefined;
   readonly durationMs: number;
 };
+
+/** Makes a passed result that no single answer shows. */
+export function passOf(id: string, behaviour: string): AuditResult {
+  const name = `${id} ${behaviour}`;
+  return { id, name, passed: true, expected: [], actual: undefined, durationMs: 0 };
+}
+
+/** Makes a result that no single answer shows. A `fault` makes it a finding. */
+export function resultOf(
+  id: string,
+  behaviour: string,
+  cause: CauseId,
+  fault: Pick<AuditResult, 'title' | 'detail'> | undefined,
+): AuditResult {
+  const result = passOf(id, behaviour);
+  if (fault === undefined) return result;
+  return { ...result, passed: false, severity: CAUSES[cause].severity, cause, ...fault };
+}

@@ -16,6 +16,8 @@ export interface AuditSession extends Craft {
   /** Every reply of the receiver, with its delivery. */
   readonly replies: { readonly to: string; readonly reply: WireReply }[];
   readonly open: () => Promise<Wire>;
+  /** Opens a connection for `work`, and breaks it afterwards. */
+  readonly onWire: <Result>(work: (wire: Wire) => Promise<Result>) => Promise<Result>;
   /** Sends bytes on a new connection and returns the answer within `milliseconds`. */
   readonly exchangeWithin: (milliseconds: number, bytes: Uint8Array) => Promise<WireAnswer>;
   /**
@@ -67,26 +69,48 @@ export function openSession(
     Object.entries(requestHeaders),
   );
 
+  const wait = (milliseconds: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      // An already aborted signal does not emit an event.
+      if (signal?.aborted === true) return reject(signal.reason);
+      const abort = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      }, milliseconds);
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+
   const open = (timeout = PATIENCE): Promise<Wire> => Wire.open(url, { timeout, signal });
 
-  const on = async <Result>(
-    wire: Wire,
-    bytes: Uint8Array,
-    answer: () => Promise<Result>,
+  const onWire = async <Result>(
+    work: (wire: Wire) => Promise<Result>,
+    patience?: number,
   ): Promise<Result> => {
+    const wire = await open(patience);
     try {
-      // Not awaited, because some servers answer before they read everything.
-      void wire.write(bytes);
-      return await answer();
+      return await work(wire);
     } finally {
       wire.destroy();
     }
   };
 
-  const exchangeWithin: AuditSession['exchangeWithin'] = async (milliseconds, bytes) => {
-    const wire = await open(milliseconds);
-    return on(wire, bytes, () => wire.answer('POST', milliseconds));
-  };
+  /** Does not wait for the bytes, because some servers answer before they read everything. */
+  const send = (
+    bytes: Uint8Array,
+    answer: (wire: Wire) => Promise<WireAnswer>,
+    patience?: number,
+  ): Promise<WireAnswer> =>
+    onWire((wire) => {
+      void wire.write(bytes);
+      return answer(wire);
+    }, patience);
+
+  const exchangeWithin: AuditSession['exchangeWithin'] = (milliseconds, bytes) =>
+    send(bytes, (wire) => wire.answer('POST', milliseconds), milliseconds);
 
   const genuine = (body: Uint8Array): Uint8Array => craft.request(craft.genuineLines(body), body);
 
@@ -97,20 +121,14 @@ export function openSession(
     return wire.answer(method, 0);
   };
 
-  const exchange = async (
-    bytes: Uint8Array,
-    method?: string,
-    patience = PATIENCE,
-  ): Promise<WireAnswer> => {
-    const wire = await open();
-    return on(wire, bytes, () => answerOn(wire, patience, method));
-  };
+  const exchange = (bytes: Uint8Array, method?: string, patience = PATIENCE): Promise<WireAnswer> =>
+    send(bytes, (wire) => answerOn(wire, patience, method));
 
   const exchangePatiently: AuditSession['exchangePatiently'] = async (bytes, patience) => {
     for (const pause of RETRIES) {
       const answer = await exchange(bytes, 'POST', patience);
       if (!asksForRetry(answer)) return answer;
-      await wait(pause, signal);
+      await wait(pause);
     }
     return exchange(bytes, 'POST', patience);
   };
@@ -121,7 +139,7 @@ export function openSession(
     let answer = await exchangeWithin(left(), genuine(material.body));
     for (const pause of RETRIES) {
       if (!asksForRetry(answer) || left() <= pause) break;
-      await wait(pause, signal);
+      await wait(pause);
       answer = await exchangeWithin(left(), genuine(material.body));
     }
     return answer;
@@ -133,6 +151,7 @@ export function openSession(
     replies: [],
     unknownOrder: {},
     open: () => open(),
+    onWire: (work) => onWire(work),
     reach: async (milliseconds) => (await open(milliseconds)).destroy(),
     firstAnswer,
     exchangeWithin,
@@ -140,7 +159,7 @@ export function openSession(
     exchangePatiently,
     answerOn,
     serves: (body = material.body, patience) => exchangePatiently(genuine(body), patience),
-    wait: (milliseconds) => wait(milliseconds, signal),
+    wait,
     throwIfEnded: () => signal?.throwIfAborted(),
   };
 }
@@ -167,20 +186,4 @@ export function orClosed(answer: Promise<WireAnswer>): Promise<WireAnswer> {
 
 export function isAcknowledged(answer: WireAnswer): boolean {
   return acknowledges(statusOf(answer));
-}
-
-function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // An already aborted signal does not emit an event.
-    if (signal?.aborted === true) return reject(signal.reason);
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
 }

@@ -13,9 +13,6 @@ const slow: Traits = {
   severity: 'medium',
   fault: 'no_deadline',
 };
-const cut: Traits = {
-  ...slow,
-};
 
 /** Run together, but without other probes, which a server with one worker would not serve. */
 export const slowProbes: readonly Probe[] = [
@@ -52,7 +49,7 @@ export const loadProbes: readonly Probe[] = [
     id: 'D07',
     name: 'D07 ends a request whose sender ends in the middle of the body',
     what: 'a sender that ends in the middle of the body',
-    ...cut,
+    ...slow,
     perform: (session) =>
       incomplete(session, async (wire) => {
         wire.finish();
@@ -62,7 +59,7 @@ export const loadProbes: readonly Probe[] = [
     id: 'D07',
     name: 'D07 survives senders that disconnect in the middle of the body',
     what: 'senders that disconnect in the middle of the body',
-    ...cut,
+    ...slow,
     async perform(session) {
       for (let time = 0; time < 10; time++) {
         const wire = await session.open();
@@ -120,19 +117,15 @@ export const loadProbes: readonly Probe[] = [
 /** Pieces of 64 kB: 32 MB, more than any sensible limit. */
 const ENDLESS = 512;
 
-async function uploadEndlessly({
-  request,
-  genuineLines,
-  open,
-  timeout,
-}: AuditSession): Promise<Observation> {
-  const wire = await open();
-  let [isRead, isAnswered, taken] = [false, false, 0];
-  try {
-    await wire.write(
-      request(genuineLines(), Buffer.alloc(0), { framing: [['Transfer-Encoding', 'chunked']] }),
-    );
-    const chunk = chunked(Buffer.alloc(0x10000, 0x20)).subarray(0, -5);
+async function uploadEndlessly(session: AuditSession): Promise<Observation> {
+  const { request, genuineLines, timeout } = session;
+  const head = request(genuineLines(), Buffer.alloc(0), {
+    framing: [['Transfer-Encoding', 'chunked']],
+  });
+  const chunk = chunked(Buffer.alloc(0x10000, 0x20)).subarray(0, -5);
+  return session.onWire(async (wire) => {
+    let [isRead, isAnswered, taken] = [false, false, 0];
+    await wire.write(head);
     const upload = (async () => {
       for (let count = 0; count < ENDLESS; count++) {
         if (wire.ending !== undefined || isAnswered) return;
@@ -155,52 +148,34 @@ async function uploadEndlessly({
     wire.destroy();
     await upload;
     // Some servers read to the end before they answer 413, but keep only the bytes up to a limit.
-    const status = statusOf(answer);
-    return {
-      answer,
-      ...(isRead && status !== 413 && status !== 408 ? { fault: 'the server read all 32 MB' } : {}),
-    };
-  } finally {
-    wire.destroy();
-  }
+    const isStopped = !isRead || [413, 408].includes(statusOf(answer) ?? 0);
+    return isStopped ? { answer } : { answer, fault: 'the server read all 32 MB' };
+  });
 }
 
-async function expectContinue({
-  material,
-  request,
-  genuineLines,
-  open,
-  answerOn,
-}: AuditSession): Promise<Observation> {
-  const wire = await open();
-  try {
-    const whole = request([...genuineLines(), ['Expect', '100-continue']], material.body);
+function expectContinue(session: AuditSession): Promise<Observation> {
+  const { material, request, genuineLines, answerOn } = session;
+  const whole = request([...genuineLines(), ['Expect', '100-continue']], material.body);
+  return session.onWire(async (wire) => {
     await wire.write(whole.subarray(0, whole.length - material.body.length));
     const interim = await answerOn(wire, PATIENCE);
     if (statusOf(interim) !== 100) return { answer: interim };
     await wire.write(material.body);
     return { answer: await answerOn(wire, PATIENCE) };
-  } finally {
-    wire.destroy();
-  }
+  });
 }
 
 /** Sends the first half of a genuine delivery, then calls `then`. Returns the answer. */
-async function incomplete(
+function incomplete(
   session: AuditSession,
   then: (wire: Wire) => Promise<unknown>,
 ): Promise<Observation> {
-  const wire = await session.open();
-  try {
+  return session.onWire(async (wire) => {
     await wire.write(firstHalf(session));
-    const [answer] = await Promise.all([
-      session.answerOn(wire, session.timeout).finally(wire.destroy),
-      then(wire),
-    ]);
+    const answering = session.answerOn(wire, session.timeout).finally(wire.destroy);
+    const [answer] = await Promise.all([answering, then(wire)]);
     return { answer };
-  } finally {
-    wire.destroy();
-  }
+  });
 }
 
 function firstHalf({ material, request, genuineLines }: AuditSession): Buffer {

@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Link } from '../../contract/payment.js';
-import { readAmount } from '../../payments/entered-amount.js';
+import { parseEnteredAmount } from '../../payments/entered-amount.js';
 import type { Ledger } from '../../payments/ledger.js';
 import { createPages } from '../create-pages.js';
 import { answerPage, languageOf, readForm, seeOther } from '../response.js';
@@ -33,7 +33,7 @@ export function createHostedPage(ledger: Ledger, merchant: string | undefined): 
 
   function payPage(c: Context, link: Link) {
     const text = c.req.query('amount');
-    const isWrong = text !== undefined && readAmount(link.price, text) === undefined;
+    const isWrong = text !== undefined && parseEnteredAmount(link.price, text) === undefined;
     const entered = { text: text ?? '', isWrong };
     const props = { link, merchant, language: languageOf(c), page: randomUUID(), entered };
     return answer(c, <PayPage {...props} />, 200, link);
@@ -59,7 +59,7 @@ export function createHostedPage(ledger: Ledger, merchant: string | undefined): 
         const page = form.get('page');
         if (page === null || !/^[0-9a-f-]{36}$/.test(page)) return message(c, 'refused', 400);
         const entered = form.get('amount') ?? '';
-        const amount = readAmount(link.price, entered);
+        const amount = parseEnteredAmount(link.price, entered);
         if (amount === undefined) {
           const shown = encodeURIComponent(clip(entered, ENTERED_LENGTH));
           return seeOther(c, `${pathOf(link)}?amount=${shown}`);
