@@ -1,5 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
-import { inspect } from 'node:util';
+import { createHash } from 'node:crypto';
 import { createVerifier, isWebhookError, verifySignature } from '@paylink/core';
 import { describe, expect, it } from 'vitest';
 import { BODY, head, mac, PATH, post, REFERENCE, SECRET, type Message } from './deliveries.js';
@@ -17,34 +16,8 @@ import { exchange, Wire } from './wire.js';
 const VALID = mac(BODY);
 const FORGED = mac(BODY, 'another secret');
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
-const fullWidth = VALID.replace(/[0-9a-f]/g, (digit) =>
-  String.fromCodePoint(digit.codePointAt(0)! + 0xfee0),
-);
-
-/** Encodes text as HTTP clients do: each UTF-8 byte becomes one character. */
-function utf8(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1');
-}
-
-/** Flips one bit of the MAC. */
-function flipped(bit: number): string {
-  const bytes = Buffer.from(VALID, 'hex');
-  bytes[bit >> 3]! ^= 1 << (bit & 7);
-  return bytes.toString('hex');
-}
 
 const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
-  ['A01 rejects a delivery without the header', { signature: [] }],
-  ['A02 rejects an empty header', { signature: '' }],
-  ['A02 rejects a header of blanks', { signature: ' \t  ' }],
-  ['A03 rejects two header lines with the same valid value', { signature: [VALID, VALID] }],
-  [
-    'A03 rejects one header line with the valid value twice',
-    { signature: `${VALID}, ${VALID}` },
-    { signature: `${VALID},${VALID}` },
-  ],
-  ['A04 rejects a valid header line before a forged one', { signature: [VALID, FORGED] }],
-  ['A04 rejects a forged header line before a valid one', { signature: [FORGED, VALID] }],
   [
     'A04 rejects a valid header line beside an empty one, in either order, with any lines between them',
     { signature: [VALID, ''] },
@@ -57,124 +30,28 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
       ],
     },
   ],
-  ['A06 rejects upper-case hex', { signature: VALID.toUpperCase() }],
-  [
-    'A06 rejects mixed-case hex',
-    { signature: VALID.replace(/[a-f]/, (digit) => digit.toUpperCase()) },
-  ],
-  [
-    'A08 rejects a signature with a blank inside',
-    { signature: `${VALID.slice(0, 32)} ${VALID.slice(32)}` },
-    { signature: `${VALID.slice(0, 32)}\t${VALID.slice(32)}` },
-  ],
-  ...['sha256=', 'v1=', '0x', 'sha256:', 'hmac-sha256 '].map(
-    (prefix) =>
-      [`A09 rejects a signature with "${prefix}" in front`, { signature: prefix + VALID }] as const,
-  ),
-  [
-    'A09 rejects a quoted signature',
-    { signature: `"${VALID}"` },
-    { signature: `'${VALID}'` },
-    { signature: `<${VALID}>` },
-    { signature: `:${VALID}:` },
-  ],
-  [
-    'A09 rejects base64 and base64url of the right MAC',
-    ...(['base64', 'base64url'] as const).map((to) => ({ signature: encoded(to) })),
-  ],
-  [
-    'A11 rejects the right MAC cut to any length from 0 to 63',
-    ...range(64).map((length) => ({ signature: VALID.slice(0, length) })),
-  ],
-  [
-    'A11 rejects the end of the right MAC alone',
-    { signature: VALID.slice(1) },
-    { signature: VALID.slice(32) },
-  ],
-  ...[VALID[0]!, 'zz', '00', 'g', '=', ';', ',', '\u00a0', ` ${FORGED}`, VALID].map(
-    (more) =>
-      [
-        `A12 rejects the right MAC with ${inspect(more.slice(0, 8))} after it`,
-        { signature: VALID + more },
-      ] as const,
-  ),
-  [
-    'A12 rejects the right MAC with a prefix',
-    { signature: `0${VALID}` },
-    { signature: `\u00a0${VALID}` },
-  ],
-  [
-    'A13 rejects 64 characters that are not all hexadecimal',
-    { signature: `g${VALID.slice(1)}` },
-    { signature: `${VALID.slice(0, 63)}g` },
-    { signature: `${VALID.slice(0, 62)}zz` },
-    { signature: 'z'.repeat(64) },
-    { signature: `-${VALID.slice(1)}` },
-  ],
+  ['A11 rejects the end of the right MAC alone', { signature: VALID.slice(1) }],
   [
     'A14 rejects non-ASCII characters of length 64 by any count',
-    { signature: `é${VALID.slice(1)}` },
     { signature: utf8(`é${VALID.slice(1)}`) },
-    { signature: utf8(`é${VALID.slice(2)}`) },
-    { signature: utf8(fullWidth) },
-    { signature: utf8(fullWidth).slice(0, 64) },
     { signature: utf8(`\u0130${VALID.slice(1)}`) },
-    // 0xB0 is '0' with its high bit set. Code that keeps seven bits would accept it.
-    {
-      signature: Array.from(VALID, (digit) => String.fromCharCode(digit.charCodeAt(0) | 0x80)).join(
-        '',
-      ),
-    },
   ],
   [
-    'A17 rejects well-known MACs',
-    { signature: '0'.repeat(64) },
-    { signature: 'f'.repeat(64) },
-    { signature: mac('') },
-    { signature: mac('', '') },
-    { signature: mac(BODY, '') },
-    { signature: mac(BODY, 'undefined') },
-    { signature: mac(BODY, '\0') },
-  ],
-  [
-    'A18 rejects the right MAC with any one of its 256 bits changed',
-    ...range(256).map((bit) => ({ signature: flipped(bit) })),
-  ],
-  [
-    'A19 rejects every other algorithm over the same secret and body',
-    { signature: mac(BODY, SECRET, 'sha1') },
-    { signature: mac(BODY, SECRET, 'sha512') },
-    { signature: mac(BODY, SECRET, 'sha512').slice(0, 64) },
-    { signature: mac(BODY, SECRET, 'sha512-256') },
-    { signature: mac(BODY, SECRET, 'sha3-256') },
-    { signature: createHash('sha256').update(BODY).digest('hex') },
-    { signature: createHash('sha256').update(SECRET).update(BODY).digest('hex') },
-    { signature: createHash('sha256').update(BODY).update(SECRET).digest('hex') },
-    { signature: createHmac('sha256', BODY).update(SECRET).digest('hex') },
+    'A19 rejects a MAC under what another program could take for the key',
     { signature: mac(BODY, createHash('sha256').update(SECRET).digest('hex')) },
     { signature: mac(BODY, Buffer.from(SECRET, 'base64')) },
     { signature: mac(VALID) },
   ],
   [
-    'A21 rejects the signature under a similar header name',
-    { signature: [], lines: [['X_Service_Signature', VALID]] },
-    { signature: [], lines: [['X-Service-Signature-256', VALID]] },
-    { signature: [], lines: [['Service-Signature', VALID]] },
-    { signature: [], lines: [['Authorization', `Signature ${VALID}`]] },
-  ],
-  [
-    'A23 rejects a signature in the query',
-    {
-      signature: [],
-      path: `${PATH}?x-service-signature=${VALID}&X-Service-Signature=${VALID}&signature=${VALID}`,
-    },
+    'A23 rejects a signature in the query beside a forged one, and in a cookie',
     { signature: FORGED, path: `${PATH}?x-service-signature=${VALID}` },
     { signature: [], lines: [['Cookie', `x-service-signature=${VALID}`]] },
   ],
 ];
 
-function encoded(encoding: 'base64' | 'base64url'): string {
-  return Buffer.from(VALID, 'hex').toString(encoding);
+/** Encodes text as HTTP clients do: each UTF-8 byte becomes one character. */
+function utf8(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 const refusedByNode: readonly (readonly [title: string, signature: string])[] = [
@@ -185,21 +62,6 @@ const refusedByNode: readonly (readonly [title: string, signature: string])[] = 
   ['A15 lets Node refuse a NUL before the right MAC', `\0${VALID}`],
   ['A15 lets Node refuse a control character inside the MAC', `${VALID.slice(0, 63)}\x01`],
   ['A15 lets Node refuse a DEL after the right MAC', `${VALID}\x7f`],
-];
-
-const accepted: readonly (readonly [title: string, message: Message])[] = [
-  [
-    'A07 accepts blanks and tabs around the signature, which HTTP strips',
-    { signature: ` \t ${VALID}\t  ` },
-  ],
-  [
-    'A21 accepts the header names in any case',
-    { signature: [], lines: [['x-SERVICE-signature', VALID]] },
-  ],
-  [
-    'A21 accepts the right header beside one with underscores in its name',
-    { lines: [['X_Service_Signature', FORGED]] },
-  ],
 ];
 
 describe.each(hosts)('$name', (host) => {
@@ -225,42 +87,21 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it.each(accepted)('%s', async (_title, message) => {
+  it('A21 accepts the right header beside one with underscores in its name', async () => {
     const serving = await serve(host);
-    expectAcknowledged(await exchange(serving.port, post(BODY, message)));
+    const lines = [['X_Service_Signature', FORGED]] as const;
+    expectAcknowledged(await exchange(serving.port, post(BODY, { lines })));
     expect(references(serving)).toEqual([REFERENCE]);
-  });
-
-  it('A23 rejects a signature in the body', async () => {
-    const serving = await serve(host);
-    const body = JSON.stringify({
-      reference: REFERENCE,
-      'x-service-signature': VALID,
-      signature: VALID,
-    });
-    expectRefused(
-      await exchange(serving.port, post(body, { signature: [] })),
-      401,
-      'invalid_signature',
-    );
-    expectRefused(
-      await exchange(serving.port, post(body, { signature: VALID })),
-      401,
-      'invalid_signature',
-    );
-    expect(serving.events).toEqual([]);
   });
 
   it('J02 answers every signature fault with the same bytes', async () => {
     const serving = await serve(host);
-    const wrong = flipped(0);
     const faults = [
       [],
       '',
       VALID.slice(1),
       `g${VALID.slice(1)}`,
       VALID.toUpperCase(),
-      wrong,
       FORGED,
       [VALID, FORGED],
       '0'.repeat(64),

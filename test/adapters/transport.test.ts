@@ -1,5 +1,5 @@
 import type { ObserveHook } from '@paylink/core';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import {
   BODY,
@@ -43,30 +43,7 @@ async function flood(wire: Wire, piece: Buffer): Promise<number> {
   return sent;
 }
 
-const wireBytes: readonly (readonly [coding: string, body: Buffer])[] = [
-  ['gzip', gzipSync(BODY)],
-  ['x-gzip', gzipSync(BODY)],
-  ['br', brotliCompressSync(BODY)],
-  ['deflate', deflateSync(BODY)],
-  ['zstd', BODY],
-  ['gzip, gzip', gzipSync(gzipSync(BODY))],
-  ['identity, gzip', gzipSync(BODY)],
-  ['GZip', gzipSync(BODY)],
-  ['aes128gcm', BODY],
-  ['identity;q=0', BODY],
-];
-
-const ignoredTypes: readonly (readonly [title: string, contentType: string | null])[] = [
-  ['D20 accepts a delivery without a content type', null],
-  ['D20 accepts text/plain', 'text/plain'],
-  ['D20 accepts a form content type', 'application/x-www-form-urlencoded'],
-  ['D20 accepts a multipart content type', 'multipart/form-data; boundary=x'],
-  ['D20 accepts a malformed content type', 'application/json\tx'],
-  ['D20 accepts an empty content type', ''],
-  ['D20 accepts an unknown content type', 'application/vnd.service+json; v=2'],
-  ['D21 ignores charset=utf-16', 'application/json; charset=utf-16'],
-  ['D21 ignores an unknown charset', 'application/json; charset=x'],
-];
+const CODINGS = ['gzip', 'x-gzip', 'zstd', 'gzip, gzip', 'identity, gzip', 'GZip', 'identity;q=0'];
 
 const misframed: readonly (readonly [title: string, lines: HeaderLines, body: string])[] = [
   [
@@ -347,28 +324,15 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it.each(wireBytes)(
-    'D12 refuses Content-Encoding: %s, over both plain and encoded signed bytes',
-    async (coding, body) => {
-      const serving = await serve(host);
-      const lines: HeaderLines = [['Content-Encoding', coding]];
-      for (const signed of [body, BODY]) {
-        const reply = await exchange(serving.port, post(body, { lines, signature: mac(signed) }));
-        expectRefused(reply, 415, 'unsupported_encoding');
-      }
-      expect(serving.events).toEqual([]);
-    },
-  );
-
   it('D12 refuses an encoding at once, without waiting for the body', async () => {
     const serving = await serve(host);
-    const answered = async ([coding]: (typeof wireBytes)[number]): Promise<void> => {
+    const answered = async (coding: string): Promise<void> => {
       const wire = await begin(serving.port, head(BODY, { lines: [['Content-Encoding', coding]] }));
       const reply = await wire.reply();
       expectRefused(reply, 415, 'unsupported_encoding');
       expectClosing(host, reply);
     };
-    await Promise.all(wireBytes.map(answered));
+    await Promise.all(CODINGS.map(answered));
     expect(serving.events).toEqual([]);
   });
 
@@ -406,14 +370,6 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it.each(['identity', 'Identity', ''])('D14 accepts Content-Encoding: "%s"', async (coding) => {
-    const serving = await serve(host);
-    expectAcknowledged(
-      await exchange(serving.port, post(BODY, { lines: [['Content-Encoding', coding]] })),
-    );
-    expect(references(serving)).toEqual([REFERENCE]);
-  });
-
   it('D16 sends 100 Continue and then answers', async () => {
     const serving = await serve(host);
     const wire = await begin(serving.port, head(BODY, { lines: [['Expect', '100-continue']] }));
@@ -428,31 +384,6 @@ describe.each(handlerHosts)('$name', (host) => {
     const reply = await exchange(serving.port, post(BODY, { lines: [['Expect', 'foo']] }));
     expect(reply.status).toBe(417);
     expect(serving.events).toEqual([]);
-  });
-
-  it.each(ignoredTypes)('%s', async (_title, contentType) => {
-    const serving = await serve(host);
-    expectAcknowledged(await exchange(serving.port, post(BODY, { contentType })));
-    expect(references(serving)).toEqual([REFERENCE]);
-  });
-
-  it('D23 survives header names such as __proto__', async () => {
-    const serving = await serve(host);
-    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'get'];
-    const lines = names.flatMap(
-      (name) =>
-        [
-          [name, 'x'],
-          [name, 'y'],
-        ] as const,
-    );
-    expectAcknowledged(await exchange(serving.port, post(BODY, { lines })));
-    expectRefused(
-      await exchange(serving.port, post(BODY, { lines, signature: [] })),
-      401,
-      'invalid_signature',
-    );
-    expect(references(serving)).toEqual([REFERENCE]);
   });
 
   it('D25 lets Node answer headers over 16 kB with 431', async () => {
@@ -473,18 +404,6 @@ describe.each(handlerHosts)('$name', (host) => {
     ] as const;
     expectRefused(await exchange(serving.port, post(BODY, { lines })), 401, 'invalid_signature');
     expect(serving.events).toEqual([]);
-  });
-
-  it('D27 accepts a delivery without TLS and with any forwarded protocol or host', async () => {
-    const serving = await serve(host);
-    const lines: HeaderLines = [
-      ['X-Forwarded-Proto', 'http'],
-      ['X-Forwarded-Host', 'evil.example'],
-      ['Forwarded', 'for=127.0.0.1;proto=https'],
-      ['Via', '1.1 proxy'],
-    ];
-    expectAcknowledged(await exchange(serving.port, post(BODY, { lines })));
-    expect(references(serving)).toEqual([REFERENCE]);
   });
 
   it('F23 does not trust an address in any forwarding header', async () => {
