@@ -1,19 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createClient, type PaylinkClient, type PaymentLinkRequest } from '../src/index.js';
-import { answer, API_KEY, created, failure, startRawServer, type RawServer } from './raw-server.js';
+import {
+  answer,
+  API_KEY,
+  created,
+  failure,
+  startClient,
+  type Behaviour,
+  type RawServer,
+} from './raw-server.js';
 
 let server: RawServer;
 let client: PaylinkClient;
 const fixed = { amount: 15_000, reference: 'order-1' };
 const free = { amount_min: 500, amount_max: 5_000, reference: 'gift-1', description: 'A gift' };
 
-beforeAll(async () => {
-  server = await startRawServer(created);
-});
-afterAll(() => server.close());
-beforeEach(() => {
-  server.requests.length = 0;
-  client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY });
+beforeEach(async () => {
+  ({ server, client } = await startClient([created]));
 });
 
 const create = (link: unknown, options?: object): Promise<unknown> =>
@@ -255,21 +258,14 @@ describe('the Idempotency-Key', () => {
   });
 
   it('fits the corrected link after the service refused the first one', async () => {
-    const refusing = await startRawServer(
-      answer(400, () => ({})),
-      answer(500, () => ({})),
-    );
-    try {
-      const own = createClient({ baseUrl: refusing.baseUrl, apiKey: API_KEY, retries: 0 });
-      const send = (amount: number): Promise<unknown> =>
-        failure(own.createPaymentLink({ ...fixed, amount }, { idempotencyKey: 'order-1' }));
-      expect(await send(15_000)).toMatchObject({ code: 'rejected' });
-      expect(await send(20_000)).toMatchObject({ code: 'service_error' });
-      // The link of 20,000 may exist.
-      expect(await send(15_000)).toMatchObject({ code: 'idempotency_key_reused' });
-    } finally {
-      await refusing.close();
-    }
+    const behaviours = [answer(400, {}), answer(500, {})] as [Behaviour, Behaviour];
+    ({ client } = await startClient(behaviours, { retries: 0 }));
+    const send = (amount: number): Promise<unknown> =>
+      failure(create({ ...fixed, amount }, { idempotencyKey: 'order-1' }));
+    expect(await send(15_000)).toMatchObject({ code: 'rejected' });
+    expect(await send(20_000)).toMatchObject({ code: 'service_error' });
+    // The link of 20,000 may exist.
+    expect(await send(15_000)).toMatchObject({ code: 'idempotency_key_reused' });
   });
 
   it('L13 rejects another link at the same moment', async () => {

@@ -1,4 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterEach } from 'vitest';
+import { createClient, type ClientOptions } from '../src/index.js';
 
 /** A request as its bytes were. */
 export interface RawRequest {
@@ -17,8 +19,14 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
+const running: RawServer[] = [];
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.close();
+});
+
 /**
- * Starts a server. The first behaviour answers the first request, and so on. The last one stays.
+ * Starts a server, which ends with its test. The first behaviour answers the first request, and so
+ * on. The last one stays.
  */
 export async function startRawServer(
   ...behaviours: [Behaviour, ...Behaviour[]]
@@ -41,18 +49,27 @@ export async function startRawServer(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  const raw: RawServer = {
     baseUrl: `http://127.0.0.1:${port}/api`,
     port,
     requests,
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();
-        server.close(() => {
-          resolve();
-        });
+        server.close(() => resolve());
       }),
   };
+  running.push(raw);
+  return raw;
+}
+
+/** Starts a server and a client of it. */
+export async function startClient(
+  behaviours: [Behaviour, ...Behaviour[]],
+  options: Partial<ClientOptions> = {},
+) {
+  const server = await startRawServer(...behaviours);
+  return { server, client: createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, ...options }) };
 }
 
 function readRequest(bytes: string): RawRequest | undefined {

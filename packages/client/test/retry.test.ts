@@ -17,7 +17,7 @@ import {
   hang,
   head,
   read,
-  startRawServer,
+  startClient,
   type Behaviour,
   type RawServer,
 } from './raw-server.js';
@@ -26,18 +26,16 @@ let server: RawServer;
 let client: PaylinkClient;
 const fixed = { amount: 15_000, reference: 'order-1', description: 'Deux cafés' };
 
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
-  await server.close();
 });
 
 async function start(
   behaviours: [Behaviour, ...Behaviour[]],
   options: Partial<ClientOptions> = {},
 ): Promise<void> {
-  server = await startRawServer(...behaviours);
-  client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, ...options });
+  ({ server, client } = await startClient(behaviours, options));
 }
 
 const cutOff: Behaviour = (socket) =>
@@ -209,7 +207,6 @@ describe('the wait before a retry', () => {
   }
 
   it('L15 uses full jitter, from 0 to a bound that doubles', async () => {
-    server = await startRawServer(hang);
     const error = new FailureOfTry('service_error', 'x');
     expect(await triesOf(error, { random: 0 })).toEqual([0, 0, 0, 0]);
     vi.useRealTimers();
@@ -219,7 +216,6 @@ describe('the wait before a retry', () => {
   });
 
   it('L15 lasts at least as long as the service asks for', async () => {
-    server = await startRawServer(hang);
     const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
     expect(await triesOf(error, { random: 0 })).toEqual([0, 3_000, 6_000, 9_000]);
     vi.useRealTimers();
@@ -227,7 +223,6 @@ describe('the wait before a retry', () => {
   });
 
   it('L15 does not start if it would pass the deadline', async () => {
-    server = await startRawServer(hang);
     const error = new FailureOfTry('rate_limited', 'x', { retryAfter: 3_000 });
     expect(await triesOf(error, { random: 0, deadline: 6_500 })).toEqual([0, 3_000, 6_000]);
     vi.useRealTimers();
@@ -252,7 +247,6 @@ describe('the wait before a retry', () => {
   });
 
   it('parses Retry-After as seconds or as a date, and nothing else', () => {
-    server = { close: () => Promise.resolve() } as RawServer;
     vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
     expect(parseRetryAfter(null)).toBeUndefined();
     expect(parseRetryAfter('0')).toBe(0);
@@ -286,7 +280,6 @@ describe('the deadline', () => {
   it('L15 leaves the last try only the remaining time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     vi.spyOn(Math, 'random').mockReturnValue(0);
-    server = { close: () => Promise.resolve() } as RawServer;
     const fetch = vi.fn(() => new Promise<never>(() => undefined));
     const limits = { timeout: 400, deadline: 600, retries: 1 };
     client = createClient({
@@ -307,7 +300,6 @@ describe('the deadline', () => {
   it('defaults to 20 seconds, or to the time for one try if that is longer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     vi.spyOn(Math, 'random').mockReturnValue(0);
-    server = { close: () => Promise.resolve() } as RawServer;
     for (const [timeout, over] of [
       [undefined, 20_000],
       [30_000, 30_000],
@@ -390,7 +382,6 @@ describe('an abortion by the caller', () => {
 
   it('leaves no timer behind that would keep the process alive', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
-    server = { close: () => Promise.resolve() } as RawServer;
     const controller = new AbortController();
     const refused = (): Promise<Response> =>
       Promise.resolve(new Response('{}', { status: 503, headers: { 'Retry-After': '15' } }));
@@ -433,7 +424,6 @@ describe('an abortion by the caller', () => {
   });
 
   it('ends a call whose reply ignores its signal', async () => {
-    server = { close: () => Promise.resolve() } as RawServer;
     const fetch = () => Promise.resolve(new Response(new ReadableStream()));
     client = createClient({
       baseUrl: 'https://service.example/api',

@@ -1,27 +1,15 @@
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { withoutKey } from '../src/failure.js';
-import { createClient, isPaylinkError, PaylinkError, type ClientOptions } from '../src/index.js';
-import {
-  answer,
-  API_KEY,
-  drop,
-  failure,
-  hang,
-  startRawServer,
-  type Behaviour,
-  type RawServer,
-} from './raw-server.js';
+import { isPaylinkError, PaylinkError, type ClientOptions } from '../src/index.js';
+import { answer, API_KEY, drop, failure, hang, startClient, type Behaviour } from './raw-server.js';
 
 const SECRET = API_KEY.split('.')[1]!;
 const BODY = 'what-the-service-said';
-let server: RawServer;
 
 /** As some libraries write what could be written plainly. */
 const escaped = (text: string): string =>
   text.replace(/[./_]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
-afterEach(() => server.close());
 
 /** Every way in which an error or a client comes into a log. */
 function shown(value: unknown): string {
@@ -40,14 +28,7 @@ function shown(value: unknown): string {
 }
 
 async function start(behaviour: Behaviour, options: Partial<ClientOptions> = {}) {
-  server = await startRawServer(behaviour);
-  return createClient({
-    baseUrl: server.baseUrl,
-    apiKey: API_KEY,
-    retries: 0,
-    timeout: 300,
-    ...options,
-  });
+  return (await startClient([behaviour], { retries: 0, timeout: 300, ...options })).client;
 }
 
 describe('the API key', () => {
@@ -190,7 +171,6 @@ describe('the body of the service’s answer', () => {
 
 describe('isPaylinkError', () => {
   it('recognises errors of another copy of this package, and nothing else', async () => {
-    server = await startRawServer(hang);
     vi.resetModules();
     const other = await import('../src/errors.js');
     const foreign = new other.PaylinkError('timeout', 'x');

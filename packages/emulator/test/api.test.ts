@@ -1,21 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
+import { start } from './set-up.js';
 
 let emulator: Emulator;
 
-async function restart(options: EmulatorOptions): Promise<void> {
-  await emulator.close();
-  emulator = await startEmulator(options);
+async function restart(options?: EmulatorOptions): Promise<void> {
+  emulator = await start(options);
 }
 
-beforeEach(async () => {
-  emulator = await startEmulator();
-});
-
-afterEach(async () => {
-  await emulator.close();
-});
+beforeEach(() => restart());
 
 describe('POST /v1/payment-links', () => {
   it('answers a link of a fixed amount with 201 and exactly the fields of the contract', async () => {

@@ -1,24 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { describe, expect, it, vi } from 'vitest';
+import type { Emulator } from '../src/index.js';
 import { createLink, FIXED, FREE } from './merchant.js';
-import { startReceiver } from './receiver.js';
+import { setUp } from './set-up.js';
 
 // Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
-
-const open: { close(): Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const { close } of open.splice(0)) await close();
-});
-
-async function setUp(answer?: Parameters<typeof startReceiver>[0], options: EmulatorOptions = {}) {
-  const receiver = await startReceiver(answer);
-  const emulator = await startEmulator({ ...options, webhook: { url: receiver.url } });
-  open.push(emulator, receiver);
-  return { receiver, emulator };
-}
 
 async function read(
   emulator: Emulator,

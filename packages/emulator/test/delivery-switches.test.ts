@@ -1,28 +1,19 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { describe, expect, it, vi } from 'vitest';
+import type { Emulator, EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED, readPayment } from './merchant.js';
-import { startReceiver } from './receiver.js';
+import { setUp as setUpBoth } from './set-up.js';
 
 // Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
-const open: { close(): Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const { close } of open.splice(0)) await close();
-});
-
-async function setUp(options: EmulatorOptions = {}, answer?: Parameters<typeof startReceiver>[0]) {
-  const receiver = await startReceiver(answer);
-  const emulator = await startEmulator({ ...options, webhook: { url: receiver.url } });
-  open.push(emulator, receiver);
-  return {
-    emulator,
-    order: () =>
-      receiver.received.map(
-        ({ body }) => (JSON.parse(body.toString()) as { reference: string }).reference,
-      ),
-  };
+async function setUp(
+  options: EmulatorOptions = {},
+  answer?: Parameters<typeof setUpBoth>[0],
+): Promise<{ emulator: Emulator; order: () => string[] }> {
+  const { emulator, receiver } = await setUpBoth(answer, options);
+  const referenceIn = ({ body }: { readonly body: Buffer }): string =>
+    (JSON.parse(body.toString()) as { readonly reference: string }).reference;
+  return { emulator, order: () => receiver.received.map(referenceIn) };
 }
 
 type Choice = Parameters<Emulator['pay']>[1];

@@ -1,25 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { describe, expect, it, vi } from 'vitest';
+import { startEmulator, type EmulatorOptions } from '../src/index.js';
 import { isLoopbackAddress, isLoopbackHost, lookupLoopback } from '../src/server/loopback.js';
 import { createLink, FIXED, FREE, readPayment } from './merchant.js';
 import { statusAt } from './host-header.js';
+import { start } from './set-up.js';
 
 // Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
-
-const open: Emulator[] = [];
-
-async function start(options?: EmulatorOptions): Promise<Emulator> {
-  const emulator = await startEmulator(options);
-  open.push(emulator);
-  return emulator;
-}
-
-afterEach(async () => {
-  for (const emulator of open.splice(0)) await emulator.close();
-});
 
 describe('startEmulator (M01, M03)', () => {
   it('needs no options', async () => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Emulator, EmulatorOptions } from '../src/index.js';
 import { openPage } from './customer.js';
 import { createLink, FIXED, FREE, readPayment } from './merchant.js';
-import { startReceiver } from './receiver.js';
+import { setUp, start } from './set-up.js';
 
 const WAYS = {
   return_url: 'https://shop.example/thanks?order=1',
@@ -11,21 +11,13 @@ const WAYS = {
 };
 
 let emulator: Emulator;
-let receiver: Awaited<ReturnType<typeof startReceiver>>;
 
 beforeEach(async () => {
-  receiver = await startReceiver();
-  emulator = await startEmulator({ webhook: { url: receiver.url } });
-});
-
-afterEach(async () => {
-  await emulator.close();
-  await receiver.close();
+  ({ emulator } = await setUp());
 });
 
 async function restart(options: EmulatorOptions): Promise<void> {
-  await emulator.close();
-  emulator = await startEmulator(options);
+  emulator = await start(options);
 }
 
 describe('the hosted page', () => {

@@ -1,33 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EmulatorError, startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { EmulatorError, type EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
-import { startReceiver } from './receiver.js';
+import { setUp, start } from './set-up.js';
 
 // Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
-const open: { close(): Promise<void> }[] = [];
-
-async function setUp(answer?: Parameters<typeof startReceiver>[0], options: EmulatorOptions = {}) {
-  const receiver = await startReceiver(answer);
-  const emulator = await startEmulator({
-    ...options,
-    webhook: { url: receiver.url, ...options.webhook },
-  });
-  open.push(emulator, receiver);
-  return { receiver, emulator };
-}
-
-async function start(options?: EmulatorOptions): Promise<Emulator> {
-  const emulator = await startEmulator(options);
-  open.push(emulator);
-  return emulator;
-}
-
-afterEach(async () => {
-  vi.useRealTimers();
-  for (const part of open.splice(0)) await part.close();
-});
+afterEach(() => void vi.useRealTimers());
 
 describe('createLink', () => {
   it('returns the answer of the API without a request', async () => {

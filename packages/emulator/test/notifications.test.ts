@@ -2,26 +2,15 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { NotificationSource } from '../src/contract/assumed.js';
 import { retryDelay } from '../src/deliveries/retry-delay.js';
-import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import type { Emulator } from '../src/index.js';
 import { createLink, FIXED } from './merchant.js';
 import { startReceiver } from './receiver.js';
+import { closeAfterwards, setUp, start } from './set-up.js';
 
 const FAST = { firstRetryDelay: 1, longestRetryDelay: 5 };
-const open: { close(): Promise<void> }[] = [];
-
-async function setUp(answer?: Parameters<typeof startReceiver>[0], options: EmulatorOptions = {}) {
-  const receiver = await startReceiver(answer);
-  const emulator = await startEmulator({
-    ...options,
-    webhook: { url: receiver.url, ...options.webhook },
-  });
-  open.push(emulator, receiver);
-  return { receiver, emulator };
-}
-
 async function payOne(emulator: Emulator, reference = 'order-1'): Promise<void> {
   await createLink(emulator, { ...FIXED, reference });
   await emulator.pay(reference);
@@ -35,10 +24,6 @@ const until = (holds: () => boolean): Promise<boolean> =>
   vi.waitUntil(holds, { timeout: PATIENCE, interval: 5 });
 
 const stateOf = (emulator: Emulator): string | undefined => emulator.deliveries()[0]?.state;
-
-afterEach(async () => {
-  for (const { close } of open.splice(0)) await close();
-});
 
 describe('a notification', () => {
   it('is a POST with the reference, the event and the HMAC of its exact bytes', async () => {
@@ -159,8 +144,7 @@ describe('a delivery', () => {
   });
 
   it('does not follow a redirect', async () => {
-    const elsewhere = await startReceiver();
-    open.push(elsewhere);
+    const elsewhere = closeAfterwards(await startReceiver());
     const answer = (_: unknown, count: number) =>
       count === 1 ? { status: 307, headers: { Location: elsewhere.url } } : 200;
     const { emulator } = await setUp(answer, { assumed: FAST });
@@ -182,11 +166,8 @@ describe('a delivery', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const emulator = await startEmulator({
-      webhook: { url },
-      assumed: FAST,
-    });
-    open.push(emulator, { close: () => new Promise((resolve) => server.close(() => resolve())) });
+    closeAfterwards({ close: () => new Promise<void>((resolve) => server.close(() => resolve())) });
+    const emulator = await start({ webhook: { url }, assumed: FAST });
     await payOne(emulator);
     const { attempts } = await emulator.waitForDelivery({ reference: 'order-1' });
     expect(attempts).toHaveLength(2);
@@ -235,8 +216,8 @@ describe('a delivery', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const emulator = await startEmulator({ webhook: { url } });
-    open.push(emulator, { close: () => new Promise((resolve) => server.close(() => resolve())) });
+    closeAfterwards({ close: () => new Promise<void>((resolve) => server.close(() => resolve())) });
+    const emulator = await start({ webhook: { url } });
     const references = Array.from({ length: 200 }, (_, index) => `order-${index}`);
     for (const reference of references) await emulator.createLink({ ...FIXED, reference });
     await Promise.all(references.map((reference) => emulator.pay(reference)));
@@ -285,8 +266,7 @@ describe('redeliver', () => {
   it('refuses an unknown id', async () => {
     const { emulator } = await setUp();
     await expect(emulator.redeliver('x')).rejects.toThrow('the delivery "x" does not exist');
-    const without = await startEmulator();
-    open.push(without);
+    const without = await start();
     await expect(without.redeliver('x')).rejects.toThrow('webhook.url');
   });
 });

@@ -18,32 +18,25 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { startReceiver } from './receiver.js';
+import { closeAfterwards, start as startOne } from './set-up.js';
 
 // Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
-const open: { close(): Promise<void> }[] = [];
 let state: string;
 
 beforeEach(() => {
   const folder = mkdtempSync(join(tmpdir(), 'paylink-state-'));
   state = join(folder, 'state');
-  open.push({ close: async () => rmSync(folder, { recursive: true }) });
+  closeAfterwards({ close: async () => rmSync(folder, { recursive: true }) });
 });
 
-afterEach(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-});
-
-async function start(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await startEmulator({ apiKey: 'sk_live_id.secret', state, ...options });
-  open.push(emulator);
-  return emulator;
-}
+const start = (options: EmulatorOptions = {}): Promise<Emulator> =>
+  startOne({ apiKey: 'sk_live_id.secret', state, ...options });
 
 /** Returns the names of the lock files of a state file. */
 function locksBeside(path: string): string[] {
@@ -54,8 +47,7 @@ function locksBeside(path: string): string[] {
 
 describe('the state file', () => {
   it('keeps links, payments, Idempotency-Keys and notifications across a restart', async () => {
-    const receiver = await startReceiver();
-    open.push(receiver);
+    const receiver = closeAfterwards(await startReceiver());
     const options = { webhook: { url: receiver.url, secret: 'a-secret-of-the-test' } };
     const first = await start(options);
     const answer = await postLink(
@@ -109,8 +101,7 @@ describe('the state file', () => {
     await first.close();
     await down.close();
 
-    const up = await startReceiver();
-    open.push(up);
+    const up = closeAfterwards(await startReceiver());
     const second = await start({ webhook: { url: up.url, secret: 'the-secret-afterwards' } });
     await second.redeliver(second.deliveries()[0]!.id);
     expect(await second.waitForDelivery({ reference: 'retried' })).toMatchObject({
@@ -120,8 +111,7 @@ describe('the state file', () => {
   });
 
   it('loses no answered change in a kill, and survives its old lock', async () => {
-    const receiver = await startReceiver();
-    open.push(receiver);
+    const receiver = closeAfterwards(await startReceiver());
     const child = spawn(
       process.execPath,
       [
@@ -206,8 +196,7 @@ describe('the state file', () => {
   });
 
   it('forgets records by reset(), linksKept and deliveriesKept', async () => {
-    const receiver = await startReceiver();
-    open.push(receiver);
+    const receiver = closeAfterwards(await startReceiver());
     const options = {
       webhook: { url: receiver.url },
       assumed: { linksKept: 2, deliveriesKept: 1 },
@@ -311,7 +300,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
       disk = join(state, '..', 'disk');
       mkdirSync(disk);
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', disk]);
-      open.push({ close: async () => void execFileSync('umount', ['-l', disk]) });
+      closeAfterwards({ close: async () => void execFileSync('umount', ['-l', disk]) });
       state = join(disk, 'state');
     });
 
