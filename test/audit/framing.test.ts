@@ -2,7 +2,7 @@
 import { ServerResponse, type RequestListener } from 'node:http';
 import { auditReceiver, type AuditReport } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
-import { listen, receiver, SECRET } from './hand-written.js';
+import { SECRET, receiver, serve } from './hand-written.js';
 
 const BESIDE_CHUNKS = 'a length beside a chunked body';
 
@@ -17,13 +17,12 @@ const keepingAlive: RequestListener = (req, res) => {
 async function besideChunks(
   listener: RequestListener,
 ): Promise<AuditReport['results'][number] | undefined> {
-  const { url, close } = await listen(listener, { insecureHTTPParser: true });
+  const url = await serve(listener, { insecureHTTPParser: true });
   const enough = new AbortController();
   const onResult = ({ what }: AuditReport['results'][number]): void => {
     if (what === BESIDE_CHUNKS) enough.abort();
   };
   const { results } = await auditReceiver({ url, secret: SECRET, stop: enough.signal, onResult });
-  await close();
   return results.find(({ what }) => what === BESIDE_CHUNKS);
 }
 
@@ -44,7 +43,7 @@ describe('auditReceiver', () => {
 
   it('sends one Host header, from requestHeaders if they have one', async () => {
     const hosts: string[][] = [];
-    const { url, close } = await listen((req, res) => {
+    const url = await serve((req, res) => {
       hosts.push(
         req.rawHeaders.filter((_, index) => req.rawHeaders[index - 1]?.toLowerCase() === 'host'),
       );
@@ -60,7 +59,6 @@ describe('auditReceiver', () => {
         onResult: () => enough.abort(),
       });
     }
-    await close();
     expect(hosts[0]).toEqual(['shop.example']);
     expect(hosts.at(-1)).toEqual([new URL(url).host]);
   });

@@ -10,6 +10,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
 
 export const SECRET = 'a-secret-of-the-receiver-by-hand';
 export const BODY_LIMIT = 20_000;
@@ -85,6 +86,13 @@ export async function listen(
       await once(server, 'close');
     },
   };
+}
+
+/** Listens until the test ends, and returns the URL. */
+export async function serve(listener: RequestListener, options?: ServerOptions): Promise<string> {
+  const receiving = await listen(listener, options);
+  onTestFinished(() => receiving.close());
+  return receiving.url;
 }
 
 const BODY_TIMEOUT = 1_500;

@@ -1,7 +1,7 @@
 /** A receiver that answers when its queue has the message, and credits later. */
 import type { AuditReport } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
-import { BODY_LIMIT, listen, receiver, SECRET } from './hand-written.js';
+import { BODY_LIMIT, SECRET, receiver, serve } from './hand-written.js';
 import { ORDERS, queueing } from './merchant-books.js';
 import { auditInVirtualTime } from './virtual-time.js';
 
@@ -11,7 +11,7 @@ const QUESTIONS = 40;
 /** Audits a queue up to the first attack after the credit verdict. */
 async function audit(more: { readonly settle?: number }): Promise<AuditReport> {
   const { credit, credits } = queueing(QUESTIONS);
-  const { url, close } = await listen(receiver({ credit }));
+  const url = await serve(receiver({ credit }));
   const enough = new AbortController();
   const onResult = ({ id }: { readonly id: string }): void => {
     if (id.startsWith('A')) enough.abort();
@@ -28,7 +28,6 @@ async function audit(more: { readonly settle?: number }): Promise<AuditReport> {
   try {
     return await auditInVirtualTime({ ...options, ...more });
   } finally {
-    await close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { auditReceiver, type AuditReport } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
-import { listen, receiver, SECRET } from './hand-written.js';
+import { SECRET, listen, receiver, serve } from './hand-written.js';
 
 const secret = SECRET;
 const OF_A_REQUEST: Readonly<Record<string, string>> = { 'X-Tunnel': 'open' };
@@ -25,15 +25,14 @@ describe('auditReceiver', () => {
     await expect(auditReceiver({ url: 'http://receiver.invalid/', secret })).rejects.toThrow(
       /no connection to .*invalid/,
     );
-    const { url, close } = await listen(receiver());
+    const url = await serve(receiver());
     await expect(
       auditReceiver({ url: url.replace('http:', 'https:'), secret, timeout: 3_000 }),
     ).rejects.toThrow(/no connection to https/);
-    await close();
   });
 
   it('waits for the first answer as long as firstAnswer', async () => {
-    const { url, close } = await listen((req, res) => {
+    const url = await serve((req, res) => {
       setTimeout(() => receiver()(req, res), 1_700);
     });
     const controller = new AbortController();
@@ -45,7 +44,6 @@ describe('auditReceiver', () => {
       stop: controller.signal,
       onResult,
     });
-    await close();
     expect(results[0]).toMatchObject({ id: 'H03', passed: true });
   });
 
@@ -59,7 +57,7 @@ describe('auditReceiver', () => {
     ],
     [204, []],
   ])('accepts %i as an acknowledgement', async (acknowledged, words) => {
-    const { url, close } = await listen(receiver({ acknowledged }));
+    const url = await serve(receiver({ acknowledged }));
     const controller = new AbortController();
     const report = await auditReceiver({
       url,
@@ -67,7 +65,6 @@ describe('auditReceiver', () => {
       stop: controller.signal,
       onResult: () => controller.abort(),
     });
-    await close();
     expect(report.findings).toEqual([]);
     expect(report.results[0]).toMatchObject({ id: 'H03', passed: true, actual: acknowledged });
     expect(report.notes.map(({ note }) => note)).toEqual(words);
@@ -75,7 +72,7 @@ describe('auditReceiver', () => {
 
   it('lists results in a fixed order, not in the order of answers', async () => {
     const correct = receiver();
-    const { url, close } = await listen((req, res) => {
+    const url = await serve((req, res) => {
       setTimeout(() => correct(req, res), req.headers['content-encoding'] === 'gzip' ? 300 : 0);
     });
     const ended: string[] = [];
@@ -85,7 +82,6 @@ describe('auditReceiver', () => {
       concurrency: 8,
       onResult: ({ name }) => ended.push(name),
     });
-    await close();
     const encoded = (names: readonly string[]): string[] =>
       names.flatMap((name) => /a body in (gzip|br) under/.exec(name)?.[1] ?? []);
     expect(encoded(ended)).toEqual(['br', 'gzip']);
@@ -93,14 +89,13 @@ describe('auditReceiver', () => {
   });
 
   it('returns a partial report if `stop` is aborted', async () => {
-    const { url, close } = await listen(receiver());
+    const url = await serve(receiver());
     const controller = new AbortController();
     const onProgress = ({ done, total }: { done: number; total: number }): void => {
       expect(total).toBeGreaterThan(150);
       if (done === 20) controller.abort();
     };
     const report = await auditReceiver({ url, secret, stop: controller.signal, onProgress });
-    await close();
     expect(report).toMatchObject({
       complete: false,
       passed: false,
@@ -113,7 +108,7 @@ describe('auditReceiver', () => {
   it('reports no finding if `stop` is aborted during a request', async () => {
     let stop = new AbortController();
     let left = 0;
-    const { url, close } = await listen((req, res) => {
+    const url = await serve((req, res) => {
       if (--left === 0) stop.abort();
       if (left > 0) receiver()(req, res);
     });
@@ -126,13 +121,12 @@ describe('auditReceiver', () => {
         findings: [],
       });
     }
-    await close();
   });
 
   it('calls no callback after it resolves, even if the server stopped during probes', async () => {
     let count = 0;
     const held: (() => void)[] = [];
-    const { url, close } = await listen((req, res) => {
+    const url = await serve((req, res) => {
       if (++count < 40) receiver()(req, res);
       // Two requests hang while the connections of others break.
       else if (count < 42) held.push(() => res.end());
@@ -148,33 +142,30 @@ describe('auditReceiver', () => {
     expect(stopped).toMatchObject({ reason: 'stopped_serving' });
     expect(held).toHaveLength(2);
     for (const answer of held) answer();
-    await close();
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(late).toEqual([]);
   });
 
   it('lists the attacks that it cannot judge without credits', async () => {
-    const { url, close } = await listen(receiver());
+    const url = await serve(receiver());
     const { notJudged, notes, passed } = await auditReceiver({ url, secret, timeout: 4_000 });
-    await close();
     expect(passed).toBe(true);
     expect(notJudged.join()).toMatch(/double credits.*lost credits/);
     expect(notes).toEqual([]);
   }, 30_000);
 
   it('rejects if `credits` returns no number or fails', async () => {
-    const { url, close } = await listen(receiver());
+    const url = await serve(receiver());
     await expect(auditReceiver({ url, secret, credits: () => Number.NaN })).rejects.toThrow(
       /credits must return a whole number/,
     );
     await expect(
       auditReceiver({ url, secret, credits: () => Promise.reject(new Error('no books')) }),
     ).rejects.toThrow('no books');
-    await close();
   });
 
   it('calls onResult for each result, lists skipped attacks, and hides the query of the URL', async () => {
-    const { url, close } = await listen((req, res) => {
+    const url = await serve((req, res) => {
       if (req.url?.includes('key=of-a-gateway') !== true || req.headers['x-tunnel'] !== 'open')
         res.writeHead(511).end();
       else receiver()(req, res);
@@ -187,7 +178,6 @@ describe('auditReceiver', () => {
       timeout: 3_000,
       onResult: (result) => seen.push(result),
     });
-    await close();
     expect(report.findings).toEqual([]);
     expect(report.url).toBe(url);
     expect(seen).toHaveLength(report.results.length);
@@ -222,7 +212,7 @@ describe('auditReceiver', () => {
   }, 30_000);
 
   it('rejects at once if its signal is aborted', async () => {
-    const { url, close } = await listen(receiver());
+    const url = await serve(receiver());
     const controller = new AbortController();
     const audit = auditReceiver({
       url,
@@ -231,7 +221,6 @@ describe('auditReceiver', () => {
       onResult: () => controller.abort(new Error('enough')),
     });
     await expect(audit).rejects.toThrow('enough');
-    await close();
   });
 
   it.each<[what: string, wrong: Partial<Parameters<typeof auditReceiver>[0]>, message: string]>([

@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http';
 import { auditReceiver } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
-import { BODY_LIMIT, listen, receiver, SECRET, type Habits } from './hand-written.js';
+import { BODY_LIMIT, type Habits, SECRET, receiver, serve } from './hand-written.js';
 import { careful, ORDERS } from './merchant-books.js';
 import { auditInVirtualTime } from './virtual-time.js';
 
@@ -29,9 +29,8 @@ describe('auditReceiver', () => {
   ])(
     'reports no finding for a receiver behind a rate limit %s, and counts the unjudged attacks',
     async (_, isOverLimit) => {
-      const { url, close } = await listen(behind(isOverLimit));
+      const url = await serve(behind(isOverLimit));
       const report = await auditReceiver({ ...options, url });
-      await close();
       expect(report.findings).toEqual([]);
       expect(report).toMatchObject({ passed: false, complete: false });
       expect(report.stopped).toBeUndefined();
@@ -49,7 +48,7 @@ describe('auditReceiver', () => {
 
   it('does not judge credits by deliveries that got 429', async () => {
     const { credit, credits } = careful();
-    const { url, close } = await listen(behind((count) => count > 1, { credit }));
+    const url = await serve(behind((count) => count > 1, { credit }));
     const enough = new AbortController();
     const onResult = ({ id }: { readonly id: string }): void => {
       if (id.startsWith('A')) enough.abort();
@@ -62,7 +61,6 @@ describe('auditReceiver', () => {
       stop: enough.signal,
       onResult,
     });
-    await close();
     expect(report.findings).toEqual([]);
     const judged = report.results.filter(({ name }) => /^\w+ (does not )?credit/.test(name));
     expect(judged.length).toBeGreaterThan(10);

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { auditReceiver } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 import { holdLimits } from '../adapters/held-limits.js';
-import { BODY_LIMIT, listen, receiver, SECRET } from './hand-written.js';
+import { BODY_LIMIT, SECRET, listen, receiver, serve } from './hand-written.js';
 
 /** Milliseconds that an audit waits for an answer. */
 const PATIENCE = 5_000;
@@ -17,7 +17,7 @@ describe('auditReceiver', () => {
     using limits = holdLimits(PATIENCE);
     let waiting = (): void => undefined;
     let [count, late] = [0, 0];
-    const { url, close } = await listen((req: IncomingMessage, res: ServerResponse) => {
+    const url = await serve((req: IncomingMessage, res: ServerResponse) => {
       waiting();
       waiting = () => undefined;
       // A slow sender has no answer that could be late.
@@ -27,7 +27,6 @@ describe('auditReceiver', () => {
       void limits.running(PATIENCE, 1).then(() => limits.pass(PATIENCE));
     });
     const { findings, notes, complete } = await auditReceiver({ ...options, url });
-    await close();
     expect({ findings, notes, complete }).toEqual({ findings: [], notes: [], complete: true });
     expect(late).toBeGreaterThan(10);
   });

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { answering, listen, receiver, SECRET } from './hand-written.js';
+import { answering, receiver, SECRET, serve } from './hand-written.js';
 import { auditInVirtualTime as audit } from './virtual-time.js';
 
 const secret = SECRET;
@@ -24,7 +24,7 @@ describe('auditReceiver', () => {
   });
 
   it('reports a wrong secret within two seconds, even if forged deliveries get no answer', async () => {
-    const { url, close } = await listen((req, res) => {
+    const url = await serve((req, res) => {
       if (
         req.headers['x-service-signature'] === undefined ||
         /^0+$/.test(String(req.headers['x-service-signature']))
@@ -33,7 +33,6 @@ describe('auditReceiver', () => {
       res.writeHead(401).end();
     });
     const { stopped, durationMs } = await audit({ url, secret });
-    await close();
     expect(stopped).toMatchObject({ reason: 'wrong_secret' });
     expect(durationMs).toBeLessThan(2_000);
   });
@@ -51,10 +50,9 @@ describe('auditReceiver', () => {
   ] as const)(
     'stops within two seconds with %s and a report (case %#)',
     async (reason, habits, options, message) => {
-      const { url, close } = await listen(receiver(habits));
+      const url = await serve(receiver(habits));
       const report = await audit({ url, secret, ...options });
       expect(report.durationMs).toBeLessThan(2_000);
-      await close();
       expect(report.stopped).toMatchObject({
         reason,
         message: expect.stringMatching(message) as string,
@@ -81,9 +79,8 @@ describe('auditReceiver', () => {
   ] as const)(
     'stops with %s at an ambiguous refusal (case %#)',
     async (reason, listener, message) => {
-      const { url, close } = await listen(listener);
+      const url = await serve(listener);
       const { stopped, durationMs } = await audit({ url, secret });
-      await close();
       expect(stopped).toMatchObject({ reason, message: expect.stringMatching(message) as string });
       expect(durationMs).toBeLessThan(2_000);
     },
