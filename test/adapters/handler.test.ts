@@ -6,7 +6,15 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BODY, genuine, mac, post, REFERENCE } from './deliveries.js';
 import { handlerHosts } from './hosts/index.js';
 import { lambda } from './hosts/lambda.js';
-import { eventually, expectAcknowledged, expectRefused, references, serve } from './serving.js';
+import {
+  eventually,
+  expectAccepted,
+  expectAcknowledged,
+  expectForged,
+  expectRefused,
+  references,
+  serve,
+} from './serving.js';
 import { log } from './watch.js';
 import { begin, exchange } from './wire.js';
 
@@ -132,7 +140,7 @@ describe.each([...handlerHosts, lambda])('$name', (host) => {
   it('acknowledges if a handler returns any other value', async () => {
     let handler: () => unknown = () => undefined;
     const serving = await serve(host, { handler: () => handler() });
-    for (handler of acknowledged) expectAcknowledged(await exchange(serving.port, post()));
+    for (handler of acknowledged) await expectAccepted(serving, post());
   });
 
   it('H10 answers a WebhookError with its own code and status, and logs one line', async () => {
@@ -181,7 +189,7 @@ describe.each([...handlerHosts, lambda])('$name', (host) => {
     const serving = await serve(host, {
       handler: (_event, context) => void contexts.push(context),
     });
-    expectAcknowledged(await exchange(serving.port, post()));
+    await expectAccepted(serving, post());
     expect(Object.keys(contexts[0]!).sort()).toEqual(host.capabilities.context);
     expect(contexts[0]!.signal).toBeInstanceOf(AbortSignal);
   });
@@ -197,7 +205,7 @@ describe.each([...handlerHosts, lambda])('$name', (host) => {
       },
     });
     const forged = post(undefined, { signature: '0'.repeat(64) });
-    expectRefused(await exchange(serving.port, forged), 401, 'invalid_signature');
+    await expectForged(serving, forged);
     expectRefused(await exchange(serving.port, post()), 503, 'confirm_unavailable');
   });
 
@@ -279,7 +287,7 @@ describe.each(handlerHosts)('$name', (host) => {
       },
     });
     expect((await exchange(serving.port, post())).status).toBe(500);
-    expectAcknowledged(await exchange(serving.port, post()));
+    await expectAccepted(serving, post());
     expect(references(serving)).toEqual([REFERENCE, REFERENCE]);
   });
 });

@@ -116,6 +116,16 @@ export function expectRefused(reply: WireReply, status: number, code: string): v
   expectNoSecretIn(reply.bytes.toString('latin1'));
 }
 
+/** Sends a delivery that the receiver must acknowledge. */
+export async function expectAccepted({ port }: Serving, ...pieces: Uint8Array[]): Promise<void> {
+  expectAcknowledged(await exchange(port, ...pieces));
+}
+
+/** Sends a delivery that the receiver must refuse for its signature. */
+export async function expectForged({ port }: Serving, ...pieces: Uint8Array[]): Promise<void> {
+  expectRefused(await exchange(port, ...pieces), 401, 'invalid_signature');
+}
+
 /** Expects the reply to announce the connection's end, if the host allows that. */
 export function expectClosing({ capabilities }: Host, reply: WireReply): void {
   if (capabilities.closes === true) expect(reply.headers.get('connection')).toBe('close');

@@ -18,8 +18,10 @@ import { holdLimits } from './held-limits.js';
 import { handlerHosts } from './hosts/index.js';
 import {
   eventually,
+  expectAccepted,
   expectAcknowledged,
   expectClosing,
+  expectForged,
   expectRefused,
   expectRefusedByParser,
   references,
@@ -98,7 +100,7 @@ describe.each(handlerHosts)('$name', (host) => {
     const pieces = Array.from({ length: 10 }, (_, index) =>
       bytes.subarray((index * bytes.length) / 10, ((index + 1) * bytes.length) / 10),
     );
-    expectAcknowledged(await exchange(serving.port, head(body, { framing: 'chunked' }), ...pieces));
+    await expectAccepted(serving, head(body, { framing: 'chunked' }), ...pieces);
     expect(references(serving)).toEqual([REFERENCE]);
     expect(Buffer.from(serving.events[0]!.rawBody).equals(body)).toBe(true);
   });
@@ -178,7 +180,7 @@ describe.each(handlerHosts)('$name', (host) => {
     const serving = await serve(host);
     const body = bodyOf(LIMIT);
     for (const framing of [LIMIT, 'chunked'] as const) {
-      expectAcknowledged(await exchange(serving.port, post(body, { framing })));
+      await expectAccepted(serving, post(body, { framing }));
       const bytes = post(body, { framing });
       expectAcknowledged(
         await exchange(
@@ -208,9 +210,7 @@ describe.each(handlerHosts)('$name', (host) => {
         );
       }
       expect(serving.events).toEqual([]);
-      expectAcknowledged(
-        await exchange(serving.port, post(bodyOf(bodyLimit), { framing: 'chunked' })),
-      );
+      await expectAccepted(serving, post(bodyOf(bodyLimit), { framing: 'chunked' }));
     },
   );
 
@@ -295,7 +295,7 @@ describe.each(handlerHosts)('$name', (host) => {
       [post(BODY, { framing: 'chunked' })],
       [post(large)],
     ]) {
-      expectAcknowledged(await exchange(serving.port, ...pieces));
+      await expectAccepted(serving, ...pieces);
     }
     expect(serving.events).toHaveLength(4);
   });
@@ -402,7 +402,7 @@ describe.each(handlerHosts)('$name', (host) => {
       ['X-Service-Signature', mac('another body')],
       ...Array.from({ length: 1_900 }, () => ['a', 'b'] as const),
     ] as const;
-    expectRefused(await exchange(serving.port, post(BODY, { lines })), 401, 'invalid_signature');
+    await expectForged(serving, post(BODY, { lines }));
     expect(serving.events).toEqual([]);
   });
 
@@ -415,11 +415,7 @@ describe.each(handlerHosts)('$name', (host) => {
       ['X-Service-Verified', 'true'],
     ];
     for (const signature of [[], [mac('another body')]]) {
-      expectRefused(
-        await exchange(serving.port, post(BODY, { lines, signature })),
-        401,
-        'invalid_signature',
-      );
+      await expectForged(serving, post(BODY, { lines, signature }));
     }
     expect(serving.events).toEqual([]);
   });
@@ -478,7 +474,7 @@ describe.each(
       path: `${PATH}?_method=GET`,
       lines: [['X-HTTP-Method-Override', 'GET']],
     };
-    expectAcknowledged(await exchange(serving.port, post(BODY, away)));
+    await expectAccepted(serving, post(BODY, away));
     expect(references(serving)).toEqual([REFERENCE]);
   });
 });
@@ -511,7 +507,7 @@ describe.each(handlerHosts.filter(({ capabilities }) => capabilities.routes))('$
 
   it('D26 works under a mounted prefix', async () => {
     const serving = await serve(host, { surroundings: 'a mounted router' });
-    expectAcknowledged(await exchange(serving.port, post(BODY, { path: `${PATH}?tenant=1#x` })));
+    await expectAccepted(serving, post(BODY, { path: `${PATH}?tenant=1#x` }));
     expect(references(serving)).toEqual([REFERENCE]);
   });
 });
@@ -527,7 +523,7 @@ describe.each(handlerHosts.filter(({ capabilities }) => !capabilities.routes))('
       'http://other.example/x',
       '/%ff',
     ]) {
-      expectAcknowledged(await exchange(serving.port, post(BODY, { path })));
+      await expectAccepted(serving, post(BODY, { path }));
     }
     expect(serving.events).toHaveLength(6);
   });

@@ -19,8 +19,6 @@ export interface Shop {
    * fields.
    */
   createLink(fields?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Returns the API's status for a link with these fields. */
-  tryLink(fields: Readonly<Record<string, unknown>>): Promise<number>;
   /** Returns the payment from the API. */
   readPayment(reference: string): Promise<ApiPayment>;
   /**
@@ -120,7 +118,6 @@ export async function openShop({ assumed, isCareful = false }: ShopOptions = {})
     basket,
     credited,
     createLink,
-    tryLink: async (fields) => (await post(fields)).status,
     readPayment,
     async timesCredited(reference) {
       const marker = randomUUID();
