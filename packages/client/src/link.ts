@@ -45,16 +45,8 @@ export interface CheckedLink {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const FIELDS = [
-  'amount',
-  'amount_min',
-  'amount_max',
-  'reference',
-  'description',
-  'return_url',
-  'cancel_url',
-  'single_use',
-];
+const FIELDS =
+  'amount amount_min amount_max reference description return_url cancel_url single_use'.split(' ');
 
 /**
  * Validates a link before anything is sent, and copies it.

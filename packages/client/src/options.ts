@@ -36,16 +36,7 @@ export type Settings = {
   readonly [Name in keyof ClientOptions]-?: NonNullable<ClientOptions[Name]>;
 };
 
-const OPTIONS = [
-  'baseUrl',
-  'allowHttp',
-  'apiKey',
-  'authentication',
-  'fetch',
-  'timeout',
-  'retries',
-  'deadline',
-];
+const OPTIONS = 'baseUrl allowHttp apiKey authentication fetch timeout retries deadline'.split(' ');
 
 /**
  * Validates the options and fills in the defaults.

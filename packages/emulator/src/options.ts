@@ -66,19 +66,9 @@ export interface Settings {
   readonly assumed: Assumed;
 }
 
-const OPTIONS = [
-  'port',
-  'host',
-  'payUrl',
-  'merchant',
-  'apiKey',
-  'webhook',
-  'allowRemote',
-  'allowHosts',
-  'state',
-  'onRequest',
-  'assumed',
-];
+const OPTIONS = (
+  'port host payUrl merchant apiKey webhook ' + 'allowRemote allowHosts state onRequest assumed'
+).split(' ');
 const MERCHANT_LENGTH = 100;
 
 /**

@@ -262,20 +262,17 @@ function startTimer(milliseconds: number, end: () => void): NodeJS.Timeout {
 }
 
 function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'secureConnect' } {
-  // Half open, so that a close by the server leaves our side open.
-  const common = { allowHalfOpen: true, noDelay: true };
-  if (typeof target === 'number')
-    return { socket: connect({ ...common, port: target, host: '127.0.0.1' }), ready: 'connect' };
+  const url = typeof target === 'number' ? new URL(`http://127.0.0.1:${target}`) : target;
+  const isTls = url.protocol === 'https:';
   // The brackets of an IPv6 address belong to the URL.
-  const host = target.hostname.replace(/^\[|\]$/g, '');
-  if (target.protocol === 'http:')
-    return {
-      socket: connect({ ...common, port: Number(target.port || 80), host }),
-      ready: 'connect',
-    };
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port || (isTls ? 443 : 80));
+  // Half open, so that a close by the server leaves our side open.
+  const options = { allowHalfOpen: true, noDelay: true, host, port };
+  if (!isTls) return { socket: connect(options), ready: 'connect' };
   const name = isIP(host) === 0 ? { servername: host } : {};
-  const tls = { host, port: Number(target.port || 443), ALPNProtocols: ['http/1.1'], ...name };
-  return { socket: connectTls(tls), ready: 'secureConnect' };
+  const tls = connectTls({ ...options, ALPNProtocols: ['http/1.1'], ...name });
+  return { socket: tls, ready: 'secureConnect' };
 }
 
 /** Returns the first whole reply in the bytes. A closed connection completes a reply. */

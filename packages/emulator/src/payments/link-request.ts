@@ -2,16 +2,8 @@ import { refuse } from '../base/emulator-error.js';
 import type { Assumed } from '../contract/assumed.js';
 import type { LinkRequest, PaymentLinkFields, Price } from '../contract/payment.js';
 
-const FIELDS = [
-  'amount',
-  'amount_min',
-  'amount_max',
-  'reference',
-  'description',
-  'return_url',
-  'cancel_url',
-  'single_use',
-];
+const FIELDS =
+  'amount amount_min amount_max reference description return_url cancel_url single_use'.split(' ');
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -16,28 +16,12 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
 export type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
 /** The fault behind a wrong answer. An audit groups findings by fault. */
+// prettier-ignore
 export type Fault =
-  | 'accepts_unsigned'
-  | 'does_not_verify'
-  | 'compares_part'
-  | 'several_spellings'
-  | 'reads_elsewhere'
-  | 'public_secret'
-  | 'verifies_other_bytes'
-  | 'reserializes'
-  | 'decodes_text'
-  | 'trims'
-  | 'inflates'
-  | 'refuses_genuine'
-  | 'content_type'
-  | 'invalid_body'
-  | 'contradiction'
-  | 'event_header'
-  | 'unknown_kind'
-  | 'no_limit'
-  | 'wrong_limit'
-  | 'framing'
-  | 'http_form'
+  | 'accepts_unsigned' | 'does_not_verify' | 'compares_part' | 'several_spellings'
+  | 'reads_elsewhere' | 'public_secret' | 'verifies_other_bytes' | 'reserializes' | 'decodes_text'
+  | 'trims' | 'inflates' | 'refuses_genuine' | 'content_type' | 'invalid_body' | 'contradiction'
+  | 'event_header' | 'unknown_kind' | 'no_limit' | 'wrong_limit' | 'framing' | 'http_form'
   | 'method';
 
 /** One delivery with the allowed answers. */

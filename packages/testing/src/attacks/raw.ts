@@ -92,8 +92,14 @@ const otherMethod: RawVerdict = {
   status: 405,
   accepts: [404, 403, 400, 501],
   fault: 'method',
-  mayClose: false,
 };
+
+/** The verdict with further statuses that do no harm, and with other traits. */
+const also = (
+  verdict: RawVerdict,
+  more: readonly number[],
+  traits: Partial<RawVerdict> = {},
+): RawVerdict => ({ ...verdict, accepts: [...verdict.accepts, ...more], ...traits });
 
 /**
  * Frameworks answer these methods before the merchant's code: many answer OPTIONS, and Fastify 4
@@ -104,8 +110,15 @@ const BY_FRAMEWORKS: Readonly<Record<string, readonly number[]>> = {
   QUERY: [500],
 };
 
-function raw(id: string, verdict: RawVerdict, what: string, bytes: RawAttack['bytes']): RawAttack {
-  return { id, name: nameOf(id, verdict.category, what), what, ...verdict, bytes };
+function raw(
+  id: string,
+  verdict: RawVerdict,
+  deliveries: Readonly<Record<string, RawAttack['bytes']>>,
+): RawAttack[] {
+  return Object.entries(deliveries).map(([what, bytes]) => {
+    const name = nameOf(id, verdict.category, what);
+    return { id, name, what, ...verdict, bytes };
+  });
 }
 
 /** Makes a genuine delivery with rewritten signatures, one header line per value. */
@@ -143,98 +156,72 @@ const right = (value: string): string => value;
 const zeros = (): string => '0'.repeat(64);
 
 export const rawAttacks: readonly RawAttack[] = [
-  raw(
-    'A03',
-    repeated,
-    'two header lines with the same right signature',
-    withSignature(right, right),
-  ),
-  raw('A04', repeated, 'a right signature line before a forged line', withSignature(right, zeros)),
-  raw('A04', repeated, 'a forged signature line before a right line', withSignature(zeros, right)),
-  raw(
-    'A07',
-    valid,
-    'spaces and tabs around the signature, which HTTP strips',
-    withSignature((value) => ` \t${value}\t `),
-  ),
-  raw(
-    'A08',
-    broken,
-    'a signature that is folded over two lines',
-    withSignature((value) => `${value.slice(0, 32)}\r\n ${value.slice(32)}`),
-  ),
-  raw(
-    'A12',
-    broken,
-    'the right signature with a NUL after it',
-    withSignature((value) => `${value}\0`),
-  ),
-  raw(
-    'A15',
-    { ...broken, severity: 'medium', fault: 'does_not_verify' },
-    'a control character in the signature',
-    withSignature((value) => `${value.slice(0, 63)}\u0001`),
-  ),
-  raw('A23', forged('reads_elsewhere', 'medium'), 'a signature in the query', (craft) => {
-    const { names, signature, body } = craft.material;
-    const query = `${names.signature}=${signature}&signature=${signature}`;
-    return craft.request(craft.genuineLines().slice(0, 2), body, { query });
+  raw('A03', repeated, {
+    'two header lines with the same right signature': withSignature(right, right),
   }),
-  raw(
-    'E02',
-    { ...invalidEvent, accepts: [...invalidEvent.accepts, ...ACKNOWLEDGED] },
-    'two lines of the event header',
-    withLines(({ names }) => [[names.event, 'payment.failed']]),
-  ),
-  raw('D01', valid, 'a body in chunks of one byte', inChunks({}, [], 1)),
-  raw(
-    'D03',
-    // A receiver that counts the received bytes waits for more.
-    { ...tooLarge, accepts: [...tooLarge.accepts, 408], mayClose: true },
-    'a declared length of 1 GB',
-    ({ request, genuineLines }) =>
+  raw('A04', repeated, {
+    'a right signature line before a forged line': withSignature(right, zeros),
+    'a forged signature line before a right line': withSignature(zeros, right),
+  }),
+  raw('A07', valid, {
+    'spaces and tabs around the signature, which HTTP strips': withSignature(
+      (value) => ` \t${value}\t `,
+    ),
+  }),
+  raw('A08', broken, {
+    'a signature that is folded over two lines': withSignature(
+      (value) => `${value.slice(0, 32)}\r\n ${value.slice(32)}`,
+    ),
+  }),
+  raw('A12', broken, {
+    'the right signature with a NUL after it': withSignature((value) => `${value}\0`),
+  }),
+  raw('A15', also(broken, [], { severity: 'medium', fault: 'does_not_verify' }), {
+    'a control character in the signature': withSignature((value) => `${value.slice(0, 63)}\u0001`),
+  }),
+  raw('A23', forged('reads_elsewhere', 'medium'), {
+    'a signature in the query': ({ material, request, genuineLines }) => {
+      const { names, signature, body } = material;
+      const query = `${names.signature}=${signature}&signature=${signature}`;
+      return request(genuineLines().slice(0, 2), body, { query });
+    },
+  }),
+  raw('D01', valid, { 'a body in chunks of one byte': inChunks({}, [], 1) }),
+  // A receiver that counts the received bytes waits for more.
+  raw('D03', also(tooLarge, [408], { mayClose: true }), {
+    'a declared length of 1 GB': ({ request, genuineLines }) =>
       request(genuineLines(), Buffer.alloc(1_024, 0x20), {
         framing: [['Content-Length', '1073741824']],
       }),
-  ),
-  raw(
-    'D09',
-    framing,
-    'two lengths that differ',
-    withFraming((length) => [length, length + 1].map((each) => ['Content-Length', String(each)])),
-  ),
-  raw(
-    'D09',
-    framing,
-    'a negative length',
-    withFraming(() => [['Content-Length', '-1']]),
-  ),
-  raw(
-    'D09',
-    { ...framing, accepts: [...framing.accepts, ...ACKNOWLEDGED], mustClose: true },
-    'a length beside a chunked body',
-    (craft) => {
+  }),
+  raw('D09', framing, {
+    'two lengths that differ': withFraming((length) =>
+      [length, length + 1].map((each) => ['Content-Length', String(each)]),
+    ),
+    'a negative length': withFraming(() => [['Content-Length', '-1']]),
+  }),
+  raw('D09', also(framing, ACKNOWLEDGED, { mustClose: true }), {
+    'a length beside a chunked body': (craft) => {
       const length = ['Content-Length', String(craft.material.body.length)] as const;
       return inChunks({ connection: 'keep-alive' }, [length])(craft);
     },
-  ),
-  raw(
-    'D17',
-    { ...valid, byServer: true, accepts: [...valid.accepts, 417, 400] },
-    'an unknown expectation',
-    withLines(() => [['Expect', 'foo']]),
-  ),
-  ...['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'].map((method) => {
-    const accepts = [...otherMethod.accepts, ...(BY_FRAMEWORKS[method] ?? [])];
-    const verdict = { ...otherMethod, method, accepts, mayClose: method === 'QUERY' };
-    return raw('D18', verdict, method, ({ material, request, genuineLines }) =>
-      request(genuineLines(), material.body, { method }),
-    );
   }),
-  raw(
-    'D25',
-    { ...valid, byServer: true, accepts: [...valid.accepts, 431, 400, 413], mayClose: true },
-    '2,000 headers',
-    withLines(() => Array.from({ length: 2_000 }, (_, index) => [`X-Header-${index}`, 'value'])),
-  ),
-];
+  raw('D17', also(valid, [417, 400], { byServer: true }), {
+    'an unknown expectation': withLines(() => [['Expect', 'foo']]),
+  }),
+  ...['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'].map((method) => {
+    const traits = { method, mayClose: method === 'QUERY' };
+    return raw('D18', also(otherMethod, BY_FRAMEWORKS[method] ?? [], traits), {
+      [method]: ({ material, request, genuineLines }) =>
+        request(genuineLines(), material.body, { method }),
+    });
+  }),
+  raw('D25', also(valid, [431, 400, 413], { byServer: true, mayClose: true }), {
+    '2,000 headers': withLines(() =>
+      Array.from({ length: 2_000 }, (_, index) => [`X-Header-${index}`, 'value']),
+    ),
+  }),
+  raw('E02', also(invalidEvent, ACKNOWLEDGED), {
+    'two lines of the event header': withLines(({ names }) => [[names.event, 'payment.failed']]),
+  }),
+].flat();
