@@ -49,8 +49,10 @@ const large = fc
   .tuple(fc.integer({ min: 32_700, max: 32_900 }), bytes(1, 16))
   .map(([length, pattern]) => Buffer.alloc(length, pattern));
 
-/** Bytes that are no text, because core refuses mistakes in secrets of text. */
-const secrets = bytes(0, 79).map((rest) => Buffer.concat([Buffer.of(0xff), rest]));
+/** Bytes that are text neither in UTF-8 nor in UTF-16, because core refuses mistakes in texts. */
+const secrets = bytes(0, 77).map((rest) =>
+  Buffer.concat([Buffer.of(0xff), rest, Buffer.of(0xff, 0xff)]),
+);
 
 const deliveries = fc.record({
   body: fc.oneof({ weight: 49, arbitrary: bytes(0, 80) }, large),
