@@ -1,9 +1,12 @@
 /** Writes the results into docs/performance.md, between two comments. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFigure } from '../home-figures.js';
 import { writePictures } from '../../docs/.vitepress/pictures/write.js';
 import type { Report, Row, Section } from './report.js';
 
 const PAGE = new URL('../../docs/performance.md', import.meta.url);
+/** The ratio of node:http with 200 B, which the home page repeats. */
+const NODE_RATIO = /^\| node:http +\| 200 B +\|.*?\| ([\d.]+) +\| [\d.]+ +\|$/m;
 const RESULTS = /(<!-- results -->\n)[\s\S]*(<!-- \/results -->)/;
 
 export function writeDocs(report: Report): void {
@@ -13,6 +16,8 @@ export function writeDocs(report: Report): void {
     page.replace(RESULTS, (_, start, end) => `${start}${formatResults(report)}${end}`),
   );
   writePictures();
+  const [, ratio] = NODE_RATIO.exec(readFileSync(PAGE, 'utf8')) ?? [];
+  if (ratio !== undefined) writeFigure('speed', ratio);
 }
 
 function formatResults({ node, cpu, sections, goals }: Report): string {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { writeFigure } from '../home-figures.js';
 import { hosts } from './hosts.js';
 import { EXCEPTIONS_HEAD, exceptionRows, HEAD, markdown, rowOf, type HostReport } from './table.js';
 
@@ -28,6 +29,8 @@ export async function writeTable(reports: readonly HostReport[]): Promise<void> 
   page = replaceBetween(page, 'sections', sections());
   await writeFile(PAGE, page);
   execFileSync(process.execPath, [PRETTIER, '--write', PAGE], { stdio: 'ignore' });
+  const tried = cellsOf(betweenMarks(page, 'tried')).map(([, , , attacks]) => attacks!);
+  writeFigure('attacks', tried[0]!, String(tried.length));
 }
 
 /** Returns the file that every project imports. */
