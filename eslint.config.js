@@ -69,6 +69,7 @@ export default defineConfig(
       'test/runtimes/servers/*.cjs',
       'lab/hosts/projects/**',
       'examples/jest/test/*.cjs',
+      'packages/cli/templates/**',
       '**/.next/**',
       '**/.cache/**',
       'docs/.vitepress/cache/**',

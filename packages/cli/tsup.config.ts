@@ -1,6 +1,6 @@
 import { defineConfig } from 'tsup';
 import { build } from '../../tsup.config.base';
-import { embedRecipes } from './embed-recipes';
+import { embedFiles } from './embed-files';
 
 // A command is run and never imported: one file, with no types and no second format.
 export default defineConfig(
@@ -8,6 +8,6 @@ export default defineConfig(
     format: ['esm'],
     dts: false,
     banner: { js: '#!/usr/bin/env node' },
-    onSuccess: () => embedRecipes('dist'),
+    onSuccess: () => embedFiles('dist'),
   }),
 );

@@ -36,7 +36,7 @@ const THEIRS: Readonly<Record<string, readonly string[]>> = {
     'commander',
     'get-east-asian-width',
     'hono',
-    'picocolors',
+    'package-manager-detector',
     'string-width',
     'strip-ansi',
   ],

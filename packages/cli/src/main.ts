@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { EXIT } from './terminal/failure.js';
-import { resolveLocalhostNames } from './service/localhost-names.js';
+import { resolveLocalhostNames } from './receiver/localhost-names.js';
 import { createProgram } from './program.js';
 
 resolveLocalhostNames();

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { auditCommand } from './audit/command.js';
 import { diagnoseCommand } from './diagnose/command.js';
@@ -6,16 +7,13 @@ import { emulateCommand } from './emulate/command.js';
 import { explainCommand } from './explain/command.js';
 import { initCommand } from './init/command.js';
 import { listenCommand } from './listen/command.js';
-import { linksCommand } from './links/command.js';
 import { cancelCommand, failCommand, payCommand } from './pay/command.js';
-import { paymentsCommand } from './payments/command.js';
-import { reconcileCommand } from './reconcile/command.js';
+import { linksCommand, paymentsCommand } from './service/command.js';
 import { signCommand } from './sign/command.js';
-import { triggerCommand } from './trigger/command.js';
-import { verifyCommand } from './verify/command.js';
-import { createPaint, wantsColor } from './terminal/paint.js';
+import { reconcileCommand, verifyCommand } from './sweep/command.js';
 import { escapeText } from './terminal/safe-text.js';
 import { VERSION } from './terminal/version.js';
+import { triggerCommand } from './trigger/command.js';
 
 // In the order of the help. A first integration goes from the top to the bottom.
 const GROUPS = {
@@ -39,6 +37,22 @@ const GROUPS = {
   'Money:': [explainCommand, reconcileCommand, verifyCommand],
 };
 
+const AFTER = `
+Start here:
+  $ paylink emulate --webhook http://localhost:3000/webhooks/payments
+  # runs the service on your machine, and prints the lines for your .env
+
+Every command has examples: paylink <command> --help
+
+Exit codes:
+  0    done, and nothing found
+  1    a finding, a refusal, no answer, or an incomplete run
+  2    the command line, a setting or the module is wrong
+  3    reconcile, verify: the service refused the API key
+  75   reconcile, verify: skipped, because another run of this module is at work
+  130  ended by Ctrl-C or SIGTERM in the middle of its work
+`;
+
 export function createProgram(): Command {
   const program = new Command('paylink')
     .description(
@@ -46,62 +60,27 @@ export function createProgram(): Command {
         'without an account.',
     )
     .version(VERSION, '-V, --version', 'print the version')
-    .helpCommand('help [command]', 'print the help of a command')
-    .addHelpText('after', START);
-  for (const [heading, commands] of Object.entries(GROUPS)) {
-    for (const make of commands) program.addCommand(make().helpGroup(heading));
-  }
-  for (const command of withChildren(program)) configure(command);
-  return program;
-}
-
-const START = `
-Start here:
-  $ paylink emulate --webhook http://localhost:3000/webhooks/payments
-  # runs the service on your machine, and prints the lines for your .env
-
-  $ paylink trigger payment.succeeded --to http://localhost:3000/webhooks/payments --reference order-42
-  # one signed notification to your server
-
-  $ paylink audit --to http://localhost:3000/webhooks/payments
-  # attacks your server with forged, replayed and broken notifications, in any language
-
-Every command has examples: paylink <command> --help
-
-Exit codes:
-  0  done, and nothing found
-  1  a finding, a refusal, or no answer
-  2  the command line or a setting is wrong, and nothing was sent
-`;
-
-function withChildren(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(withChildren)];
-}
-
-function configure(command: Command): void {
-  command
     .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', AFTER)
+    .showHelpAfterError('Add --help for the options and examples.')
     .exitOverride()
-    .showHelpAfterError(
-      command.parent === null || command.commands.length === 0
-        ? `paylink${pathOf(command)} --help has examples`
-        : `paylink${pathOf(command)} --help lists the commands`,
-    )
+    .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
     .configureOutput({
-      getOutHasColors: () => wantsColor(process.stdout),
-      getErrHasColors: () => wantsColor(process.stderr),
       outputError: (message, write) =>
         write(`${withoutValue(message.trimEnd()).split('\n').map(escapeText).join('\n')}\n`),
     });
-  const heading = createPaint(true).bold;
-  command.configureHelp({ styleTitle: (title) => heading(title).value });
+  for (const [heading, commands] of Object.entries(GROUPS)) {
+    for (const create of commands) program.addCommand(create().helpGroup(heading));
+  }
+  for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
+    command.copyInheritedSettings(program);
+  return program;
 }
 
-/** Removes the value from a message that quotes a mistyped `--sercet=value`. */
+/** Removes the values that a message quotes: `--sercet=value`, or the argument of an option. */
 function withoutValue(message: string): string {
-  return message.replace(/(unknown option '--?[^=']*)=[^]*?'(?=\n|$)/, "$1'");
-}
-
-function pathOf(command: Command): string {
-  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`;
+  return message
+    .replace(/(unknown option '--?[^=']*)=[^]*?'(?=\n|$)/, "$1'")
+    .replace(/ argument '[^]*' is invalid\./, ' is invalid.');
 }

@@ -1,6 +1,6 @@
 import type { EmulatorDelivery } from '@paylink/emulator';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { watchDeliveries } from '../src/emulate/delivery-log.js';
+import { watchDeliveries, type DeliveryAttempt } from '../src/emulate/delivery-log.js';
 
 type DeliveryAttempt = EmulatorDelivery['attempts'][number];
 
@@ -23,7 +23,7 @@ function delivery(id: string, attempts: DeliveryAttempt[]): EmulatorDelivery {
 it('watchDeliveries reports every attempt once, also if attempts end out of order', () => {
   let deliveries: EmulatorDelivery[] = [];
   const reported: string[] = [];
-  const stop = watchDeliveries({ deliveries: () => deliveries }, ({ id, number }) =>
+  const stop = watchDeliveries({ deliveries: () => deliveries }, ({ id }, { number }) =>
     reported.push(`${id}${number}`),
   );
   deliveries = [delivery('a', [attempt(3, 0, 10)]), delivery('b', [attempt(1, 0, 5)])];

@@ -56,7 +56,7 @@ it('the Docker example credits a payment between containers whose names do not r
   await symlink(at('../../../test/node_modules'), join(folder, 'node_modules'));
   const dependencies = { express: '5', pg: '8' };
   await writeFile(join(folder, 'package.json'), JSON.stringify({ dependencies }));
-  expect((await paylink(['init', '--yes'], { cwd: folder })).code).toBe(0);
+  expect((await paylink(['init'], { cwd: folder })).code).toBe(0);
   await writeFile(join(folder, 'server.js'), withPorts(SERVER));
   // The line of the page.
   const guide = await readFile(at('../../../docs/docker.md'), 'utf8');

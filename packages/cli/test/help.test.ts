@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { paylink, start } from './paylink.js';
+import { paylink, start, words } from './paylink.js';
 
 const COMMANDS = [
-  'init',
-  'emulate',
-  'trigger',
-  'audit',
-  'doctor',
-  'diagnose',
-  'sign',
-  'links create',
-  'payments get',
+  ...['init', 'emulate', 'pay', 'fail', 'cancel', 'links create', 'payments get'],
+  ...['trigger', 'doctor', 'audit', 'listen', 'diagnose', 'sign'],
+  ...['explain', 'reconcile', 'verify'],
 ];
 
 async function helpOf(command: string): Promise<string> {
@@ -25,30 +19,20 @@ describe('the help', () => {
     const { stdout: help } = await paylink(['--help']);
     const groups = Array.from(help.matchAll(/^(\w.*):\n {2}\w/gm), ([, heading]) => heading);
     expect(groups).toEqual(
-      expect.arrayContaining(['Project', 'Run the service', 'Check a receiver']),
+      expect.arrayContaining(['Project', 'Run the service', 'Check a receiver', 'Money']),
     );
     for (const command of COMMANDS)
       expect(help).toMatch(new RegExp(`^  ${command.split(' ')[0]!} `, 'm'));
     expect(help).toContain('paylink emulate --webhook http://localhost:3000/webhooks/payments');
-    expect(help).toMatch(/Exit codes:\n {2}0 {2}.*\n {2}1 {2}.*\n {2}2 {2}/);
-  });
-
-  it.each(COMMANDS)('of %s lists examples, variables, exit codes and --json', async (command) => {
-    const help = await helpOf(command);
-    expect(help).toMatch(/\nExamples:\n {2}# .*\n {2}\$ .*paylink /);
-    expect(help).toMatch(/\nEnvironment:\n {2}(PAYLINK_|WEBHOOK_|DATABASE_)/);
-    expect(help).toMatch(/\nExit codes:\n {2}0 {2}/);
-    expect(help).toMatch(/^ +--json /m);
-    expect(help).toMatch(/^ +--dotenv /m);
+    expect(help).toMatch(/Exit codes:\n {2}0 {4}.*\n {2}1 {4}.*\n {2}2 {4}.*\n {2}3 {4}/);
   });
 
   it.each(COMMANDS)('of %s shows only existing options in its examples', async (command) => {
     const help = await helpOf(command);
-    const known = new Set(
-      Array.from(help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm), ([, name]) => name),
-    );
+    const known = Array.from(help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm), ([, name]) => name);
+    expect(known).toEqual(expect.arrayContaining(['--json', '--dotenv']));
     const lines = Array.from(help.matchAll(/^ {2}\$ .*?(paylink .*)$/gm), ([, line]) => line!);
-    expect(lines.length).toBeGreaterThan(1);
+    expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
       expect(line).toContain(`paylink ${command}`);
       for (const [option] of line.matchAll(/--[a-z][\w-]*/g)) expect(known).toContain(option);
@@ -57,59 +41,47 @@ describe('the help', () => {
 
   it('is printed without a command, with exit code 2', async () => {
     expect(await paylink([])).toMatchObject({ code: 2, stdout: '' });
-    expect(await paylink(['links', 'list'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('paylink links --help lists the commands') as string,
-    });
+    expect((await paylink(['links', 'list'])).code).toBe(2);
     expect((await paylink(['help', 'trigger'])).stdout).toBe(await helpOf('trigger'));
   });
 
   it('comes with --version, which prints the version of the package', async () => {
-    const manifest = JSON.parse(
-      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-    ) as { version: string };
-    expect(await paylink(['--version'])).toEqual({
-      code: 0,
-      stdout: `${manifest.version}\n`,
-      stderr: '',
-    });
+    const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+    const { version } = JSON.parse(file) as { readonly version: string };
+    expect(await paylink(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 });
 
 describe('a mistake on the command line', () => {
   it.each([
-    [
-      ['emualte'],
-      /unknown command 'emualte'\n\(Did you mean emulate\?\)\npaylink --help has examples/,
-    ],
-    [
-      ['trigger', '--sceret', 'x'],
-      /unknown option '--sceret'\n\(Did you mean --secret\?\)\npaylink trigger --help has examples/,
-    ],
-    [
-      ['links', 'create', '--amount', '1.5'],
-      /'--amount <n>' argument '1.5' is invalid. It must be a whole number/,
-    ],
-    [
-      ['payments', 'get'],
-      /missing required argument 'reference'\npaylink payments get --help has examples/,
-    ],
-  ])('exits with 2 and a hint: %j', async (args, message) => {
-    const result = await paylink(args);
+    ['emualte', /unknown command 'emualte'\n\(Did you mean emulate\?\)\n/],
+    ['trigger --sceret x', /unknown option '--sceret'\n\(Did you mean --secret\?\)\n/],
+    ['payments get', /missing required argument 'reference'\n/],
+    ['trigger --reference a', /required option '--to <url>' not specified\n/],
+    ['reconcile', /required option '--module <file>' not specified\n/],
+    ['emulate --port 65536', /'--port <port>' is invalid. It must be .* from 0 to 65535/],
+    ['emulate --port 1.5', /'--port <port>' is invalid. It must be a whole number/],
+    ['audit --to http://a --settle 0s', /'--settle <time>' is invalid. It must be a time such as/],
+    ['audit --to shop', /'--to <url>' is invalid. It must be an http or https URL/],
+    ['audit --to file:///etc/passwd', /'--to <url>' is invalid. It must be an http or https URL/],
+    ['trigger --field amount', /'--field <name=value>' is invalid. .*name=value/],
+    ['trigger --header X-Token', /'--header <header>' is invalid. .*Name: value/],
+  ])('exits with 2 and a hint: %s', async (line, message) => {
+    const result = await paylink(line.split(' '));
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
+    expect(result.stderr).toContain('Add --help for the options and examples.');
   });
 
-  it('is reported without the value if an option is misspelt', async () => {
-    for (const args of [
-      ['trigger', '--sercet=whsec-0123456789'],
-      ['sign', "--sercet=it's-whsec-0123456789\n'"],
-    ]) {
-      const { code, stderr } = await paylink(args);
-      expect(code).toBe(2);
-      expect(stderr).toMatch(/unknown option '--sercet'/);
-      expect(stderr).not.toContain('whsec-0123456789');
-    }
+  it.each([
+    [['trigger', '--sercet=s3cret-0123456789']],
+    [['sign', "--sercet=it's-s3cret-0123456789\n'"]],
+    [['trigger', '--to', 'http://u:s3cret-0123456789@localhost/']],
+    [['trigger', '--header', "s3cret-0123456789' is invalid.\n"]],
+  ])('is reported without its value, which may be a secret: %j', async (args) => {
+    const { code, stderr } = await paylink(args);
+    expect(code).toBe(2);
+    expect(stderr).not.toContain('s3cret');
   });
 
   it('is quoted without terminal control characters', async () => {
@@ -120,23 +92,12 @@ describe('a mistake on the command line', () => {
 });
 
 describe('colours', () => {
-  const args = [
-    'trigger',
-    '--to',
-    'http://127.0.0.1:9/',
-    '--reference',
-    'a',
-    '--secret',
-    'abcdefgh12345678',
-  ];
+  const args = words`trigger --to http://127.0.0.1:9/ --reference a --secret abcdefgh12345678`;
 
-  it('are not used in a pipe or with NO_COLOR', async () => {
-    for (const env of [{}, { CI: '1' }, { FORCE_COLOR: '1', NO_COLOR: '1' }]) {
-      const { stdout, stderr } = await paylink(args, { env });
-      expect(`${stdout}${stderr}${(await paylink(['--help'], { env })).stdout}`).not.toContain(
-        '\u001b',
-      );
-    }
+  it.each([{}, { CI: '1' }, { NO_COLOR: '1' }])('are not used in a pipe with %j', async (env) => {
+    const { stdout, stderr } = await paylink(args, { env });
+    const help = (await paylink(['--help'], { env })).stdout;
+    expect(`${stdout}${stderr}${help}`).not.toContain('\u001b');
   });
 
   it('can be forced by FORCE_COLOR, but never in JSON', async () => {
@@ -148,7 +109,7 @@ describe('colours', () => {
 });
 
 it('a command exits without a stack trace if its output pipe closes early', async () => {
-  const running = start(['emulate', '--port', '0']);
+  const running = start(words`emulate --port 0`);
   running.child.stdout.destroy();
   const { code, stderr } = await running.result();
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });

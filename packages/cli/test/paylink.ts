@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { embedRecipes } from '../embed-recipes.js';
+import { embedFiles } from '../embed-files.js';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 /** Call it in tests of `init`. */
-export const withRecipes = (): void => beforeAll(() => embedRecipes(FOLDER));
+export const withRecipes = (): void => beforeAll(() => embedFiles(FOLDER));
 
 afterAll(async () => {
   await rm(FOLDER, { recursive: true });
@@ -66,6 +66,25 @@ export async function paylink(
   const running = start(args, env, cwd);
   running.child.stdin.on('error', () => undefined).end(stdin);
   return running.result();
+}
+
+/**
+ * Splits a command line into words. An inserted text stays in its word, and an inserted list stays
+ * a list of words.
+ */
+export function words(
+  fixed: TemplateStringsArray,
+  ...values: readonly (string | readonly string[])[]
+): string[] {
+  const line = String.raw({ raw: fixed }, ...values.map((_, index) => `\0${index}\0`));
+  return line
+    .trim()
+    .split(/\s+/)
+    .flatMap((word) => {
+      const whole = values[Number(/^\0(\d+)\0$/.exec(word)?.[1] ?? NaN)];
+      if (Array.isArray(whole)) return whole as string[];
+      return word.replace(/\0(\d+)\0/g, (_, index: string) => String(values[Number(index)]));
+    });
 }
 
 export interface Running {

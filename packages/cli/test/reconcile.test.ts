@@ -291,7 +291,6 @@ describe('--module', () => {
   };
 
   it.each([
-    ['no module', [], 'no --module'],
     ['a missing file', ['--module', 'missing.js'], 'the file missing.js does not exist'],
     ['an empty tenant', ['--module', MODULE, '--tenant', ''], '--tenant must not be empty'],
     ['a missing folder', ['--module', MODULE, '--state', 'no/state'], 'no such folder: no'],
@@ -304,7 +303,7 @@ describe('--module', () => {
 
   it.each([
     ['export const orders = {};', 'does not export payments'],
-    ['export const payments = 7;', 'must be an object'],
+    ['export const payments = 7;', 'must be of the type object'],
     ["throw new Error('a fault of the module');", 'cannot be loaded: a fault of the module'],
   ])('exits with 2 for a module with %s', async (content, message) => {
     const result = await paylink(['reconcile', '--module', write('a.mjs', content)]);

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Output } from '../src/terminal/output.js';
-import { createPaint, wantsColor } from '../src/terminal/paint.js';
-import { escapeText, safeJson, text, toSafe } from '../src/terminal/safe-text.js';
+import { escapeText, SafeText, safeJson, text, toSafe } from '../src/terminal/safe-text.js';
 
 // Line breaks are the program's own.
 const ACTED_ON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -31,12 +30,9 @@ describe('text for a terminal', () => {
     ['commande n° 42 – é 注文 🎉 C:\\x', 'commande n° 42 – é 注文 🎉 C:\\x'],
   ])('shows %j as %j', (value, shown) => expect(escapeText(value)).toBe(shown));
 
-  it('keeps its own colours and escapes inserted text', () => {
-    const { red } = createPaint(true);
-    expect(text`paid ${red('a\u001b[0mb')}`.value).toBe('paid \u001b[31ma\\x1b[0mb\u001b[39m');
-    // Counts terminal columns, so that tables align.
-    expect(text`${red('🎉')}${'ab'}`.width).toBe(4);
-    expect(text`${'注文'}${'e\u0301'}`.width).toBe(5);
+  it('keeps its own styles and escapes inserted text', () => {
+    const red = new SafeText(`\u001b[31m${toSafe('a\u001b[0mb').value}\u001b[39m`);
+    expect(text`paid ${red}`.value).toBe('paid \u001b[31ma\\x1b[0mb\u001b[39m');
     expect(toSafe(text`${'\u001b'}`).value).toBe('\\x1b');
   });
 
@@ -51,48 +47,33 @@ describe('text for a terminal', () => {
   });
 });
 
-describe('colours', () => {
-  it.each([
-    [true, {}, true],
-    [false, {}, false],
-    [false, { CI: 'true' }, false],
-    [true, { TERM: 'dumb' }, false],
-    [true, { NO_COLOR: '1' }, false],
-    [true, { NO_COLOR: '' }, true],
-    [false, { FORCE_COLOR: '1' }, true],
-    [true, { FORCE_COLOR: '0' }, false],
-    [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-  ])('depend on the terminal (%s) and on %j: %s', (isTTY, env, wanted) =>
-    expect(wantsColor({ isTTY }, env)).toBe(wanted),
-  );
-});
+describe('the output of a command', () => {
+  const written = (write: (output: Output) => void): unknown[] => {
+    const spy = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    write(new Output(false));
+    const lines = spy.mock.calls.map(([line]) => line);
+    spy.mockRestore();
+    return lines;
+  };
 
-it('hides a secret with characters that a terminal shows escaped', () => {
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  for (const secret of ['abc\tdefghij', 'abc\u00addefghij', 'abc\u200ddefghij']) {
-    const output = new Output(false);
-    output.hide(secret);
-    output.line(`the server said ${secret}`);
-  }
-  const written = write.mock.calls.map(([line]) => line);
-  write.mockRestore();
-  expect(written).toEqual(Array(3).fill('the server said [hidden]\n'));
-});
-
-it('removes the progress text before it writes JSON', () => {
-  vi.stubEnv('NO_COLOR', '1');
-  const isTty = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY');
-  Object.defineProperty(process.stderr, 'isTTY', { value: true, configurable: true });
-  const written: unknown[] = [];
-  const spies = [process.stdout, process.stderr].map((stream) =>
-    vi.spyOn(stream, 'write').mockImplementation((part) => written.push(part) > 0),
+  it.each(['abc\tdefghij', 'abc\u00addefghij', 'abc\u200ddefghij'])(
+    'hides a secret with a character that a terminal shows escaped: %j',
+    (secret) => {
+      const lines = written((output) => {
+        output.hide(secret);
+        output.line(`the server said ${secret}`);
+      });
+      expect(lines).toEqual(['the server said [hidden]\n']);
+    },
   );
-  const output = new Output(true);
-  output.progress('asking the service');
-  output.document({ a: 1 });
-  for (const spy of spies) spy.mockRestore();
-  if (isTty === undefined) Reflect.deleteProperty(process.stderr, 'isTTY');
-  else Object.defineProperty(process.stderr, 'isTTY', isTty);
-  vi.unstubAllEnvs();
-  expect(written.slice(-2)).toEqual(['\r\u001b[2K', '{\n  "a": 1\n}\n']);
+
+  it('aligns the columns of a table by the columns of the terminal', () => {
+    const lines = written((output) => {
+      output.table([
+        ['注文', 'a'],
+        ['e\u0301', 'b'],
+      ]);
+    });
+    expect(lines).toEqual(['  注文  a\n', '  e\u0301     b\n']);
+  });
 });

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import express from 'express';
 import { paymentWebhook } from '@paylink/express';
 import { onTestFinished } from 'vitest';
@@ -20,28 +22,20 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** Reads the exact bytes of a request. */
+export const bodyOf = (req: IncomingMessage): Promise<Buffer> => buffer(req);
+
+/** The signature that the service would send. */
+export const signatureOf = (body: string | Uint8Array, secret = SECRET): string =>
+  createHmac('sha256', secret).update(body).digest('hex');
+
 /** Listens with a self-signed certificate. */
 export async function serveSelfSigned(): Promise<string> {
   const folder = newFolder();
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  execFileSync(
-    'openssl',
-    [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '1',
-      ],
-      ...['-subj', '/CN=localhost', '-keyout', key, '-out', cert],
-    ],
-    { stdio: 'ignore' },
-  );
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const files = ['-days', '1', '-subj', '/CN=localhost', '-keyout', key, '-out', cert];
+  execFileSync('openssl', ['req', '-x509', ...curve, ...files], { stdio: 'ignore' });
   const server = createSecureServer(
     { key: readFileSync(key), cert: readFileSync(cert) },
     (_req, res) => res.end(),

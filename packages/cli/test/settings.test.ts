@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { API_KEY, newFolder, paylink, SECRET } from './paylink.js';
-import { inTerminal } from './terminal.js';
 import { openShop, serve } from './servers.js';
 
 const OTHER = 'another-secret-of-a-portal';
@@ -37,7 +36,7 @@ describe('the settings of the commands', () => {
     ],
     [
       'the environment before .env',
-      { dotenv: `PAYLINK_WEBHOOK_SECRET=${OTHER}\n` },
+      { dotenv: `WEBHOOK_SECRET=${OTHER}\n` },
       { WEBHOOK_SECRET: SECRET },
     ],
   ])('are read for the webhook secret from %s', async (_, files, env) => {
@@ -51,22 +50,6 @@ describe('the settings of the commands', () => {
     // A server that refuses everything ends the audit at its first request, which needs a secret.
     const closed = await serve((_req, res) => res.writeHead(401).end());
     expect((await paylink(['audit', '--to', closed], { cwd, env })).stdout).toMatch(/^stopped/m);
-  });
-
-  it('are reported at a terminal by the file that holds the secret', async () => {
-    const shop = await openShop();
-    const cwd = folderWith({ kept: `WEBHOOK_SECRET=${SECRET}\n` });
-    const kept = await inTerminal(trigger(shop.url), {}, [], cwd);
-    expect(kept.output).toContain('the webhook secret comes from .paylink/secrets.env');
-    const dotenv = await inTerminal(
-      trigger(shop.url),
-      {},
-      [],
-      folderWith({ dotenv: `WEBHOOK_SECRET=${SECRET}\n` }),
-    );
-    expect(dotenv.output).toContain('the webhook secret comes from .env');
-    const given = await inTerminal(trigger(shop.url), { WEBHOOK_SECRET: SECRET }, [], cwd);
-    expect(given.output).not.toContain('comes from');
   });
 
   it('take only known variables from .env, and from --dotenv instead if it is given', async () => {

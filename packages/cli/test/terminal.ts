@@ -15,7 +15,6 @@ export interface Keys {
 }
 
 export const CTRL_C = '\u0003';
-export const CTRL_D = '\u0004';
 
 const RELAY = `
 import os, pty, sys, select

@@ -1,48 +1,66 @@
 /** Prints each API request and each notification. */
-import type { EmulatorOptions } from '@paylink/emulator';
+import type { EmulatorDelivery, EmulatorOptions } from '@paylink/emulator';
+import { adviceFor } from '../receiver/answer-advice.js';
+import { isSuccess } from '../receiver/reply.js';
 import type { Output } from '../terminal/output.js';
-import { text, type SafeText } from '../terminal/safe-text.js';
-import type { LoggedAttempt } from './delivery-log.js';
+import { text } from '../terminal/safe-text.js';
+import type { DeliveryAttempt } from './delivery-log.js';
 
-export function logAttempt(attempt: LoggedAttempt, output: Output): void {
-  output.record({ type: 'delivery', ...attempt });
-  output.line(describeAttempt(attempt, output));
-  if (attempt.advice !== undefined)
-    output.line(output.paint.dim(text`          ${attempt.advice}`));
-}
+type ApiRequest = Parameters<NonNullable<EmulatorOptions['onRequest']>>[0];
 
-function describeAttempt(attempt: LoggedAttempt, { paint }: Output): SafeText {
-  const { at, event, reference, number, status, code, error, durationMs, retryInMs } = attempt;
+/** Logs an attempt without the signed body and the signature. */
+export function logAttempt(
+  { id, event, reference, url, attempts, nextAttemptAt }: EmulatorDelivery,
+  { number, startedAt, durationMs: duration, response, error }: DeliveryAttempt,
+  output: Output,
+): void {
+  const { paint } = output;
+  const status = response?.status;
+  const code = response?.code;
+  const acknowledged = status !== undefined && isSuccess(status);
+  const at = startedAt.toISOString();
+  const durationMs = Math.round(duration);
+  const isLast = number === attempts.at(-1)?.number;
+  const isRetried = isLast && nextAttemptAt !== undefined;
+  const retryInMs = isRetried ? Math.max(0, nextAttemptAt.getTime() - Date.now()) : undefined;
+  // The first attempt of a delivery says enough.
+  const advice =
+    number > 1 || response === undefined
+      ? undefined
+      : adviceFor({ ...response, headers: joined(response.headers) }, new URL(url));
+  const outcome = { status, code, error, durationMs, acknowledged, retryInMs, advice };
+  output.record({ type: 'delivery', at, id, event, reference, number, ...outcome });
+
   const subject = text`${event} ${reference}${number > 1 ? ` (${number})` : ''}`;
-  const answer =
-    status === undefined
-      ? paint.red(error ?? 'no answer')
-      : (attempt.acknowledged ? paint.green : paint.red)(
-          `${status}${code === undefined ? '' : ` (${code})`}`,
-        );
+  const reply = status === undefined ? (error ?? 'no answer') : describe(status, code);
+  const answer = (acknowledged ? paint.green : paint.red)(reply);
   // The reason of a missing answer names its time already.
   const time = status === undefined ? '' : text` ${paint.dim(`in ${durationMs} ms`)}`;
   const again = retryInMs === undefined ? '' : `, again in ${(retryInMs / 1_000).toFixed(1)} s`;
-  return text`${paint.dim(at.slice(11, 19))}  ${subject} → ${answer}${time}${again}`;
+  output.line(text`${paint.dim(at.slice(11, 19))}  ${subject} → ${answer}${time}${again}`);
+  if (advice !== undefined) output.line(paint.dim(text`          ${advice}`));
 }
 
 /** Logs a request to the API without its body, which the dashboard shows. */
-type ApiRequest = Parameters<NonNullable<EmulatorOptions['onRequest']>>[0];
-
 export function logRequest(request: ApiRequest, output: Output): void {
-  const { at, durationMs, method, path, reference, status, code, message } = request;
-  const common = { at: at.toISOString(), method, path, status, durationMs: Math.round(durationMs) };
-  output.record({
-    type: 'request',
-    ...common,
-    ...(reference === undefined ? {} : { reference }),
-    ...(code === undefined ? {} : { code }),
-  });
+  const { method, path, reference, status, code, message } = request;
+  const at = request.at.toISOString();
+  const durationMs = Math.round(request.durationMs);
+  output.record({ type: 'request', at, method, path, status, durationMs, reference, code });
   const { paint } = output;
-  const answer = status < 400 ? paint.green(status) : paint.red(status);
+  const answer = (status < 400 ? paint.green : paint.red)(status);
   const subject = method === 'POST' && reference !== undefined ? ` ${reference}` : '';
   const why = message === undefined ? '' : `: ${message}`;
-  output.line(
-    text`${paint.dim(common.at.slice(11, 19))}  ${method} ${path}${subject} → ${answer}${why}`,
-  );
+  const time = paint.dim(at.slice(11, 19));
+  output.line(text`${time}  ${method} ${path}${subject} → ${answer}${why}`);
+}
+
+function describe(status: number, code: string | undefined): string {
+  return code === undefined ? String(status) : `${status} (${code})`;
+}
+
+function joined(
+  headers: Readonly<Record<string, string | readonly string[]>>,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

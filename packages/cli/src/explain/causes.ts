@@ -10,9 +10,11 @@ export interface Cause {
   readonly check?: string;
 }
 
+/** Who acts next. */
+type Turn = 'nobody' | 'the customer' | 'the schedule' | 'the service' | 'you';
+
 export interface Advice {
-  /** Who acts next. */
-  readonly turn: 'nobody' | 'the customer' | 'the schedule' | 'the service' | 'you';
+  readonly turn: Turn;
   readonly causes: readonly Cause[];
   /** What to do. */
   readonly advice: string;
@@ -41,111 +43,103 @@ const possible = (cause: string, check?: string): Cause => ({
   proven: false,
   ...(check === undefined ? {} : { check }),
 });
+const advise = (turn: Turn, advice: string, next: string, ...causes: Cause[]): Advice => ({
+  turn,
+  causes,
+  advice,
+  next,
+});
 
 export function adviceFor(facts: Facts, commands: Commands): Advice {
   const advice = ADVICE[facts.outcome](facts, commands);
   const { timesListed = 0 } = facts;
   if (timesListed < 2) return advice;
-  return {
-    turn: 'you',
-    causes: [
-      proven(
-        `${timesListed} orders have this reference, so Paylink cannot tell which one was paid`,
-      ),
-      ...advice.causes,
-    ],
-    advice: 'decide by hand which order was paid, and give the reference a unique index',
-    next: commands.testOrders,
-  };
+  return advise(
+    'you',
+    'decide by hand which order was paid, and give the reference a unique index',
+    commands.testOrders,
+    proven(`${timesListed} orders have this reference, so Paylink cannot tell which one was paid`),
+    ...advice.causes,
+  );
 }
 
 const ADVICE: Readonly<Record<Outcome, (facts: Facts, commands: Commands) => Advice>> = {
-  credited: (_facts, { reconcile, doctor, testOrders }) => ({
-    turn: 'the schedule',
-    causes: [
+  credited: (_facts, { reconcile, doctor, testOrders }) =>
+    advise(
+      'the schedule',
+      'the next run of the schedule credits the order',
+      reconcile,
       proven('the service has the money, and nothing has credited the order yet'),
       possible('your server refused or never got the notification (secret, path, parser)', doctor),
       possible('`credit` changes no row: the log of your server says not_credited', testOrders),
       possible('a refund reset the paid column. Then do not credit this order again'),
-    ],
-    advice: 'the next run of the schedule credits the order',
-    next: reconcile,
-  }),
+    ),
 
   paid: ({ verified }, { verify, explain }) => {
-    if (verified === 'confirmed' || verified === undefined) {
-      return {
-        turn: 'nobody',
-        causes: [
-          verified === undefined
-            ? possible('the order is paid, but the service did not answer')
-            : proven('the order is paid and credited, and the service confirms the payment'),
-        ],
-        advice: 'a refund keeps the paid column, so nothing credits the order again',
-        next: verified === undefined ? explain : verify,
-      };
-    }
-    return {
-      turn: 'you',
-      causes: [
-        proven(`your database says paid, and the service ${UNCONFIRMED[verified]!}`),
-        possible('somebody marked the order paid by hand, or it was paid in another way'),
-        possible('the order changed after its credit'),
-        possible('a statement other than `credit` writes the paid column'),
-      ],
-      advice: 'compare the order with your bookkeeping by hand',
-      next: verify,
-    };
+    const refund = 'a refund keeps the paid column, so nothing credits the order again';
+    const confirmed = 'the order is paid and credited, and the service confirms the payment';
+    const unanswered = 'the order is paid, but the service did not answer';
+    if (verified === 'confirmed') return advise('nobody', refund, verify, proven(confirmed));
+    if (verified === undefined) return advise('nobody', refund, explain, possible(unanswered));
+    return advise(
+      'you',
+      'compare the order with your bookkeeping by hand',
+      verify,
+      proven(`your database says paid, and the service ${UNCONFIRMED[verified]!}`),
+      possible('somebody marked the order paid by hand, or it was paid in another way'),
+      possible('the order changed after its credit'),
+      possible('a statement other than `credit` writes the paid column'),
+    );
   },
 
-  pending: (_facts, { explain }) => ({
-    turn: 'the customer',
-    causes: [proven('the customer has not paid yet')],
-    advice: 'wait, or send the customer the link again',
-    next: explain,
-  }),
+  pending: (_facts, { explain }) =>
+    advise(
+      'the customer',
+      'wait, or send the customer the link again',
+      explain,
+      proven('the customer has not paid yet'),
+    ),
 
   no_payment: ({ knowsNoOrder }, { createLink, readPayment, explain }) => {
-    const address = 'the service knows none of your paid orders: `baseUrl` or `apiKey` is wrong';
-    if (knowsNoOrder === true) {
-      return {
-        turn: 'you',
-        causes: [proven(address)],
-        advice: 'compare PAYLINK_BASE_URL and PAYLINK_API_KEY with the portal of the service',
-        next: explain,
-      };
-    }
-    return {
-      turn: 'you',
-      causes: [
-        proven('the service has no payment of this reference'),
-        possible('the link was never created: the customer left, or createPaymentLink failed'),
-        ...(knowsNoOrder === undefined
-          ? [possible('`baseUrl` or `apiKey` belongs to another account', readPayment)]
-          : []),
-      ],
-      advice: 'create the link if the customer still wants to pay',
-      next: createLink,
-    };
+    if (knowsNoOrder === true)
+      return advise(
+        'you',
+        'compare PAYLINK_BASE_URL and PAYLINK_API_KEY with the portal of the service',
+        explain,
+        proven('the service knows none of your paid orders: `baseUrl` or `apiKey` is wrong'),
+      );
+    const account = '`baseUrl` or `apiKey` belongs to another account';
+    return advise(
+      'you',
+      'create the link if the customer still wants to pay',
+      createLink,
+      proven('the service has no payment of this reference'),
+      possible('the link was never created: the customer left, or createPaymentLink failed'),
+      ...(knowsNoOrder === undefined ? [possible(account, readPayment)] : []),
+    );
   },
 
-  failed: (_facts, { explain }) => ({
-    turn: 'the customer',
-    causes: [proven('the payment failed, so the customer has not paid')],
-    advice: 'offer the customer a new order',
-    next: explain,
-  }),
+  failed: (_facts, { explain }) =>
+    advise(
+      'the customer',
+      'offer the customer a new order',
+      explain,
+      proven('the payment failed, so the customer has not paid'),
+    ),
 
-  cancelled: (_facts, { explain }) => ({
-    turn: 'the customer',
-    causes: [proven('the customer cancelled the payment')],
-    advice: 'offer the customer a new order',
-    next: explain,
-  }),
+  cancelled: (_facts, { explain }) =>
+    advise(
+      'the customer',
+      'offer the customer a new order',
+      explain,
+      proven('the customer cancelled the payment'),
+    ),
 
-  unknown_order: ({ reason, tenant }, { explainOther, readPayment }) => ({
-    turn: 'you',
-    causes: [
+  unknown_order: ({ reason, tenant }, { explainOther, readPayment }) =>
+    advise(
+      'you',
+      'find the order in the database of your server',
+      readPayment,
       proven(reason),
       possible(
         tenant === null
@@ -155,80 +149,75 @@ const ADVICE: Readonly<Record<Outcome, (facts: Facts, commands: Commands) => Adv
       ),
       possible('this command reads another database than your server: compare its settings'),
       possible('the order was deleted, or its reference has another spelling'),
-    ],
-    advice: 'find the order in the database of your server',
-    next: readPayment,
-  }),
+    ),
 
-  order_closed: (_facts, { reconcile }) => ({
-    turn: 'you',
-    causes: [proven('the customer paid after the order was closed')],
-    advice: 'refund the customer by hand, or reopen the order and then credit it',
-    next: reconcile,
-  }),
+  order_closed: (_facts, { reconcile }) =>
+    advise(
+      'you',
+      'refund the customer by hand, or reopen the order and then credit it',
+      reconcile,
+      proven('the customer paid after the order was closed'),
+    ),
 
-  amount_differs: ({ reason, timesListed }, { reconcile, testOrders }) => ({
-    turn: 'you',
-    causes: [
+  amount_differs: ({ reason, timesListed }, { reconcile, testOrders }) =>
+    advise(
+      'you',
+      'refund the customer by hand, or correct the order and then credit it',
+      reconcile,
       proven(reason),
       possible('the order changed after its link was created'),
       ...(timesListed === undefined
         ? [possible('two orders have this reference, and the other one was paid', testOrders)]
         : []),
-    ],
-    advice: 'refund the customer by hand, or correct the order and then credit it',
-    next: reconcile,
-  }),
+    ),
 
-  not_credited: ({ reason }, { testOrders }) => ({
-    turn: 'you',
-    causes: [proven(reason)],
-    advice: 'repair `credit`',
-    next: testOrders,
-  }),
+  not_credited: ({ reason }, { testOrders }) =>
+    advise('you', 'repair `credit`', testOrders, proven(reason)),
 
-  invalid_order: ({ reason }, { testOrders }) => ({
-    turn: 'you',
-    causes: [proven(reason)],
-    advice: 'repair `find`',
-    next: testOrders,
-  }),
+  invalid_order: ({ reason }, { testOrders }) =>
+    advise('you', 'repair `find`', testOrders, proven(reason)),
 
-  orders_unavailable: ({ reason, faults }, { explain }) => ({
-    turn: 'you',
-    causes: [
+  orders_unavailable: ({ reason, faults }, { explain }) =>
+    advise(
+      'you',
+      'repair `find`, or start the database',
+      explain,
       proven(reason),
-      faults.some(({ code }) => UNREACHABLE.test(code))
+      faults.some(isUnreached)
         ? proven('nothing answers at the address of your database')
         : possible('the query of `find` is wrong, or the database refuses it'),
-    ],
-    advice: 'repair `find`, or start the database',
-    next: explain,
-  }),
+    ),
 
-  confirm_unavailable: ({ reason, faults, pause }, { readPayment }) => {
-    const status = faults.find((fault) => fault.status !== undefined)?.status ?? 0;
-    const isUnreached = faults.some(({ code }) => UNREACHABLE.test(code));
+  confirm_unavailable: ({ reason, faults, isPaused }, { readPayment }) => {
     const setting = faults.find(({ code }) => code === 'misconfigured');
-    if (setting !== undefined) {
-      const cause = proven(`a setting of the client is wrong: ${setting.message}`);
-      return { turn: 'you', causes: [cause], advice: 'correct the setting', next: readPayment };
-    }
-    const { turn, cause, advice } =
-      pause !== undefined ? PAUSED : isUnreached ? UNREACHED : (BY_STATUS[status] ?? UNUSABLE);
-    return { turn, causes: [proven(reason), cause], advice, next: readPayment };
+    const status = faults.find((fault) => fault.status !== undefined)?.status ?? 0;
+    if (setting !== undefined)
+      return advise(
+        'you',
+        'correct the setting',
+        readPayment,
+        proven(`a setting of the client is wrong: ${setting.message}`),
+      );
+    const [turn, cause, advice] =
+      isPaused || status === 429
+        ? PAUSED
+        : faults.some(isUnreached)
+          ? UNREACHED
+          : status === 401 || status === 403
+            ? KEY_REFUSED
+            : UNUSABLE;
+    return advise(turn, advice, readPayment, proven(reason), cause);
   },
 
-  handler_timeout: ({ reason }, { explain }) => ({
-    turn: 'you',
-    causes: [
+  handler_timeout: ({ reason }, { explain }) =>
+    advise(
+      'you',
+      'end the transaction that holds the row',
+      explain,
       proven(reason),
       possible('another transaction locks the row of this order'),
       possible('the pool of your database has no free connection'),
-    ],
-    advice: 'end the transaction that holds the row',
-    next: explain,
-  }),
+    ),
 };
 
 const UNCONFIRMED: Readonly<Record<string, string>> = {
@@ -238,35 +227,26 @@ const UNCONFIRMED: Readonly<Record<string, string>> = {
 };
 
 const UNREACHABLE = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|network_error|timeout$)/;
+const isUnreached = ({ code }: Facts['faults'][number]): boolean => UNREACHABLE.test(code);
 
-interface KnownFault {
-  readonly turn: Advice['turn'];
-  readonly cause: Cause;
-  readonly advice: string;
-}
-
-const UNREACHED: KnownFault = {
-  turn: 'you',
-  cause: possible('`baseUrl` names the wrong host, or the service is down'),
-  advice: 'compare PAYLINK_BASE_URL with the portal of the service, and try again',
-};
-
-const KEY: KnownFault = {
-  turn: 'you',
-  cause: proven('the service refuses your API key'),
-  advice: 'compare PAYLINK_API_KEY with the portal of the service',
-};
-
-const PAUSED: KnownFault = {
-  turn: 'the service',
-  cause: proven('the service asks Paylink to wait'),
-  advice: 'wait: the next run of the schedule asks again',
-};
-
-const UNUSABLE: KnownFault = {
-  turn: 'the service',
-  cause: possible('the service gave no usable answer'),
-  advice: 'try again later, and show the answer to the support of the service',
-};
-
-const BY_STATUS: Readonly<Record<number, KnownFault>> = { 401: KEY, 403: KEY, 429: PAUSED };
+type ServiceFault = readonly [turn: Turn, cause: Cause, advice: string];
+const PAUSED: ServiceFault = [
+  'the service',
+  proven('the service asks Paylink to wait'),
+  'wait: the next run of the schedule asks again',
+];
+const UNREACHED: ServiceFault = [
+  'you',
+  possible('`baseUrl` names the wrong host, or the service is down'),
+  'compare PAYLINK_BASE_URL with the portal of the service, and try again',
+];
+const KEY_REFUSED: ServiceFault = [
+  'you',
+  proven('the service refuses your API key'),
+  'compare PAYLINK_API_KEY with the portal of the service',
+];
+const UNUSABLE: ServiceFault = [
+  'the service',
+  possible('the service gave no usable answer'),
+  'try again later, and show the answer to the support of the service',
+];

@@ -1,7 +1,7 @@
 /** What `explain` knows about an order before it names causes. */
-import type { Amount, Order, Payments, VerifyReport } from '@paylink/payments';
-import { messageOf } from '../terminal/failure.js';
+import type { Amount, Order, Payments } from '@paylink/payments';
 import type { Shop } from '../shop/with-shop.js';
+import { messageOf } from '../terminal/failure.js';
 
 type Explanation = Awaited<ReturnType<Payments['explain']>>;
 
@@ -10,8 +10,8 @@ export interface Facts extends Explanation {
   readonly tenant: string | null;
   /** The errors behind the outcome, the outermost first. */
   readonly faults: readonly Fault[];
-  /** Seconds for which the service asked Paylink to wait. */
-  readonly pause: number | undefined;
+  /** True if the service asked Paylink to wait. */
+  readonly isPaused: boolean;
   /** How often the lists `unpaid` and `paid` name the reference. Undefined if nobody could look. */
   readonly timesListed: number | undefined;
   /** True if the service knows none of a few paid orders. Undefined if nobody could look. */
@@ -20,7 +20,7 @@ export interface Facts extends Explanation {
   readonly verified: string | undefined;
 }
 
-export interface Fault {
+interface Fault {
   readonly code: string;
   readonly status: number | undefined;
   readonly message: string;
@@ -31,6 +31,8 @@ const MOST_READ = 10_000;
 const SAMPLE = 5;
 /** Milliseconds for each list, and for the questions about the sample. */
 const TIME_LIMIT = 5_000;
+
+const VERIFIED = ['confirmed', 'notPaid', 'differs', 'noPayment'] as const;
 
 export async function factsOf(
   { payments, orders }: Shop,
@@ -43,29 +45,25 @@ export async function factsOf(
   const context = { tenant: tenant ?? null, signal: stop };
   const paid = await firstOf(() => orders?.paid?.(context));
   const unpaid = await firstOf(() => orders?.unpaid?.(context));
+  const listed = paid === undefined || unpaid === undefined ? undefined : [...paid, ...unpaid];
+  const { outcome, error } = explained;
   const sample = paid?.filter((each) => each !== reference).slice(0, SAMPLE) ?? [];
-  const verify = async (references: readonly string[]): Promise<VerifyReport | undefined> =>
-    references.length === 0
+  const asked = outcome === 'no_payment' ? sample : outcome === 'paid' ? [reference] : [];
+  const report =
+    asked.length === 0
       ? undefined
-      : payments.verify(references, { ...options, timeLimit: TIME_LIMIT });
-  const others = explained.outcome === 'no_payment' ? await verify(sample) : undefined;
-  const own = explained.outcome === 'paid' ? await verify([reference]) : undefined;
+      : await payments.verify(asked, { ...options, timeLimit: TIME_LIMIT });
   return {
     ...explained,
     reference,
     tenant: tenant ?? null,
-    faults: faultsOf(explained.error),
-    pause: pauseOf(explained.error),
-    timesListed:
-      paid === undefined || unpaid === undefined
-        ? undefined
-        : [...paid, ...unpaid].filter((each) => each === reference).length,
-    knowsNoOrder: others === undefined ? undefined : others.noPayment.count === sample.length,
-    verified: own === undefined ? undefined : VERIFIED.find((name) => own[name].count > 0),
+    faults: faultsOf(error),
+    isPaused: typeof (Object(error) as { retryAfter?: unknown }).retryAfter === 'number',
+    timesListed: listed?.filter((each) => each === reference).length,
+    knowsNoOrder: report === undefined ? undefined : report.noPayment.count === asked.length,
+    verified: VERIFIED.find((name) => outcome === 'paid' && report![name].count > 0),
   };
 }
-
-const VERIFIED = ['confirmed', 'notPaid', 'differs', 'noPayment'] as const;
 
 /** Returns undefined if there is no such list, or if the list fails or hangs. */
 async function firstOf(list: () => unknown): Promise<readonly string[] | undefined> {
@@ -102,11 +100,6 @@ function faultsOf(error: unknown): Fault[] {
 
 function causeOf(error: unknown): unknown {
   return (Object(error) as Error).cause;
-}
-
-function pauseOf(error: unknown): number | undefined {
-  const { retryAfter } = Object(error) as { readonly retryAfter?: unknown };
-  return typeof retryAfter === 'number' ? Math.ceil(retryAfter / 1_000) : undefined;
 }
 
 export function describeOrder(order: Order | null): string {

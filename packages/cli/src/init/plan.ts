@@ -3,20 +3,20 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { parseEnv } from 'node:util';
-import { isIgnoredByGit } from './git.js';
-import { HOSTS, NEXT_ROUTES, WEBHOOK } from './hosts.js';
 import {
   checkoutFile,
-  DOTENV,
   isNext,
   loadsDotenv,
   ordersFile,
   paymentsFile,
-  TABLE_FILE,
+  testFile,
+  testHostFile,
+  testSettingsFile,
 } from './code.js';
+import { NEXT_ROUTES, WEBHOOK } from './hosts.js';
 import type { Project } from './project.js';
 import { render, type Style } from './render.js';
-import { testFile, testSettingsFile } from './test-file.js';
+import { readTemplate } from './templates.js';
 
 export interface PlannedFile {
   /** The path inside the project, with slashes. */
@@ -26,12 +26,7 @@ export interface PlannedFile {
   /** Set if only the owner may read the file. */
   readonly isSecret?: boolean;
   /** Set if the user would lose lines. */
-  readonly overwrites: boolean;
-}
-
-export interface Plan {
-  readonly files: readonly PlannedFile[];
-  readonly names: CodeFiles;
+  readonly overwrites?: boolean;
 }
 
 /** The paths of the files that the next steps name. */
@@ -43,15 +38,20 @@ export interface CodeFiles {
   readonly test: string;
 }
 
+export interface Plan {
+  readonly files: readonly PlannedFile[];
+  readonly names: CodeFiles;
+}
+
 export function planOf(project: Project): Plan {
-  const { framework, folder, database } = project;
+  const { framework, folder, database, source } = project;
   const style = styleOf(project);
-  const extension = extensionOf(project);
+  const template = (name: string): string => readTemplate(name, project.isTypeScript);
   const inCode = (name: string): string =>
-    posix.join(project.source, isNext(project) ? 'lib' : '', `${name}.${extension}`);
-  const whole = (path: string, template: string): PlannedFile => {
-    const [before, after] = [read(folder, path), render(template, style)];
-    return { path, before, after, overwrites: before !== undefined && before !== after };
+    posix.join(source, isNext(project) ? 'lib' : '', `${name}.${extensionOf(project)}`);
+  const whole = (path: string, content: string): PlannedFile => {
+    const [before, after] = [read(folder, path), render(content, style)];
+    return { path, before, after, overwrites: before !== undefined };
   };
   const names: CodeFiles = {
     payments: inCode('payments'),
@@ -62,14 +62,17 @@ export function planOf(project: Project): Plan {
     test: inCode(`payment-webhook.${framework === 'nest' ? 'spec' : 'test'}`),
   };
   const files = [
-    ...(loadsDotenv(project) ? [whole(inCode('load-env'), DOTENV)] : []),
+    ...(loadsDotenv(project) ? [whole(inCode('load-env'), template('load-env'))] : []),
     whole(names.orders, ordersFile(project)),
     whole(names.payments, paymentsFile(project)),
     whole(names.checkout, checkoutFile(project)),
-    ...(database.createTable === undefined ? [] : [whole(names.table, TABLE_FILE)]),
-    whole(inCode('payment-webhook'), HOSTS[framework].routes),
-    ...nextRoutes(project).map(([path, template]) => whole(path, template)),
+    ...(database.createTable === undefined
+      ? []
+      : [whole(names.table, template('create-orders-table'))]),
+    whole(inCode('payment-webhook'), template(`hosts/${framework}`)),
+    ...nextRoutes(project).map(([path, content]) => whole(path, content)),
     whole(inCode('payment-test-settings'), testSettingsFile(project)),
+    whole(inCode('payment-test-host'), testHostFile(project)),
     whole(names.test, testFile(project)),
     environment(project),
     ignored(folder),
@@ -78,30 +81,27 @@ export function planOf(project: Project): Plan {
   return { files: files.filter(({ before, after }) => before !== after), names };
 }
 
-function extensionOf({ isTypeScript, isModule, framework }: Project): string {
-  if (isTypeScript) return 'ts';
-  return framework.startsWith('next') && !isModule ? 'mjs' : 'js';
+function extensionOf(project: Project): string {
+  if (project.isTypeScript) return 'ts';
+  return isNext(project) && !project.isModule ? 'mjs' : 'js';
 }
 
 export function styleOf(project: Project): Style {
-  const { isTypeScript, isModule, framework } = project;
-  const isNext = framework.startsWith('next');
-  const isEsm = isTypeScript || isModule || isNext;
+  const { isTypeScript, isModule } = project;
+  const isEsm = isTypeScript || isModule || isNext(project);
   // TypeScript for CommonJS and the bundler of Next.js resolve a file without its extension.
-  const needsEnding = isTypeScript ? isModule && !isNext : isEsm;
+  const needsEnding = isTypeScript ? isModule && !isNext(project) : isEsm;
   const ending = isTypeScript ? '.js' : `.${extensionOf(project)}`;
   return { isTypeScript, isEsm, ending: needsEnding ? ending : '' };
 }
 
-function nextRoutes({
-  framework,
-  source,
-  isTypeScript,
-}: Project): (readonly [path: string, template: string])[] {
-  if (framework !== 'next-app' && framework !== 'next-pages') return [];
-  return Object.entries(NEXT_ROUTES[framework]).map(([route, template]) => {
+/** The routes lead to the modules in `lib`. */
+function nextRoutes(project: Project): (readonly [path: string, content: string])[] {
+  const { framework, source, isTypeScript } = project;
+  return Object.entries(NEXT_ROUTES[framework] ?? {}).map(([route, name]) => {
     const path = posix.join(source, `${route}.${isTypeScript ? 'ts' : 'js'}`);
-    return [path, template(posix.relative(posix.dirname(path), posix.join(source, 'lib')))];
+    const lib = posix.relative(posix.dirname(path), posix.join(source, 'lib'));
+    return [path, readTemplate(name, isTypeScript).replace("'./lib/", `'${lib}/`)];
   });
 }
 
@@ -124,29 +124,27 @@ const ADDRESSES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** Adds missing lines and keeps existing lines. */
-function environment({ folder, database, port, prefix }: Project): PlannedFile {
+function environment({ folder, database, shopUrl }: Project): PlannedFile {
   const before = read(folder, '.env');
   const known = parseEnv(before ?? '');
   const wanted = {
     WEBHOOK_SECRET: randomBytes(32).toString('hex'),
     PAYLINK_API_KEY: `sk_live_${randomBytes(6).toString('hex')}.${randomBytes(24).toString('hex')}`,
     PAYLINK_BASE_URL: 'http://127.0.0.1:4010/api',
-    SHOP_URL: `http://localhost:${port}${prefix}`,
+    SHOP_URL: shopUrl.href.replace(/\/$/, ''),
     ...ADDRESSES[database.place ?? database.dialect ?? 'none'],
   };
   const missing = Object.entries(wanted).filter(([name]) => !known[name]);
   const lines = missing.map(([name, value]) => `${name}=${value}\n`).join('');
-  return { path: '.env', before, after: joined(before, lines), isSecret: true, overwrites: false };
+  return { path: '.env', before, after: joined(before, lines), isSecret: true };
 }
 
 function ignored(folder: string): PlannedFile {
   const before = read(folder, '.gitignore');
   const lines = (before ?? '').split(/\r?\n/);
   // The last line that names the file decides.
-  const isListed = lines.lastIndexOf('.env') > lines.lastIndexOf('!.env');
-  const isIgnored = isIgnoredByGit(folder, '.env') ?? isListed;
-  const after = isIgnored ? (before ?? '') : joined(before, '.env\n');
-  return { path: '.gitignore', before: before ?? '', after, overwrites: false };
+  const isIgnored = lines.lastIndexOf('.env') > lines.lastIndexOf('!.env');
+  return { path: '.gitignore', before, after: joined(before, isIgnored ? '' : '.env\n') };
 }
 
 function joined(before: string | undefined, lines: string): string {
@@ -156,26 +154,18 @@ function joined(before: string | undefined, lines: string): string {
 
 export const SCRIPT = 'payments';
 
-export function webhookUrl({ framework, port }: Project): string {
-  const api = framework.startsWith('next') ? '/api' : '';
-  return `http://localhost:${port}${api}${WEBHOOK}`;
+/** The webhook of Nest has no global prefix. */
+export function webhookUrl(project: Project): string {
+  return new URL(`${isNext(project) ? '/api' : ''}${WEBHOOK}`, project.shopUrl).href;
 }
 
 function manifest(project: Project): PlannedFile {
-  const { folder, manifest: known } = project;
-  const before = read(folder, 'package.json')!;
-  if (known.scripts?.[SCRIPT] !== undefined)
-    return { path: 'package.json', before, after: before, overwrites: false };
+  const before = read(project.folder, 'package.json')!;
   const parsed = JSON.parse(before) as { scripts?: Record<string, string> };
-  parsed.scripts = {
-    ...parsed.scripts,
-    [SCRIPT]: `paylink emulate --dotenv .env --webhook ${webhookUrl(project)}`,
-  };
+  const script = `paylink emulate --dotenv .env --webhook ${webhookUrl(project)}`;
+  parsed.scripts = { ...parsed.scripts, [SCRIPT]: script };
   const indent = /^([ \t]+)"/m.exec(before)?.[1] ?? '  ';
-  return {
-    path: 'package.json',
-    before,
-    after: `${JSON.stringify(parsed, undefined, indent)}\n`,
-    overwrites: false,
-  };
+  const after = `${JSON.stringify(parsed, undefined, indent)}\n`;
+  const isKnown = project.manifest.scripts?.[SCRIPT] !== undefined;
+  return { path: 'package.json', before, after: isKnown ? before : after };
 }

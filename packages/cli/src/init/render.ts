@@ -1,4 +1,4 @@
-/** Turns a template, TypeScript in ES modules, into the project's language and module system. */
+/** Fits a template, an ES module, to the project's module system. */
 export interface Style {
   readonly isTypeScript: boolean;
   readonly isEsm: boolean;
@@ -7,9 +7,7 @@ export interface Style {
 }
 
 export function render(template: string, { isTypeScript, isEsm, ending }: Style): string {
-  const text = template
-    .replace(/‹([^›]*)›/g, isTypeScript ? '$1' : '')
-    .replace(/((?:from|import) ')(\.[^']*?)(?:\.js)?'/g, `$1$2${ending}'`);
+  const text = template.replace(/((?:from|import) ')(\.[^']*?)(?:\.js)?'/g, `$1$2${ending}'`);
   if (isTypeScript) return text;
   const script = text.replace(/process\.env\['(\w+)'\]/g, 'process.env.$1');
   return isEsm ? script : asCommonJs(script);

@@ -1,39 +1,30 @@
 /** Writes the planned files: all of them or none, and never out of the folder. */
-import { accessSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
-import { rmSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { accessSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { cannotBeWritten, usageFailure } from '../terminal/failure.js';
 import type { PlannedFile } from './plan.js';
 
-/** @throws Failure for a file that cannot be written, and for a link to it; nothing is written */
+/** @throws Failure for a file that cannot be written, and for a link out of the folder */
 export function refuseUnwritable(folder: string, files: readonly PlannedFile[]): void {
-  for (const file of files) {
-    refuseLinksOut(folder, file.path);
-    const path = join(folder, file.path);
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (file.isSecret === true && found?.isSymbolicLink() === true) {
-      throw usageFailure(
-        `nothing was written: ${file.path} is a symbolic link, perhaps to a file that git keeps`,
-        'replace the link by a file, then run the command again',
-      );
-    }
+  for (const { path, isSecret } of files) {
+    refuseLinks(realpathSync(folder), path, isSecret === true);
     try {
-      accessSync(found === undefined ? folderAbove(path) : path, constants.W_OK);
+      accessSync(nearestExisting(join(folder, path)), constants.W_OK);
     } catch (error) {
-      throw usageFailure(`nothing was written: ${cannotBeWritten(file.path, error)}`);
+      throw usageFailure(`nothing was written: ${cannotBeWritten(path, error)}`);
     }
   }
 }
 
 export function writeFiles(folder: string, files: readonly PlannedFile[]): void {
-  refuseUnwritable(folder, files);
   for (const { path, after, isSecret } of files) {
-    const file = realPathOf(join(folder, path));
+    const isKnown = isThere(join(folder, path));
+    const file = isKnown ? realpathSync(join(folder, path)) : join(folder, path);
     mkdirSync(dirname(file), { recursive: true });
-    const known = statSync(file, { throwIfNoEntry: false });
     // The draft has its permissions from the start, so that nobody reads a secret in between.
-    const mode = isSecret === true ? 0o600 : (known?.mode ?? 0o666);
+    const mode = isSecret === true ? 0o600 : isKnown ? statSync(file).mode : 0o666;
     const draft = `${file}.${randomUUID()}`;
     try {
       writeFileSync(draft, after, { flag: 'wx', mode });
@@ -44,35 +35,30 @@ export function writeFiles(folder: string, files: readonly PlannedFile[]): void 
   }
 }
 
-function folderAbove(path: string): string {
-  const above = dirname(path);
-  return lstatSync(above, { throwIfNoEntry: false }) === undefined ? folderAbove(above) : above;
-}
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-function realPathOf(path: string): string {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-    ? realpathSync(path)
-    : path;
+function nearestExisting(path: string): string {
+  return isThere(path) ? path : nearestExisting(dirname(path));
 }
 
 /** @throws Failure if a symbolic link on the path leads out of the folder, or nowhere */
-function refuseLinksOut(folder: string, path: string): void {
-  const root = realpathSync(folder);
+function refuseLinks(root: string, path: string, isSecret: boolean): void {
   let at = root;
   for (const part of path.split('/')) {
     at = join(at, part);
-    const found = lstatSync(at, { throwIfNoEntry: false });
-    if (found === undefined) return;
-    if (!found.isSymbolicLink()) continue;
-    const target = targetOf(at);
-    const way = target === undefined ? '..' : relative(root, target);
-    if (target === undefined || way.startsWith('..') || isAbsolute(way)) {
+    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+    const way = relative(root, targetOf(at) ?? dirname(root));
+    const why = way.startsWith('..')
+      ? 'a symbolic link out of this folder'
+      : isSecret
+        ? 'a symbolic link, perhaps to a file that git keeps'
+        : undefined;
+    if (why !== undefined)
       throw usageFailure(
-        `nothing was written: ${relative(root, at)} is a symbolic link out of this folder`,
+        `nothing was written: ${relative(root, at)} is ${why}`,
         'replace the link by a file or folder of the project, then run the command again',
       );
-    }
-    at = target;
+    at = join(root, way);
   }
 }
 

@@ -3,7 +3,6 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { explainNoAnswer } from '../receiver/post.js';
 import type { Reply } from '../receiver/reply.js';
-import type { RecordedDelivery } from './recorded-delivery.js';
 
 // Far above the size of a notification, and small enough to hold in memory.
 const BODY_LIMIT = 1_000_000;
@@ -12,7 +11,16 @@ const TIMEOUT = 30_000;
 const OF_THE_CONNECTION =
   /^(host|connection|keep-alive|proxy-connection|transfer-encoding|content-length|upgrade|te|trailer|expect)$/i;
 
-export type HeaderLines = readonly (readonly [name: string, value: string])[];
+/** Header lines as received, in their order, without those of the connection. */
+type HeaderLines = readonly (readonly [name: string, value: string])[];
+
+export interface Delivery {
+  /** ISO 8601, UTC. */
+  readonly receivedAt: string;
+  readonly method: string;
+  readonly headers: HeaderLines;
+  readonly body: Buffer;
+}
 
 export interface Forwarded {
   readonly status: number;
@@ -22,23 +30,15 @@ export interface Forwarded {
 
 /** Returns the answer, or the reason why the server sent none. */
 export function forward(
-  { method, headers, body }: RecordedDelivery,
+  { method, headers, body }: Delivery,
   target: URL,
-  stop?: AbortSignal,
+  stop: AbortSignal,
 ): Promise<Forwarded | string> {
   return new Promise((resolve) => {
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
-    const signals = [AbortSignal.timeout(TIMEOUT), ...(stop === undefined ? [] : [stop])];
-    const req = send(target, {
-      method,
-      headers: [
-        ...linesOf(headers),
-        ...['Host', target.host],
-        ...['Content-Length', String(body.length)],
-        ...['Connection', 'close'],
-      ],
-      signal: AbortSignal.any(signals),
-    });
+    const own = ['Host', target.host, 'Content-Length', String(body.length), 'Connection', 'close'];
+    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT), stop]);
+    const req = send(target, { method, headers: [...headers.flat(), ...own], signal });
     req.once('error', (error) => resolve(explainNoAnswer(error, target)));
     req.once('upgrade', (_res, socket) => {
       socket.destroy();
@@ -47,11 +47,7 @@ export function forward(
     req.once('response', (res) => {
       readBody(res).then(
         (answered = Buffer.alloc(0)) =>
-          resolve({
-            status: res.statusCode!,
-            headers: ofTheMessage(headersOf(res)),
-            body: answered,
-          }),
+          resolve({ status: res.statusCode!, headers: headersOf(res), body: answered }),
         () => resolve('the answer broke off'),
       );
     });
@@ -61,21 +57,11 @@ export function forward(
   });
 }
 
-/** Returns the header lines as received. */
 export function headersOf({ rawHeaders }: IncomingMessage): HeaderLines {
-  const lines: [string, string][] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    lines.push([rawHeaders[index]!, rawHeaders[index + 1]!]);
-  return lines;
-}
-
-export function ofTheMessage(headers: HeaderLines): HeaderLines {
-  return headers.filter(([name]) => !OF_THE_CONNECTION.test(name));
-}
-
-/** Returns names and values in turn, for node:http. */
-export function linesOf(headers: HeaderLines): string[] {
-  return ofTheMessage(headers).flat();
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  return names
+    .map((name, index): [string, string] => [name, rawHeaders[2 * index + 1]!])
+    .filter(([name]) => !OF_THE_CONNECTION.test(name));
 }
 
 /** Returns the whole body, or undefined if the body is over the limit. */

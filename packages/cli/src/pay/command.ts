@@ -1,18 +1,17 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { isLocalHost } from '../receiver/local-host.js';
-import { runs, type CommonFlags, type Run } from '../terminal/action.js';
-import { EXIT, failure, usageFailure, type Failure } from '../terminal/failure.js';
-import { teach, USAGE_EXIT } from '../terminal/help.js';
-import { wholeNumber } from '../terminal/input.js';
 import { KEPT_SECRETS } from '../settings/kept-secrets.js';
-import { text } from '../terminal/safe-text.js';
-import { API_KEY_VARIABLE, BASE_URL_VARIABLE } from '../terminal/dotenv.js';
 import {
-  addApiKeyOptions,
-  API_ENVIRONMENT,
-  findEmulatorApiKey,
+  API_KEY_OPTIONS,
+  findApiKey,
+  keptSetting,
   type ApiKeyFlags,
 } from '../settings/settings.js';
+import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
+import { API_KEY_VARIABLE, BASE_URL_VARIABLE } from '../terminal/dotenv.js';
+import { EXIT, failure, usageFailure } from '../terminal/failure.js';
+import { wholeNumber } from '../terminal/input.js';
+import { text } from '../terminal/safe-text.js';
 
 interface Flags extends CommonFlags, ApiKeyFlags {
   readonly baseUrl?: string;
@@ -21,77 +20,49 @@ interface Flags extends CommonFlags, ApiKeyFlags {
 
 type Verb = 'pay' | 'fail' | 'cancel';
 
-const SUMMARIES: Readonly<Record<Verb, string>> = {
-  pay: 'pay a payment of a running emulator',
-  fail: 'let a payment of a running emulator fail',
-  cancel: 'cancel a payment of a running emulator',
-};
-
 const DEFAULT_BASE_URL = 'http://127.0.0.1:4010/api';
 const TIMEOUT = 10_000;
 
+const AMOUNT_OPTION = option('--amount <amount>', 'of a free-amount link (default: the lowest)', {
+  parse: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+});
+
 export const payCommand = (): Command =>
-  settleCommand('pay').option(
-    '--amount <amount>',
-    'the amount for a free-amount link (default: its lower bound)',
-    wholeNumber(0, Number.MAX_SAFE_INTEGER),
-  );
-export const failCommand = (): Command => settleCommand('fail');
-export const cancelCommand = (): Command => settleCommand('cancel');
+  createActCommand('pay', 'pay a payment of a running emulator').addOption(AMOUNT_OPTION);
+export const failCommand = (): Command =>
+  createActCommand('fail', 'let a payment of a running emulator fail');
+export const cancelCommand = (): Command =>
+  createActCommand('cancel', 'cancel a payment of a running emulator');
 
 /** `paylink pay|fail|cancel`: acts as the customer on an emulator on this machine. */
-function settleCommand(verb: Verb): Command {
-  const command = new Command(verb)
-    .summary(SUMMARIES[verb])
-    .description(
+function createActCommand(verb: Verb, summary: string): Command {
+  return createCommand<Flags>(verb, {
+    summary,
+    description:
       'Acts as the customer on the payment page of an emulator on this machine (paylink ' +
-        'emulate). ' +
-        `Reads the API key from the environment, from .env or from ${KEPT_SECRETS}. The ` +
-        'service itself does not offer this call.',
-    )
-    .argument('<reference>', "the link's reference")
-    .option(
-      '--base-url <url>',
-      `the API of the emulator (default: ${BASE_URL_VARIABLE}, else ${DEFAULT_BASE_URL})`,
-    );
-  addApiKeyOptions(command);
-  runs<Flags>(command, (run) => settle(verb, run));
-  return teach(command, {
-    examples: [
-      [`paylink ${verb} order-42`, 'the payment of an order'],
-      [`paylink ${verb} order-42 --json`, 'for programs'],
+      'emulate). The service itself does not offer this call.',
+    argument: ['<reference>', "the link's reference"],
+    options: [
+      option('--base-url <url>', `(default: ${BASE_URL_VARIABLE}, else ${DEFAULT_BASE_URL})`),
+      ...API_KEY_OPTIONS,
     ],
-    environment: API_ENVIRONMENT,
-    exitCodes: [
-      [0, 'done'],
-      [1, 'the payment cannot get this status, or no emulator answered'],
-      USAGE_EXIT,
-    ],
+    examples: [`paylink ${verb} order-42`],
+    run: (run) => act(verb, run),
   });
 }
 
-async function settle(
-  verb: Verb,
-  { flags, args: [reference = ''], output }: Run<Flags>,
-): Promise<number> {
-  const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE] ?? '';
-  const url = controlUrl(baseUrl === '' ? DEFAULT_BASE_URL : baseUrl, verb);
-  const apiKey = (await findEmulatorApiKey(flags, output))?.value;
-  if (apiKey === undefined) {
+async function act(verb: Verb, { flags, argument, output }: Run<Flags>): Promise<number> {
+  const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
+  const url = controlUrl(baseUrl || DEFAULT_BASE_URL, verb);
+  const apiKey = (await findApiKey(flags, output)) ?? keptSetting('apiKey', output);
+  if (apiKey === undefined)
     throw usageFailure(
       'no API key for the emulator',
       `run this where paylink emulate runs (the key is in ${KEPT_SECRETS}), or set ` +
         API_KEY_VARIABLE,
     );
-  }
-  const { status, body } = await post(url, apiKey, { reference, amount: flags.amount });
-  if (status !== 200) throw explain(status, body);
-  const payment = body as {
-    readonly reference: string;
-    readonly status: string;
-    readonly amount?: number;
-    readonly currency: string;
-  };
+  const body = { reference: argument, amount: flags.amount };
+  const payment = await tell(url, apiKey.value, body);
   const amount = payment.amount === undefined ? '' : `, ${payment.amount} ${payment.currency}`;
   output.line(text`${payment.reference}: ${output.paint.bold(payment.status)}${amount}`);
   output.document(payment);
@@ -101,46 +72,43 @@ async function settle(
 /** @throws Failure unless the address is an emulator on this machine */
 function controlUrl(baseUrl: string, verb: Verb): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  const isHere = url !== undefined && isLocalHost(url.hostname);
-  if (!isHere || url.protocol !== 'http:' || !/\/api\/?$/.test(url.pathname)) {
-    throw usageFailure(
-      `the base URL must be an emulator on this machine, such as ${DEFAULT_BASE_URL}`,
-      'only an emulator lets you act for the customer. paylink emulate prints its address',
-    );
-  }
-  return new URL(`/control/${verb}`, url);
+  const isHere = url?.protocol === 'http:' && isLocalHost(url.hostname);
+  if (isHere && /\/api\/?$/.test(url.pathname)) return new URL(`/control/${verb}`, url);
+  throw usageFailure(
+    `the base URL must be an emulator on this machine, such as ${DEFAULT_BASE_URL}`,
+    'only an emulator lets you act for the customer. paylink emulate prints its address',
+  );
 }
 
-async function post(
-  url: URL,
-  apiKey: string,
-  fields: object,
-): Promise<{ readonly status: number; readonly body: unknown }> {
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(fields),
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT),
-    });
-    return { status: response.status, body: await response.json().catch(() => undefined) };
-  } catch {
+interface Payment {
+  readonly reference: string;
+  readonly status: string;
+  readonly amount?: number;
+  readonly currency: string;
+}
+
+/** @throws Failure with the refusal of the emulator */
+async function tell(url: URL, apiKey: string, fields: object): Promise<Payment> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(fields),
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT),
+  }).catch(() => {
     throw failure(
       `no emulator answers at ${url.origin}`,
       'paylink emulate starts one; --base-url names another address',
     );
-  }
-}
-
-function explain(status: number, body: unknown): Failure {
-  const { code, message } =
-    (body as { error?: { code?: string; message?: string } } | undefined)?.error ?? {};
-  if (code === undefined)
-    return failure(`the server answered ${status}: is it an emulator of this version?`);
-  const hint =
-    code === 'unauthorized'
-      ? `the emulator runs with another API key than the kept key in ${KEPT_SECRETS}`
-      : undefined;
-  return failure(`${message} (${code})`, hint);
+  });
+  const body = (await response.json().catch(() => ({}))) as Payment & {
+    readonly error?: { readonly code: string; readonly message: string };
+  };
+  if (response.status === 200) return body;
+  const { error } = body;
+  throw failure(
+    error === undefined
+      ? `the server answered ${response.status}: is it an emulator of this version?`
+      : `${error.message} (${error.code})`,
+  );
 }

@@ -1,3 +1,4 @@
+/** Sends requests to the merchant's webhook, and explains a missing answer. */
 import { showUrl } from '../terminal/input.js';
 import type { Reply } from './reply.js';
 
@@ -9,22 +10,24 @@ export interface Answer extends Reply {
 const BODY_READ = 16_384;
 
 /**
- * Sends a request and returns the answer. Does not follow redirects, because the user did not name
- * their targets. @throws Error if the server sends no answer
+ * Returns the answer, or the reason if none came. Does not follow redirects, because the user did
+ * not name their targets.
  */
-export async function post(request: Request, timeout: number): Promise<Answer> {
+export async function post(request: Request, timeout: number): Promise<Answer | string> {
   const started = performance.now();
-  const response = await fetch(request, {
-    redirect: 'manual',
-    signal: AbortSignal.timeout(timeout),
-  });
-  const body = await readStart(response);
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    body,
-    durationMs: Math.round(performance.now() - started),
-  };
+  const signal = AbortSignal.timeout(timeout);
+  try {
+    const response = await fetch(request, { redirect: 'manual', signal });
+    const body = await readStart(response);
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body,
+      durationMs: Math.round(performance.now() - started),
+    };
+  } catch (error) {
+    return explainNoAnswer(error, new URL(request.url));
+  }
 }
 
 /** Returns the received part if the body breaks off or never ends: the status already counts. */
@@ -43,27 +46,27 @@ async function readStart(response: Response): Promise<string> {
 
 /** Explains a missing answer, with the fix. */
 export function explainNoAnswer(error: unknown, url: URL): string {
-  // fetch wraps the socket's error.
-  const { cause = error } = error as { cause?: unknown };
-  const known = cause as { name?: string; message?: string; code?: unknown };
-  const { name, message } = known;
-  // An aborted request has a number as its code.
-  const code = typeof known.code === 'string' ? known.code : '';
-  if (name === 'TimeoutError') return 'no answer in time';
-  if (code === 'ECONNREFUSED') return `nothing listens at ${url.host}: is the server running?`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `the host ${url.hostname} does not exist`;
-  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET' || code === 'EPIPE')
-    return 'the server closed the connection without an answer';
-  if (/^(ERR_SSL|EPROTO)/.test(code))
-    return `${url.host} does not speak TLS: did you mean http://?`;
-  if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
-    return (
-      `its certificate is not trusted (${code}): name its authority's file in ` +
-      'NODE_EXTRA_CA_CERTS'
-    );
-  }
-  if (code.startsWith('HPE_')) return `the server at ${showUrl(url)} does not speak HTTP`;
-  if (message === 'bad port') return `fetch refuses port ${url.port}, as browsers do`;
-  return message ?? (error instanceof Error ? error.message : String(error));
+  // fetch wraps the socket's error. An aborted request has a number as its code.
+  const { cause = error } = error as { readonly cause?: unknown };
+  const { name, message, code } = cause as Error & { readonly code?: unknown };
+  const known = MEANINGS.find(([pattern]) => pattern.test(typeof code === 'string' ? code : name));
+  return known?.[1](url, String(code)) ?? message;
 }
+
+const MEANINGS: readonly (readonly [RegExp, (url: URL, code: string) => string])[] = [
+  [/^TimeoutError$/, () => 'no answer in time'],
+  [/^ECONNREFUSED$/, ({ host }) => `nothing listens at ${host}: is the server running?`],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, ({ hostname }) => `the host ${hostname} does not exist`],
+  [
+    /^(ECONNRESET|UND_ERR_SOCKET|EPIPE)$/,
+    () => 'the server closed the connection without an answer',
+  ],
+  [/^(ERR_SSL|EPROTO)/, ({ host }) => `${host} does not speak TLS: did you mean http://?`],
+  [
+    /CERT|SELF_SIGNED|UNABLE_TO/,
+    (_url, code) =>
+      `its certificate is not trusted (${code}): name its authority's file in ` +
+      'NODE_EXTRA_CA_CERTS',
+  ],
+  [/^HPE_/, (url) => `the server at ${showUrl(url)} does not speak HTTP`],
+];

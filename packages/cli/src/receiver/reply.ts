@@ -10,9 +10,19 @@ export interface Reply {
   readonly body: string;
 }
 
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
 /** Returns the code of an error reply in Paylink's form. */
 export function codeOf({ body }: Pick<Reply, 'body'>): string | undefined {
   return /^\{"error":"([a-z0-9_]{1,40})"\}$/.exec(body.trim())?.[1];
+}
+
+/** Returns the status with Paylink's code. Never shows other parts of a body. */
+export function describeReply(reply: Reply): string {
+  const code = codeOf(reply);
+  return code === undefined ? factsOf(reply) : `${reply.status} (${code})`;
 }
 
 /** Checks the code too, because other servers also answer `{"error":"forbidden"}`. */
@@ -23,26 +33,14 @@ export function isPaylinkReply(reply: Pick<Reply, 'body'>): boolean {
     : Object.hasOwn(ADVICE_BY_CODE, code);
 }
 
-export function isPage({ headers, body }: Reply): boolean {
-  return headers['content-type']?.includes('html') === true || /^\s*<(!doctype|html)/i.test(body);
-}
-
 /** Headers that identify the server and hold no secrets. */
-const FACTS = [
-  'server',
-  'via',
-  'x-powered-by',
-  'www-authenticate',
-  'cf-mitigated',
-  'retry-after',
-  'allow',
-];
+const FACTS = ['server', 'via', 'x-powered-by', 'www-authenticate', 'retry-after', 'allow'];
 const LONGEST_FACT = 80;
 
 /** Returns the status and the identifying headers: "403, text/html, server: nginx". */
-export function factsOf({ status, headers }: Reply): string {
-  const facts = FACTS.flatMap((name) =>
-    headers[name] === undefined ? [] : [`${name}: ${cut(headers[name])}`],
+function factsOf({ status, headers }: Reply): string {
+  const facts = FACTS.filter((name) => headers[name] !== undefined).map(
+    (name) => `${name}: ${cut(headers[name]!)}`,
   );
   return [String(status), cut(headers['content-type'] ?? 'no content-type'), ...facts].join(', ');
 }
@@ -51,29 +49,26 @@ function cut(text: string): string {
   return text.length > LONGEST_FACT ? `${text.slice(0, LONGEST_FACT)}…` : text;
 }
 
-/** Returns a redirect's target without the query, which can hold a token. */
+/** Returns a redirect's target. */
 export function redirectOf({ status, headers }: Reply, from: URL): URL | undefined {
   const { location } = headers;
-  if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, from.href))
-    return undefined;
-  return new URL(location, from);
+  if (status < 300 || status > 399 || location === undefined) return undefined;
+  return URL.canParse(location, from.href) ? new URL(location, from) : undefined;
 }
 
 const LOGIN = /log-?in|sign-?in|oauth|\bsso\b|\bauth\b/i;
 
+/** Explains a redirect. Hides the query of its target, which can hold a token. */
 export function explainRedirect(reply: Reply, from: URL): string {
   const target = redirectOf(reply, from);
   if (target === undefined) return 'a redirect without a target';
-  const to = `a redirect to ${showUrl(target)}`;
-  if (LOGIN.test(`${target.hostname}${target.pathname}`))
-    return `${to}: a login stands in front of the webhook. Exempt its path`;
-  return (
-    `${to}: the service does not follow redirects, so register that address if it is the ` +
-    'webhook'
-  );
+  return LOGIN.test(`${target.hostname}${target.pathname}`)
+    ? `a redirect to ${showUrl(target)}: a login stands in front of the webhook. Exempt its path`
+    : `a redirect to ${showUrl(target)}: the service does not follow redirects, so register ` +
+        'that address if it is the webhook';
 }
 
-/** Returns the facts of a reply that is not Paylink's. */
+/** Says what sent a reply that is not Paylink's, if the reply shows it. */
 export function strangerIn(reply: Reply): string | undefined {
   const { status, headers, body } = reply;
   if (isPaylinkReply(reply)) return undefined;
@@ -81,16 +76,25 @@ export function strangerIn(reply: Reply): string | undefined {
   if (
     headers['cf-mitigated'] !== undefined ||
     /captcha|are you (a )?human|just a moment|challenge-platform/i.test(body)
-  ) {
+  )
     return 'a bot challenge';
-  }
   if (/csrf|xsrf/i.test(body)) return 'a CSRF check';
   const scheme = headers['www-authenticate'];
   if (scheme !== undefined && !/^signature\b/i.test(scheme)) return 'a login (WWW-Authenticate)';
-  if (isPage(reply) && /type=["']?password|log ?in|sign ?in/i.test(body)) return 'a login page';
-  if (isPage(reply) && status < 400) return 'a page, perhaps of a catch-all route';
-  if (isPage(reply)) return 'a page of a server or a firewall';
-  return undefined;
+  if (!isPage(reply)) return undefined;
+  if (/type=["']?password|log ?in|sign ?in/i.test(body)) return 'a login page';
+  return status < 400 ? 'a page, perhaps of a catch-all route' : 'a page of a firewall';
+}
+
+/** Says that something else answered, and what the reply shows of it. */
+export function describeStranger(reply: Reply): string {
+  const look = strangerIn(reply);
+  const guess = look === undefined ? 'such as a login or a firewall' : `it looks like ${look}`;
+  return `something else answered (${factsOf(reply)}): ${guess}`;
+}
+
+function isPage({ headers, body }: Reply): boolean {
+  return headers['content-type']?.includes('html') === true || /^\s*<(!doctype|html)/i.test(body);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Orders, Payments } from '@paylink/payments';
 import { isConfigurationError, messageOf, usageFailure } from '../terminal/failure.js';
 
 /** What `createOrder` inserts for `doctor`. */
-export interface NewOrder {
+interface NewOrder {
   readonly reference: string;
   readonly amount: number;
   readonly currency: string;
@@ -31,13 +31,24 @@ const EXPORTS = {
 
 /** @throws Failure if the module cannot be loaded, or if an export has another type */
 export async function loadShop(path: string): Promise<ShopModule> {
+  const loaded = await load(path);
+  // A CommonJS module may have its exports in `default` alone.
+  const all = { ...Object(loaded['default']), ...loaded } as Readonly<Record<string, unknown>>;
+  const named = Object.entries(EXPORTS).filter(([name]) => all[name] !== undefined);
+  for (const [name, type] of named) {
+    if (typeof all[name] !== type || all[name] === null)
+      throw usageFailure(`--module: the export ${name} of ${path} must be of the type ${type}`);
+  }
+  return Object.fromEntries(named.map(([name]) => [name, all[name]]));
+}
+
+async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
   const file = resolve(path);
   if (!existsSync(file)) throw usageFailure(`--module: the file ${path} does not exist`);
   const isTypeScript = /\.[cm]?tsx?$/.test(file);
   if (isTypeScript) await registerTsx();
-  let loaded: Readonly<Record<string, unknown>>;
   try {
-    loaded = (await import(pathToFileURL(file).href)) as typeof loaded;
+    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
     throw usageFailure(
       `--module: ${path} cannot be loaded: ` +
@@ -45,19 +56,6 @@ export async function loadShop(path: string): Promise<ShopModule> {
       isTypeScript ? 'TypeScript needs tsx in this folder: npm install --save-dev tsx' : undefined,
     );
   }
-  // A CommonJS module may have its exports in `default` alone.
-  const all = { ...Object(loaded['default']), ...loaded } as Readonly<Record<string, unknown>>;
-  const shop: Record<string, unknown> = {};
-  for (const [name, type] of Object.entries(EXPORTS)) {
-    const value = all[name];
-    if (value === undefined) continue;
-    if (typeof value !== type || value === null)
-      throw usageFailure(
-        `--module: the export ${name} of ${path} must be ${type === 'object' ? 'an' : 'a'} ${type}`,
-      );
-    shop[name] = value;
-  }
-  return shop;
 }
 
 /**

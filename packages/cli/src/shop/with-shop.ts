@@ -1,29 +1,28 @@
 /** Runs a command on the merchant's module, and ends although the module holds connections. */
-import type { Command } from 'commander';
 import type { Payments } from '@paylink/payments';
-import type { CommonFlags } from '../terminal/action.js';
-import { INTERRUPTED, messageOf, usageFailure } from '../terminal/failure.js';
+import { option, type CommonFlags } from '../terminal/command.js';
+import { API_KEY_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
+import { EXIT, messageOf, usageFailure } from '../terminal/failure.js';
 import { collect } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { untilStopped } from '../terminal/until-stopped.js';
-import { API_KEY_VARIABLE, loadWholeDotenv, SECRET_VARIABLES } from '../terminal/dotenv.js';
 import { loadShop, type ShopModule } from './module.js';
 
 export interface ShopFlags extends CommonFlags {
-  readonly module?: string;
+  readonly module: string;
   readonly tenant?: readonly string[];
 }
 
-export const MODULE_OPTION = [
-  '--module <file>',
-  'your module: it exports payments, and may export close()',
-] as const;
+export const TENANT_OPTION = option('--tenant <tenant>', 'a merchant (can be repeated)', {
+  parse: collect,
+});
 
-export function addShopOptions(command: Command): Command {
-  return command
-    .option(...MODULE_OPTION)
-    .option('--tenant <tenant>', "the orders' merchant (can be repeated)", collect);
-}
+export const SHOP_OPTIONS = [
+  option('--module <file>', 'your module: it exports payments, and may export close()', {
+    isRequired: true,
+  }),
+  TENANT_OPTION,
+];
 
 /** The tenants to work for. One `undefined` if there is one merchant. */
 export function tenantsOf({ tenant }: ShopFlags): readonly (string | undefined)[] {
@@ -35,10 +34,14 @@ export interface Shop extends ShopModule {
   readonly payments: Payments;
 }
 
-/** The path of --module. @throws Failure without one */
-export function requireModule({ module }: ShopFlags): string {
-  if (module === undefined) throw usageFailure('no --module', 'for example --module ./payments.js');
-  return module;
+/** The module with its payments. @throws Failure without them */
+export function requirePayments(shop: ShopModule, { module }: ShopFlags): Shop {
+  const { payments } = shop;
+  if (payments !== undefined) return { ...shop, payments };
+  throw usageFailure(
+    `--module: ${module} does not export payments`,
+    'export const payments = createPayments({ client, orders })',
+  );
 }
 
 /**
@@ -49,35 +52,15 @@ export function requireModule({ module }: ShopFlags): string {
 export async function withShop(
   flags: ShopFlags,
   output: Output,
-  work: (shop: Shop, stop: AbortSignal) => Promise<number>,
-  stoppedCode = INTERRUPTED,
-): Promise<number> {
-  return withModule(flags, output, stoppedCode, (shop, stop) => {
-    const { payments } = shop;
-    if (payments === undefined) {
-      throw usageFailure(
-        `--module: ${flags.module!} does not export payments`,
-        'export const payments = createPayments({ client, orders })',
-      );
-    }
-    return work({ ...shop, payments }, stop);
-  });
-}
-
-export async function withModule(
-  flags: ShopFlags,
-  output: Output,
-  stoppedCode: number,
   work: (shop: ShopModule, stop: AbortSignal) => Promise<number>,
+  stoppedCode: number = EXIT.interrupted,
 ): Promise<number> {
-  const path = requireModule(flags);
-  if (flags.dotenv !== undefined) await loadWholeDotenv(flags.dotenv);
-  for (const name of [API_KEY_VARIABLE, ...SECRET_VARIABLES]) output.hide(process.env[name]);
+  output.hide(process.env[API_KEY_VARIABLE], process.env[SECRET_VARIABLE]);
   const stop = new AbortController();
   const stopped = untilStopped().then(() => stop.abort());
   let shop: ShopModule | undefined;
   try {
-    shop = await Promise.race([loadShop(path), stopped.then(() => undefined)]);
+    shop = await Promise.race([loadShop(flags.module), stopped.then(() => undefined)]);
     return shop === undefined ? stoppedCode : await work(shop, stop.signal);
   } finally {
     await close(shop, output);

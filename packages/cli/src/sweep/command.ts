@@ -1,27 +1,24 @@
-/** What `paylink reconcile` and `paylink verify` share: schedule, lock, files, printed lines. */
+/** `paylink reconcile` and `paylink verify`: one sweep over the orders, once or on a schedule. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Option, type Command } from 'commander';
-import type { Run } from '../terminal/action.js';
-import { EXIT, INTERRUPTED } from '../terminal/failure.js';
-import { USAGE_EXIT } from '../terminal/help.js';
-import { duration, wholeNumber } from '../terminal/input.js';
-import type { Output } from '../terminal/output.js';
-import { text } from '../terminal/safe-text.js';
-import { NPX, quoteForShell } from '../terminal/shell.js';
-import { API_KEY_VARIABLE } from '../terminal/dotenv.js';
+import type { Command } from 'commander';
 import {
-  addShopOptions,
-  requireModule,
+  requirePayments,
+  SHOP_OPTIONS,
   tenantsOf,
   withShop,
   type Shop,
   type ShopFlags,
 } from '../shop/with-shop.js';
-import { JsonFile } from './files.js';
+import { createCommand, option, type Run } from '../terminal/command.js';
+import { EXIT } from '../terminal/failure.js';
+import { duration, wholeNumber } from '../terminal/input.js';
+import type { Output } from '../terminal/output.js';
+import { JsonFile } from './json-file.js';
 import { lockPathOf, runAlone } from './lock.js';
 import { runOnce, type Result, type RunReport, type Sweep } from './run.js';
+import { showReport } from './show.js';
 
-export interface SweepFlags extends ShopFlags {
+interface Flags extends ShopFlags {
   readonly every?: number;
   readonly state?: string;
   readonly health?: string;
@@ -30,76 +27,117 @@ export interface SweepFlags extends ShopFlags {
   readonly lock: boolean;
 }
 
+const OPTIONS = [
+  ...SHOP_OPTIONS,
+  option('--every <time>', 'run again after this time, such as 5m, until SIGTERM', {
+    parse: duration,
+  }),
+  option('--state <file>', 'keeps the cursor, so that the next run continues a stopped run'),
+  option('--health <file>', 'keeps the result of the last run and the time of the last success'),
+  option('--time-limit <time>', 'start no order after this time', {
+    parse: duration,
+    initial: [600_000, '10m'],
+  }),
+  option('--concurrency <n>', 'concurrent orders', { parse: wholeNumber(1, 100), initial: 4 }),
+  option('--no-lock', 'run although another run of this module is at work'),
+];
+
+/** `paylink reconcile`: credits paid orders that no notification and no return page credited. */
+export const reconcileCommand = (): Command =>
+  createCommand<Flags>('reconcile', {
+    summary: 'credit paid orders whose notification never came, once or on a schedule',
+    description:
+      'Asks the service about each unpaid order, and credits the paid ones. Your module exports ' +
+      'payments, whose orders have unpaid(). An order without a payment at the service is no ' +
+      'error: its customer never came that far. Prints one line per run.',
+    options: OPTIONS,
+    examples: [
+      'paylink reconcile --module ./payments.js --dotenv .env',
+      'paylink reconcile --module ./payments.js --every 5m --state cursor.json --health health.json',
+    ],
+    run: sweepWith({
+      name: 'reconcile',
+      run: ({ reconcile }, options) => reconcile(undefined, options),
+      findings: [],
+      printed: ['credited', 'noPayment'],
+    }),
+  });
+
+/** `paylink verify`: compares paid orders with the service, and never writes. */
+export const verifyCommand = (): Command =>
+  createCommand<Flags>('verify', {
+    summary: 'compare your paid orders with the service, and change nothing',
+    description:
+      'Asks the service about each paid order, and lists the orders that the service does not ' +
+      'call paid, or only with another amount or currency. Your module exports payments, whose ' +
+      'orders have paid(). Credits nothing and never writes.',
+    options: OPTIONS,
+    examples: ['paylink verify --module ./payments.js --dotenv .env'],
+    run: sweepWith({
+      name: 'verify',
+      run: ({ verify }, options) => verify(undefined, options),
+      findings: ['notPaid', 'differs', 'noPayment'],
+      printed: ['notPaid', 'differs', 'noPayment'],
+    }),
+  });
+
+function sweepWith(sweep: Sweep): (run: Run<Flags>) => Promise<number> {
+  return async ({ flags, output }) => {
+    const context = {
+      sweep,
+      flags,
+      output,
+      tenants: tenantsOf(flags),
+      state: new JsonFile(flags.state, '--state', output),
+      health: new JsonFile(flags.health, '--health', output),
+    };
+    const stopped = flags.every === undefined ? EXIT.interrupted : EXIT.ok;
+    return withShop(
+      flags,
+      output,
+      (shop, stop) => repeat(context, requirePayments(shop, flags), stop),
+      stopped,
+    );
+  };
+}
+
+interface Context {
+  readonly sweep: Sweep;
+  readonly flags: Flags;
+  readonly output: Output;
+  readonly tenants: readonly (string | undefined)[];
+  readonly state: JsonFile;
+  readonly health: JsonFile;
+}
+
 /** From the best to the worst. A run for several merchants counts as its worst. */
 const EXITS: Readonly<Record<Result, number>> = {
   done: EXIT.ok,
   skipped: EXIT.skipped,
   found: EXIT.failed,
   incomplete: EXIT.failed,
-  stopped: INTERRUPTED,
+  stopped: EXIT.interrupted,
   failed: EXIT.failed,
   key_refused: EXIT.keyRefused,
 };
-const RESULTS = Object.keys(EXITS) as Result[];
 
-export const SWEEP_EXITS = [
-  USAGE_EXIT,
-  [EXIT.keyRefused, 'the service refused the API key, and the run ended at once'],
-  [EXIT.skipped, 'skipped, because another run of this module is at work'],
-  [INTERRUPTED, 'ended by Ctrl-C or SIGTERM in the middle of a run (0 with --every)'],
-] as const;
+const worstOf = (results: readonly Result[]): Result =>
+  (Object.keys(EXITS) as Result[]).findLast((result) => results.includes(result))!;
 
-export function addSweepOptions(command: Command): Command {
-  return addShopOptions(command)
-    .option('--every <time>', 'run again after this time, such as 5m, until SIGTERM', duration)
-    .option('--state <file>', 'keeps the cursor, so that the next run continues a stopped run')
-    .option('--health <file>', 'keeps the result of the last run and the time of the last success')
-    .addOption(
-      new Option('--time-limit <time>', 'start no order after this time')
-        .argParser(duration)
-        .default(600_000, '10m'),
-    )
-    .option('--concurrency <n>', 'concurrent orders', wholeNumber(1, 100), 4)
-    .option('--no-lock', 'run although another run of this module is at work');
-}
-
-export function sweepWith(sweep: Sweep): (run: Run<SweepFlags>) => Promise<number> {
-  return async ({ flags, output }) => {
-    const tenants = tenantsOf(flags);
-    const module = requireModule(flags);
-    const files = {
-      state: new JsonFile(flags.state, '--state', output),
-      health: new JsonFile(flags.health, '--health', output),
-    };
-    const isScheduled = flags.every !== undefined;
-    const stopped = isScheduled ? EXIT.ok : INTERRUPTED;
-    const bench = { sweep, flags, module, tenants, files, output };
-    return withShop(flags, output, (shop, stop) => repeat(bench, shop, stop), stopped);
-  };
-}
-
-interface Bench {
-  readonly sweep: Sweep;
-  readonly flags: SweepFlags;
-  readonly module: string;
-  readonly tenants: readonly (string | undefined)[];
-  readonly files: { readonly state: JsonFile; readonly health: JsonFile };
-  readonly output: Output;
-}
-
-async function repeat(bench: Bench, shop: Shop, stop: AbortSignal): Promise<number> {
-  const { flags, sweep, module, output } = bench;
+async function repeat(context: Context, shop: Shop, stop: AbortSignal): Promise<number> {
+  const { flags, sweep, output } = context;
   for (;;) {
     const started = performance.now();
-    const work = () => sweepAll(bench, shop, stop);
-    const reports = flags.lock
-      ? await runAlone(lockPathOf(sweep.name, module), work)
-      : await work();
-    if (reports === undefined) showSkipped(output);
-    const results = reports?.map(({ result }) => result) ?? ['skipped'];
-    const worst = RESULTS.findLast((result) => results.includes(result))!;
-    const areRefused = results.every((result) => result === 'key_refused');
-    if (flags.every === undefined || areRefused) return EXITS[worst];
+    const work = () => sweepAll(context, shop, stop);
+    const lock = lockPathOf(sweep.name, flags.module);
+    const results = flags.lock ? await runAlone(lock, work) : await work();
+    if (results === undefined) {
+      const time = new Date().toISOString();
+      output.line(`${time} skipped: another run is at work`);
+      output.record({ time, result: 'skipped' });
+    }
+    const areRefused = results?.every((result) => result === 'key_refused') === true;
+    if (flags.every === undefined || areRefused) return EXITS[worstOf(results ?? ['skipped'])];
     const wait = Math.max(0, flags.every - (performance.now() - started));
     await pause(wait, undefined, { signal: stop }).catch(() => undefined);
     if (stop.aborted) return EXIT.ok;
@@ -107,126 +145,48 @@ async function repeat(bench: Bench, shop: Shop, stop: AbortSignal): Promise<numb
 }
 
 /** Works for one merchant after the other. */
-async function sweepAll(bench: Bench, shop: Shop, stop: AbortSignal): Promise<RunReport[]> {
-  const { sweep, flags, tenants, files, output } = bench;
-  const cursors = new Map(Object.entries(Object(files.state.read()['cursors']) as object));
-  const keep = (tenant: string | undefined, cursor: string | undefined): void => {
-    if (cursor === undefined) cursors.delete(tenant ?? '');
-    else cursors.set(tenant ?? '', cursor);
-    files.state.write({ cursors: Object.fromEntries(cursors) });
+async function sweepAll(context: Context, shop: Shop, stop: AbortSignal): Promise<Result[]> {
+  const { sweep, flags, output, state } = context;
+  const { timeLimit, concurrency } = flags;
+  const cursors = new Map(Object.entries(Object(state.read()['cursors']) as object));
+  const keep = (tenant: string, cursor: string | undefined): void => {
+    if (cursor === undefined) cursors.delete(tenant);
+    else cursors.set(tenant, cursor);
+    state.write({ cursors: Object.fromEntries(cursors) });
   };
   const reports: RunReport[] = [];
-  for (const tenant of tenants) {
-    const cursor: unknown = cursors.get(tenant ?? '');
+  for (const tenant of context.tenants) {
+    const key = tenant ?? '';
+    const cursor: unknown = cursors.get(key);
     const report = await runOnce({
-      sweep,
-      payments: shop.payments,
-      tenant,
+      ...{ sweep, payments: shop.payments, tenant, timeLimit, concurrency, stop },
       cursor: typeof cursor === 'string' && /^\d{1,15}:/.test(cursor) ? cursor : undefined,
-      timeLimit: flags.timeLimit,
-      concurrency: flags.concurrency,
-      stop,
       redact: (message) => output.redact(message),
       onProgress: (progress) => {
-        if (progress.cursor !== undefined) keep(tenant, progress.cursor);
+        if (progress.cursor !== undefined) keep(key, progress.cursor);
         output.progress(`${progress.ended} orders read, ${progress.credited} credited`);
       },
     });
-    keep(tenant, report.cursor);
-    show(report, bench);
+    keep(key, report.cursor);
+    output.record(report);
+    if (!output.isJson) showReport(report, sweep, flags.module, output);
     reports.push(report);
     if (stop.aborted) break;
   }
-  keepHealth(reports, files.health);
-  return reports;
+  return keepHealth(reports, context.health);
 }
 
-function keepHealth(reports: readonly RunReport[], file: JsonFile): void {
+function keepHealth(reports: readonly RunReport[], file: JsonFile): Result[] {
   const results = reports.map(({ result }) => result);
+  const result = worstOf(results);
   const { time } = reports.at(-1)!;
-  const isDone = results.every((result) => result === 'done');
-  file.write({
-    time,
-    result: RESULTS.findLast((result) => results.includes(result)),
-    lastDone: isDone ? time : (file.read()['lastDone'] ?? null),
-    runs: reports.map(({ tenant, result, durationMs, counts }) => ({
-      tenant,
-      result,
-      durationMs,
-      counts,
-    })),
-  });
-}
-
-function showSkipped(output: Output): void {
-  const time = new Date().toISOString();
-  output.line(`${time} skipped: another run is at work`);
-  output.record({ time, result: 'skipped' });
-}
-
-/** References in one line of a report. */
-const SHOWN = 10;
-
-function show(report: RunReport, { sweep, module, output }: Bench): void {
-  const { time, tenant, durationMs, result, counts, lists, errors } = report;
-  output.record(report);
-  if (output.isJson) return;
-  const { read, ...others } = counts;
-  const parts = Object.entries(others)
-    .filter(([name, count]) => count > 0 || name === 'credited' || name === 'confirmed')
-    .map(([name, count]) => `${wordsOf(name)} ${count}`);
-  const of = tenant === null ? '' : ` of ${tenant}`;
-  const took = `${(durationMs / 1_000).toFixed(1)} s`;
-  output.line(
-    text`${time} ${result}${of}: read ${read ?? 0} orders in ${took}: ${parts.join(', ')}`,
-  );
-  for (const [name, references] of Object.entries(lists)) {
-    if (name === 'credited' || references.length === 0) continue;
-    const isFinding = sweep.findings.includes(name);
-    output.line(text`  ${SENTENCES[name] ?? wordsOf(name)}: ${listed(references, counts[name]!)}`);
-    if (isFinding) output.line(text`  ${nextStep(references[0]!, tenant, module)}`);
-  }
-  for (const { reference, code, message } of errors)
-    if (reference === undefined) output.error(`the run failed: ${code}: ${message}`);
-  showErrors(report, module, output);
-  if (result === 'key_refused') {
-    output.error('the service refused the API key (401)', [
-      `compare ${API_KEY_VARIABLE} with the key in the service's portal`,
-    ]);
-  }
-}
-
-/** One line per outcome: each order's own line is in the log of `payments`. */
-function showErrors({ errors, tenant }: RunReport, module: string, output: Output): void {
-  const byCode = new Map<string, string[]>();
-  for (const { reference, code } of errors) {
-    if (reference === undefined) continue;
-    byCode.set(code, [...(byCode.get(code) ?? []), reference]);
-  }
-  for (const [code, references] of byCode) {
-    output.error(`${code}: ${listed(references, references.length)}`, [
-      nextStep(references[0]!, tenant, module),
-    ]);
-  }
-}
-
-function nextStep(reference: string, tenant: string | null, module: string): string {
-  const of = tenant === null ? '' : ` --tenant ${quoteForShell(tenant)}`;
-  return `${NPX} explain ${quoteForShell(reference)} --module ${quoteForShell(module)}${of}`;
-}
-
-function listed(references: readonly string[], count: number): string {
-  const shown = references.slice(0, SHOWN).join(', ');
-  return count > SHOWN ? `${shown} and ${count - SHOWN} more` : shown;
-}
-
-const SENTENCES: Readonly<Record<string, string>> = {
-  noPayment: 'the service has no payment of',
-  notPaid: 'paid in your database, and not at the service',
-  differs: 'another amount or currency at the service',
-};
-
-/** Splits `notAsked` into `not asked`. */
-function wordsOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const lastDone = result === 'done' ? time : (file.read()['lastDone'] ?? null);
+  const runs = reports.map(({ tenant, result, durationMs, counts }) => ({
+    tenant,
+    result,
+    durationMs,
+    counts,
+  }));
+  file.write({ time, result, lastDone, runs });
+  return results;
 }

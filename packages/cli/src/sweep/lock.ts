@@ -3,15 +3,8 @@
  * this lock: overlapping runs still credit each order once.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  linkSync,
-  lstatSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { cannotBeWritten, usageFailure } from '../terminal/failure.js';
@@ -24,11 +17,8 @@ const DEAD_AFTER = 60_000;
 /** Returns the path of the lock of a module: one per user, command and file. */
 export function lockPathOf(command: string, module: string): string {
   const { uid, username } = userInfo();
-  const name = createHash('sha256')
-    .update(`${command}\0${resolve(module)}`)
-    .digest('hex')
-    .slice(0, 16);
-  return join(tmpdir(), `paylink-${uid < 0 ? username : uid}-${command}-${name}.lock`);
+  const hash = createHash('sha256').update(resolve(module)).digest('hex').slice(0, 16);
+  return join(tmpdir(), `paylink-${uid < 0 ? username : uid}-${command}-${hash}.lock`);
 }
 
 /**
@@ -38,21 +28,22 @@ export function lockPathOf(command: string, module: string): string {
  */
 export async function runAlone<T>(path: string, work: () => Promise<T>): Promise<T | undefined> {
   const content = `${process.pid} ${randomUUID()}\n`;
-  if (!take(path, content) && !(removeDead(path) && take(path, content))) return undefined;
+  if (!take(path, content)) return undefined;
   const beat = setInterval(() => touch(path), BEAT).unref();
   try {
     return await work();
   } finally {
     clearInterval(beat);
-    if (read(path) === content) rmSync(path, { force: true });
+    if (contentOf(path) === content) rmSync(path, { force: true });
   }
 }
 
-/** Creates the lock as a whole, so that nobody reads half of it. */
 function take(path: string, content: string): boolean {
   const draft = `${path}.${randomUUID()}`;
   try {
     writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
+    removeDead(path, `${draft}.dead`);
+    // Creates the lock as a whole, so that nobody reads half of it.
     linkSync(draft, path);
     return true;
   } catch (error) {
@@ -66,28 +57,23 @@ function take(path: string, content: string): boolean {
   }
 }
 
-/** Removes the lock of a dead process. Returns false if its process lives. */
-function removeDead(path: string): boolean {
-  const seen = read(path);
-  if (seen === undefined) return true;
-  if (isAlive(path, seen)) return false;
-  const aside = `${path}.${randomUUID()}`;
+function removeDead(path: string, aside: string): void {
+  const seen = contentOf(path);
+  if (seen === undefined || isAlive(path, seen)) return;
   try {
     renameSync(path, aside);
-    if (read(aside) === seen) return true;
     // Another process took the dead lock over in between, so this one is alive.
-    linkSync(aside, path);
-    return false;
+    if (contentOf(aside) !== seen) linkSync(aside, path);
   } catch {
-    return false;
+    // Another process removes it too.
   } finally {
     rmSync(aside, { force: true });
   }
 }
 
 function isAlive(path: string, content: string): boolean {
-  const pid = Number(/^\d+/.exec(content)?.[0]);
-  const beat = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const pid = Number.parseInt(content, 10);
+  const beat = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   // A container gives each of its processes the same few numbers.
   if (pid === process.pid || Date.now() - beat > DEAD_AFTER) return false;
   try {
@@ -97,7 +83,7 @@ function isAlive(path: string, content: string): boolean {
   }
 }
 
-function read(path: string): string | undefined {
+function contentOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {

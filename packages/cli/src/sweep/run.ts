@@ -65,35 +65,41 @@ const GRACE = 60_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 const LONGEST_MESSAGE = 300;
 
+type Ending = Pick<RunReport, 'result' | 'counts' | 'lists' | 'errors' | 'cursor'>;
+
 /** @throws ConfigurationError for a wrong setting, such as a missing `orders.unpaid` */
 export async function runOnce(options: RunOptions): Promise<RunReport> {
-  const { sweep, payments, tenant, cursor, timeLimit, concurrency, stop, redact } = options;
   const started = performance.now();
-  let known: SweepProgress | undefined;
-  const report = (
-    result: Result,
-    rest: Pick<RunReport, 'counts' | 'lists' | 'errors' | 'cursor'>,
-  ): RunReport => ({
+  const ending = await sweepOnce(options);
+  return {
     time: new Date().toISOString(),
-    tenant: tenant ?? null,
+    tenant: options.tenant ?? null,
     durationMs: Math.round(performance.now() - started),
-    result,
-    ...rest,
-  });
-  const ended = (result: Result, errors: readonly RunError[]): RunReport => {
-    const {
-      ended: read = 0,
-      credited = 0,
-      errors: failed = 0,
-      cursor: next = cursor,
-    } = known ?? {};
-    return report(result, {
-      counts: { read, credited, errors: failed },
-      lists: {},
-      errors,
-      cursor: next,
-    });
+    ...ending,
+    // Redacts before cutting, because half a secret would not be found.
+    errors: ending.errors.map(({ message, ...rest }) => ({
+      ...rest,
+      message: options.redact(message).replace(/\s+/g, ' ').slice(0, LONGEST_MESSAGE),
+    })),
   };
+}
+
+async function sweepOnce({
+  sweep,
+  payments,
+  tenant,
+  stop,
+  ...options
+}: RunOptions): Promise<Ending> {
+  const { cursor, timeLimit, concurrency, onProgress } = options;
+  let known: Partial<SweepProgress> = {};
+  const ended = (result: Result, errors: readonly RunError[]): Ending => ({
+    result,
+    counts: { read: known.ended ?? 0, credited: known.credited ?? 0, errors: known.errors ?? 0 },
+    lists: {},
+    errors,
+    cursor: known.cursor ?? cursor,
+  });
   // A merchant's query that hangs would keep the lock for ever.
   const limit = AbortSignal.timeout(Math.min(timeLimit + GRACE, LONGEST_TIMER));
   try {
@@ -105,63 +111,46 @@ export async function runOnce(options: RunOptions): Promise<RunReport> {
       signal: AbortSignal.any([stop, limit]),
       onProgress: (progress) => {
         known = progress;
-        options.onProgress(progress);
+        onProgress(progress);
       },
     });
-    const lists = listsOf(swept);
-    const { keyRefused, notAsked, errors, total } = swept;
-    const result = keyRefused
-      ? 'key_refused'
-      : errors.count > 0 || notAsked.count > 0
-        ? 'incomplete'
-        : sweep.findings.some((name) => lists[name]!.count > 0)
-          ? 'found'
-          : 'done';
-    return report(result, {
-      counts: {
-        read: total - notAsked.count,
-        ...Object.fromEntries(Object.entries(lists).map(([name, { count }]) => [name, count])),
-      },
-      lists: Object.fromEntries(sweep.printed.map((name) => [name, lists[name]!.references])),
-      errors: errors.details.map(({ reference, outcome, message }) => ({
-        reference,
-        code: outcome,
-        message: shorten(redact(message)),
-      })),
-      cursor: swept.cursor,
-    });
+    return endingOf(swept, sweep);
   } catch (error) {
     if (stop.aborted) return ended('stopped', []);
     if (isConfigurationError(error)) throw error;
-    const facts = limit.aborted
-      ? { code: 'time_limit', message: 'the run did not end in the minute after its time limit' }
-      : factsOf(error);
-    return ended('failed', [{ ...facts, message: shorten(redact(facts.message)) }]);
+    const late = 'the run did not end in the minute after its time limit';
+    return ended('failed', [
+      limit.aborted ? { code: 'time_limit', message: late } : describe(error),
+    ]);
   }
 }
 
-function listsOf(report: ReconcileReport | VerifyReport): Readonly<Record<string, Listed>> {
-  return Object.fromEntries(
-    Object.entries(report).filter((entry): entry is [string, Listed] => {
-      const [, value] = entry as [string, Partial<Listed> | undefined];
-      return typeof value === 'object' && typeof value.count === 'number';
-    }),
+function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep): Ending {
+  const { keyRefused, notAsked, errors, total, cursor } = swept;
+  const lists = Object.fromEntries(
+    Object.entries(swept as unknown as Record<string, Partial<Listed> | undefined>).filter(
+      (entry): entry is [string, Listed] => typeof entry[1]?.count === 'number',
+    ),
   );
-}
-
-/** Redacts before cutting, because half a secret would not be found. */
-function shorten(message: string): string {
-  return message.replace(/\s+/g, ' ').slice(0, LONGEST_MESSAGE);
+  const isIncomplete = errors.count > 0 || notAsked.count > 0;
+  const isFound = sweep.findings.some((name) => lists[name]!.count > 0);
+  const counts = Object.entries(lists).map(([name, { count }]) => [name, count]);
+  return {
+    result: keyRefused ? 'key_refused' : isIncomplete ? 'incomplete' : isFound ? 'found' : 'done',
+    counts: { read: total - notAsked.count, ...Object.fromEntries(counts) },
+    lists: Object.fromEntries(sweep.printed.map((name) => [name, lists[name]!.references])),
+    errors: errors.details.map(({ reference, outcome, message }) => ({
+      reference,
+      code: outcome,
+      message,
+    })),
+    cursor,
+  };
 }
 
 /** Adds the error's cause, and leaves the stack out. */
-function factsOf(error: unknown): RunError {
-  try {
-    const { code, cause, name } = Object(error) as Partial<NodeJS.ErrnoException>;
-    const reasons = [messageOf(error), cause instanceof Error ? messageOf(cause) : ''];
-    const message = reasons.filter((reason) => reason !== '').join(': ');
-    return { code: [code, name].find((each) => typeof each === 'string') ?? 'error', message };
-  } catch {
-    return { code: 'error', message: messageOf(error) };
-  }
+function describe(error: unknown): RunError {
+  const { code, cause, name } = Object(error) as Partial<NodeJS.ErrnoException>;
+  const message = messageOf(error) + (cause instanceof Error ? `: ${messageOf(cause)}` : '');
+  return { code: [code, name].find((each) => typeof each === 'string') ?? 'error', message };
 }

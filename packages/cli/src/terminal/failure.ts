@@ -1,18 +1,24 @@
-/** The exit codes, which every command's help lists. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, keyRefused: 3, skipped: 75 } as const;
-
-/** Shells report a command that Ctrl-C ended as 128 plus the number of SIGINT. */
-export const INTERRUPTED = 130;
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  keyRefused: 3,
+  skipped: 75,
+  /** Shells report a command that Ctrl-C ended as 128 plus the number of SIGINT. */
+  interrupted: 130,
+} as const;
 
 /** Ends a command with a message for people and without a stack trace. */
 export class Failure extends Error {
-  readonly exitCode: number;
   /** The fix, one line per step. */
   readonly fixes: readonly string[];
 
-  constructor(exitCode: number, message: string, fixes: readonly (string | undefined)[]) {
+  constructor(
+    readonly exitCode: number,
+    message: string,
+    fixes: readonly (string | undefined)[],
+  ) {
     super(message);
-    this.exitCode = exitCode;
     this.fixes = fixes.filter((fix) => fix !== undefined);
   }
 }
@@ -30,6 +36,12 @@ export function failure(message: string, ...fixes: (string | undefined)[]): Fail
 /** Describes a file that cannot be written, with the system's code. */
 export function cannotBeWritten(path: string, error: unknown): string {
   return `${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`;
+}
+
+/** Describes the file of an option that cannot be read, with the system's code. */
+export function cannotBeRead(option: string, path: string, error: unknown): string {
+  const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+  return `${option}: ${path} cannot be read (${code})`;
 }
 
 /**

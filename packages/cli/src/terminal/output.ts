@@ -1,20 +1,21 @@
-import { createPaint, wantsColor, type Paint } from './paint.js';
-import { escapeText, safeJson, text, toSafe, type Printable, type SafeText } from './safe-text.js';
+import stringWidth from 'string-width';
+import { createPaint } from './paint.js';
+import { escapeText, safeJson, text, toSafe, type Printable } from './safe-text.js';
 
 // Hiding a shorter secret would blank out ordinary words.
 const HIDEABLE = 8;
+/** Milliseconds between two updates of the progress. */
+const PROGRESS_INTERVAL = 100;
+const ERASE_LINE = '\r\u001b[2K';
 
 /** Writes results to stdout and messages to stderr. With --json, stdout holds only JSON. */
 export class Output {
-  readonly paint: Paint;
-  readonly #notePaint: Paint;
+  readonly paint = createPaint(process.stdout);
+  readonly #notePaint = createPaint(process.stderr);
   readonly #hidden: string[] = [];
-  #progressShown = false;
+  #progressAt: number | undefined;
 
-  constructor(readonly isJson: boolean) {
-    this.paint = createPaint(!isJson && wantsColor(process.stdout));
-    this.#notePaint = createPaint(wantsColor(process.stderr));
-  }
+  constructor(readonly isJson: boolean) {}
 
   /**
    * Redacts a secret in all later output, even if a server's reply or an error message quotes it.
@@ -34,36 +35,39 @@ export class Output {
     return this.#hidden.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), value);
   }
 
-  /** Writes to stdout as it is. Returns false if the reader is slow. */
-  write(part: string): boolean {
-    this.clearProgress();
-    return process.stdout.write(part);
-  }
-
   /** Writes one result line for people. */
   line(part: Printable = ''): void {
-    if (!this.isJson) this.write(`${this.redact(toSafe(part).value)}\n`);
+    if (!this.isJson) this.#write(process.stdout, this.redact(toSafe(part).value));
+  }
+
+  /** Writes lines whose columns align. */
+  table(rows: readonly (readonly Printable[])[]): void {
+    const cells = rows.map((row) => row.map((cell) => toSafe(cell).value));
+    const widths = cells.reduce<number[]>((widest, row) => {
+      row.forEach((cell, at) => (widest[at] = Math.max(widest[at] ?? 0, stringWidth(cell))));
+      return widest;
+    }, []);
+    for (const row of cells) {
+      const padded = row.map((cell, at) => cell + ' '.repeat(widths[at]! - stringWidth(cell)));
+      // The last column needs no padding.
+      const line = [...padded.slice(0, -1), row.at(-1)].join('  ');
+      if (!this.isJson) this.#write(process.stdout, this.redact(`  ${line}`));
+    }
   }
 
   /** Writes the command's only JSON document. */
   document(value: unknown): void {
-    if (this.isJson) this.write(`${safeJson(this.#redactDeep(value), 2)}\n`);
+    if (this.isJson) this.#write(process.stdout, safeJson(this.#redactDeep(value), 2));
   }
 
   /** Writes one line of a JSON stream. */
   record(value: unknown): void {
-    if (this.isJson) this.write(`${safeJson(this.#redactDeep(value))}\n`);
+    if (this.isJson) this.#write(process.stdout, safeJson(this.#redactDeep(value)));
   }
 
   /** Writes a message to stderr. */
   note(part: Printable): void {
-    this.clearProgress();
-    process.stderr.write(`${this.redact(toSafe(part).value)}\n`);
-  }
-
-  /** Writes a message to stderr if stderr is a terminal. */
-  advise(part: Printable): void {
-    if (process.stderr.isTTY) this.note(this.#notePaint.dim(part));
+    this.#write(process.stderr, this.redact(toSafe(part).value));
   }
 
   error(message: string, fixes: readonly string[] = []): void {
@@ -73,24 +77,16 @@ export class Output {
 
   /** Shows the progress of long work, only on a terminal. The next line replaces it. */
   progress(part: Printable): void {
-    if (!process.stderr.isTTY) return;
-    process.stderr.write(`\r\u001b[2K${this.redact(this.#notePaint.dim(part).value)}`);
-    this.#progressShown = true;
+    const isTooSoon = performance.now() - (this.#progressAt ?? -Infinity) < PROGRESS_INTERVAL;
+    if (!process.stderr.isTTY || isTooSoon) return;
+    process.stderr.write(`${ERASE_LINE}${this.redact(this.#notePaint.dim(part).value)}`);
+    this.#progressAt = performance.now();
   }
 
-  table(rows: readonly (readonly Printable[])[]): void {
-    const cells = rows.map((row) => row.map(toSafe));
-    const widths = cells.reduce<number[]>((widest, row) => {
-      row.forEach(({ width }, column) => (widest[column] = Math.max(widest[column] ?? 0, width)));
-      return widest;
-    }, []);
-    for (const row of cells) this.line(joinCells(row, widths));
-  }
-
-  /** Removes the line of `progress`. */
-  clearProgress(): void {
-    if (this.#progressShown) process.stderr.write('\r\u001b[2K');
-    this.#progressShown = false;
+  #write(stream: NodeJS.WritableStream, line: string): void {
+    if (this.#progressAt !== undefined) process.stderr.write(ERASE_LINE);
+    this.#progressAt = undefined;
+    stream.write(`${line}\n`);
   }
 
   #redactDeep(value: unknown): unknown {
@@ -101,15 +97,4 @@ export class Output {
       Object.entries(value).map(([name, item]) => [name, this.#redactDeep(item)]),
     );
   }
-}
-
-function joinCells(row: readonly SafeText[], widths: readonly number[]): SafeText {
-  return row.reduce(
-    (line, cell, column) => {
-      const isLast = column === row.length - 1;
-      const padding = isLast ? '' : ' '.repeat(widths[column]! - cell.width);
-      return text`${line}  ${cell}${padding}`;
-    },
-    text``,
-  );
 }

@@ -4,7 +4,6 @@
  * that was never sent. This module escapes every text that this program did not style itself, and
  * the types tell the two apart.
  */
-import stringWidth from 'string-width';
 
 // Control and format characters including the bidirectional ones, unpaired surrogates, line and
 // paragraph separators.
@@ -22,51 +21,28 @@ export function escapeText(text: string): string {
 
 /** Returns JSON that is safe to print. It uses JSON's own escapes, so the value stays the same. */
 export function safeJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(UNSAFE, (characters) =>
+  return JSON.stringify(value, undefined, indent).replace(UNSAFE, (character) => {
     // JSON.stringify escapes line breaks in strings, so a bare one is indentation.
-    characters === '\n'
-      ? characters
-      : Array.from({ length: characters.length }, (_, at) =>
-          unicodeEscape(characters.charCodeAt(at)),
-        ).join(''),
-  );
-}
-
-function unicodeEscape(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, '0')}`;
+    if (character === '\n') return character;
+    const units = Array.from(character.split(''), (unit) => unit.charCodeAt(0));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  });
 }
 
 /** Text that is safe to print: escaped, and possibly styled by this program. */
 export class SafeText {
-  constructor(
-    readonly value: string,
-    /** The width in terminal columns. */
-    readonly width: number,
-  ) {}
+  constructor(readonly value: string) {}
 }
 
 /** A string counts as untrusted until it is escaped. */
 export type Printable = string | number | SafeText;
 
 export function toSafe(part: Printable): SafeText {
-  if (part instanceof SafeText) return part;
-  const value = escapeText(String(part));
-  return new SafeText(value, lengthOf(value));
+  return part instanceof SafeText ? part : new SafeText(escapeText(String(part)));
 }
 
 /** A template that escapes its parts: text`paid ${reference}`. */
 export function text(fixed: TemplateStringsArray, ...parts: Printable[]): SafeText {
-  const safe = parts.map(toSafe);
-  const width = [...fixed.map(lengthOf), ...safe.map((part) => part.width)].reduce(
-    (sum, length) => sum + length,
-    0,
-  );
-  return new SafeText(String.raw({ raw: fixed }, ...safe.map(({ value }) => value)), width);
-}
-
-/**
- * Returns the width in terminal columns: two for wide characters, zero for combining characters.
- */
-function lengthOf(value: string): number {
-  return stringWidth(value);
+  const values = parts.map((part) => toSafe(part).value);
+  return new SafeText(String.raw({ raw: fixed }, ...values));
 }

@@ -1,0 +1,121 @@
+/** `paylink links create` and `paylink payments get`: the two calls of the service. */
+import { Command } from 'commander';
+import type { PaymentLinkRequest } from '@paylink/client';
+import { createCommand, option, type Run } from '../terminal/command.js';
+import { EXIT, usageFailure } from '../terminal/failure.js';
+import { wholeNumber } from '../terminal/input.js';
+import { askService, connect, SERVICE_OPTIONS, type ServiceFlags } from './connect.js';
+
+interface LinkFlags extends ServiceFlags {
+  readonly amount?: number;
+  readonly amountMin?: number;
+  readonly amountMax?: number;
+  readonly reference: string;
+  readonly description?: string;
+  readonly returnUrl?: string;
+  readonly cancelUrl?: string;
+  readonly singleUse?: boolean;
+  readonly idempotencyKey?: string;
+}
+
+const amount = { parse: wholeNumber(1, Number.MAX_SAFE_INTEGER) };
+
+export const linksCommand = (): Command =>
+  new Command('links').summary('create payment links').addCommand(
+    createCommand('create', {
+      summary: 'create a payment link',
+      description:
+        "Creates a payment link and prints the payment page's address. Give --amount, or let " +
+        'the customer choose with --amount-min, --amount-max and --description. Amounts are in ' +
+        'the smallest unit of the currency.',
+      options: [
+        option('--reference <reference>', "your order's reference", { isRequired: true }),
+        option('--amount <n>', 'the amount', amount).conflicts(['amountMin', 'amountMax']),
+        option('--amount-min <n>', "the customer's lowest amount", amount),
+        option('--amount-max <n>', "the customer's highest amount", amount),
+        option('--description <text>', 'the text on the payment page'),
+        option('--return-url <url>', 'the address for the customer after paying'),
+        option('--cancel-url <url>', 'the address for the customer after cancelling'),
+        option('--single-use', 'the link can be paid once: one reference, one payment'),
+        option(
+          '--idempotency-key <key>',
+          'repeat the key of a call to retry it (default: a new key)',
+        ),
+        ...SERVICE_OPTIONS,
+      ],
+      examples: [
+        'paylink links create --reference order-42 --amount 15000 --single-use --idempotency-key order-42',
+        "paylink links create --reference gift-7 --amount-min 500 --amount-max 50000 --description 'A gift'",
+      ],
+      run: createLink,
+    }),
+  );
+
+export const paymentsCommand = (): Command =>
+  new Command('payments').summary('read payments').addCommand(
+    createCommand('get', {
+      summary: 'read the status of a payment',
+      description:
+        "Reads a payment by your order's reference and prints its status: pending, success, " +
+        'failed or cancelled. Exits with 0 for each of them.',
+      argument: ['<reference>', "the link's reference"],
+      options: SERVICE_OPTIONS,
+      examples: ['paylink payments get order-42', 'paylink payments get --json -- -42'],
+      run: getPayment,
+    }),
+  );
+
+async function createLink({ flags, output }: Run<LinkFlags>): Promise<number> {
+  const link = linkOf(flags);
+  const client = await connect(flags, output);
+  const { idempotencyKey } = flags;
+  const created = await askService(output, client.createPaymentLink(link, { idempotencyKey }));
+  output.line(output.paint.bold(created.url));
+  output.line();
+  output.table([
+    ['Reference', created.reference],
+    ['Amount', showAmount(created, 'the customer chooses')],
+    ['Status', created.status],
+  ]);
+  output.document(created);
+  return EXIT.ok;
+}
+
+function linkOf({ amount, amountMin, amountMax, ...flags }: LinkFlags): PaymentLinkRequest {
+  const { reference, description, returnUrl, cancelUrl, singleUse } = flags;
+  const pages = { return_url: returnUrl, cancel_url: cancelUrl, single_use: singleUse };
+  if (amount !== undefined) return { reference, amount, description, ...pages };
+  if (amountMin === undefined || amountMax === undefined || description === undefined)
+    throw usageFailure(
+      'no amount',
+      'give --amount, or all three of --amount-min, --amount-max and --description',
+    );
+  return { reference, amount_min: amountMin, amount_max: amountMax, description, ...pages };
+}
+
+async function getPayment({ flags, argument, output }: Run<ServiceFlags>): Promise<number> {
+  const client = await connect(flags, output);
+  const payment = await askService(output, client.getPayment(argument));
+  const { paint } = output;
+  const { status } = payment;
+  output.table([
+    ['Reference', payment.reference],
+    [
+      'Status',
+      status === 'unknown'
+        ? paint.yellow(`unknown to this program: ${payment.sentStatus}`)
+        : (status === 'success' ? paint.green : paint.yellow)(status),
+    ],
+    ['Amount', showAmount(payment, 'not chosen yet')],
+  ]);
+  output.document(payment);
+  return EXIT.ok;
+}
+
+/** The service may report 0 until the customer has chosen an amount. A price is never 0. */
+function showAmount(
+  { amount, currency }: { readonly amount?: number; readonly currency: string },
+  unchosen: string,
+): string {
+  return amount === undefined || amount === 0 ? unchosen : `${amount} ${currency}`;
+}

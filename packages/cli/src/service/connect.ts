@@ -1,0 +1,92 @@
+/** Connects commands to the service and prints its refusals. */
+import {
+  createClient,
+  isPaylinkError,
+  type PaylinkClient,
+  type PaylinkError,
+} from '@paylink/client';
+import { isLocalHost } from '../receiver/local-host.js';
+import {
+  API_KEY_OPTIONS,
+  findApiKey,
+  keptSetting,
+  type ApiKeyFlags,
+} from '../settings/settings.js';
+import { option, type CommonFlags } from '../terminal/command.js';
+import { API_KEY_VARIABLE, BASE_URL_VARIABLE, isOfProject } from '../terminal/dotenv.js';
+import { failure, isConfigurationError, usageFailure, type Failure } from '../terminal/failure.js';
+import { collect, showUrl } from '../terminal/input.js';
+import type { Output } from '../terminal/output.js';
+
+export interface ServiceFlags extends CommonFlags, ApiKeyFlags {
+  readonly baseUrl?: string;
+  readonly allowHttp?: readonly string[];
+}
+
+export const SERVICE_OPTIONS = [
+  option('--base-url <url>', `the service, ending before /v1 (default: ${BASE_URL_VARIABLE})`),
+  option(
+    '--allow-http <host>',
+    'send the key to this host without TLS, for a container on your machine (can be repeated)',
+    { parse: collect },
+  ),
+  ...API_KEY_OPTIONS,
+];
+
+/** @throws Failure if the address or the key is missing or invalid */
+export async function connect(flags: ServiceFlags, output: Output): Promise<PaylinkClient> {
+  const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
+  const fix = 'or give --dotenv. paylink emulate prints both lines for .env';
+  if (!baseUrl) throw usageFailure('no address of the service', `set ${BASE_URL_VARIABLE}, ${fix}`);
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const isHere = url !== undefined && isLocalHost(url.hostname);
+  const kept = isHere ? keptSetting('apiKey', output) : undefined;
+  const apiKey = (await findApiKey(flags, output)) ?? kept;
+  if (apiKey === undefined) throw usageFailure('no API key', `set ${API_KEY_VARIABLE}, ${fix}`);
+  const source = flags.baseUrl === undefined ? BASE_URL_VARIABLE : '--base-url';
+  // A cloned project's .env could name any address, which would then get the key.
+  if (url !== undefined && !isHere && isOfProject(source) && !isOfProject(apiKey.source)) {
+    throw usageFailure(
+      `the key of ${apiKey.source} would go to ${showUrl(url)}, which only this folder's ` +
+        '.env names',
+      'if this is intended, give --base-url, or --dotenv .env',
+    );
+  }
+  try {
+    return createClient({ baseUrl, apiKey: apiKey.value, allowHttp: flags.allowHttp });
+  } catch (error) {
+    if (!isConfigurationError(error)) throw error;
+    const sources: Record<string, string> = { baseUrl: source, apiKey: apiKey.source };
+    const problem = error.message
+      .slice(error.option.length)
+      .replaceAll('allowHttp', '--allow-http');
+    throw usageFailure(`${sources[error.option] ?? '--allow-http'}${problem}`);
+  }
+}
+
+/** Awaits the service's answer. @throws Failure with the service's answer */
+export async function askService<Reply>(output: Output, call: Promise<Reply>): Promise<Reply> {
+  return call.catch((error: unknown) => {
+    throw isPaylinkError(error) ? explain(error, output) : error;
+  });
+}
+
+/** Errors before a request is sent. */
+const REFUSED_HERE = ['invalid_link', 'invalid_reference', 'invalid_idempotency_key'];
+const BODY_SHOWN = 300;
+
+function explain(error: PaylinkError, output: Output): Failure {
+  const { code, message, requestId, idempotencyKey, mayHaveCreated, body = '' } = error;
+  if (REFUSED_HERE.includes(code)) return usageFailure(message);
+  // Redacts before cutting, because half a secret would not be found.
+  const said = output.redact(typeof body === 'string' ? body : JSON.stringify(body));
+  const start = said.length > BODY_SHOWN ? `${said.slice(0, BODY_SHOWN)}…` : said;
+  return failure(
+    `${message} (${code})`,
+    start === '' ? undefined : `the service said: ${start}`,
+    requestId === undefined ? undefined : `its request id is ${requestId}`,
+    mayHaveCreated && idempotencyKey !== undefined
+      ? `the link may exist: retry with --idempotency-key ${idempotencyKey} to avoid a second link`
+      : undefined,
+  );
+}

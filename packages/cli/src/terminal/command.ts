@@ -1,0 +1,87 @@
+/** Builds each command from a description, runs it with a matching output, and reports its error. */
+import { Command, Option } from 'commander';
+import { loadDotenv } from './dotenv.js';
+import { EXIT, Failure, isConfigurationError, messageOf } from './failure.js';
+import { Output } from './output.js';
+
+export interface CommonFlags {
+  readonly json?: boolean;
+  readonly dotenv?: string;
+}
+
+export interface Run<Flags> {
+  readonly flags: Flags;
+  /** The command's argument. */
+  readonly argument: string;
+  readonly output: Output;
+}
+
+interface Description<Flags> {
+  readonly summary: string;
+  readonly description: string;
+  readonly argument?: readonly [usage: string, meaning: string, initial?: string];
+  readonly options: readonly Option[];
+  /** Complete command lines. */
+  readonly examples: readonly string[];
+  /** Returns the exit code. */
+  readonly run: (run: Run<Flags>) => Promise<number>;
+}
+
+export function createCommand<Flags extends CommonFlags>(
+  name: string,
+  { summary, description, argument, options, examples, run }: Description<Flags>,
+): Command {
+  const command = new Command(name)
+    .summary(summary)
+    .description(description)
+    .addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
+  if (argument !== undefined) command.argument(...argument);
+  for (const each of options) command.addOption(each);
+  return (
+    command
+      // Not --env-file: Node 20 takes that option for itself at any position.
+      .option('--dotenv <path>', 'load the whole file (default: our own variables of .env)')
+      .option('--json', 'JSON on stdout, for programs')
+      .action(async () => {
+        const flags = command.opts<Flags>();
+        const output = new Output(flags.json === true);
+        try {
+          loadDotenv(flags.dotenv);
+          const [given = ''] = command.processedArgs as (string | undefined)[];
+          process.exitCode = await run({ flags, argument: given, output });
+        } catch (error) {
+          process.exitCode = report(error, output);
+        }
+      })
+  );
+}
+
+interface OptionRules<Value> {
+  /** @throws InvalidArgumentError */
+  readonly parse?: (value: string, before: Value | undefined) => Value;
+  readonly initial?: Value | readonly [value: Value, shown: string];
+  readonly isRequired?: true;
+}
+
+/** Describes one option of a command. */
+export function option<Value = string>(
+  flags: string,
+  meaning: string,
+  { parse, initial, isRequired = undefined }: OptionRules<Value> = {},
+): Option {
+  const created = new Option(flags, meaning).makeOptionMandatory(isRequired === true);
+  if (parse !== undefined) created.argParser(parse);
+  if (Array.isArray(initial)) created.default(...(initial as [Value, string]));
+  else if (initial !== undefined) created.default(initial);
+  return created;
+}
+
+/** Prints the error through the output, which redacts secrets. Returns the exit code. */
+function report(error: unknown, output: Output): number {
+  output.error(messageOf(error), error instanceof Failure ? error.fixes : []);
+  if (process.env['DEBUG'] && error instanceof Error) {
+    for (const line of (error.stack ?? '').split('\n')) output.note(line);
+  }
+  if (error instanceof Failure) return error.exitCode;
+  return isConfigurationError(error) ? EXIT.usage : EXIT.failed;
+}

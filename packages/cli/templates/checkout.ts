@@ -1,0 +1,20 @@
+import { randomUUID } from 'node:crypto';
+import { insertOrder } from './orders';
+import { paylink } from './payments';
+
+/** Inserts an order, then creates its payment link. Send the customer to `url`. */
+export async function checkout(amount: number): Promise<{ reference: string; url: string }> {
+  // A reference must never repeat, not even after you restore a backup.
+  const reference = randomUUID();
+  await insertOrder({ reference, amount, currency: 'XOF' });
+  const link = await paylink.createPaymentLink(
+    {
+      amount,
+      reference,
+      single_use: true,
+      return_url: `${process.env['SHOP_URL']}/payments/${reference}`,
+    },
+    { idempotencyKey: reference },
+  );
+  return { reference, url: link.url };
+}
