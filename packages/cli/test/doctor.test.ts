@@ -22,11 +22,10 @@ async function openBehind(...before: express.RequestHandler[]): Promise<string> 
   return `${await serve(app as RequestListener)}/hook`;
 }
 
-/** A proxy that changes bodies. If a body becomes undefined, it closes the connection. */
-function openProxy(shop: string, change: (body: string) => string | undefined): Promise<string> {
+/** A proxy that changes bodies. */
+function openProxy(shop: string, change: (body: string) => string): Promise<string> {
   return serve(async (req, res) => {
     const body = change((await bodyOf(req)).toString());
-    if (body === undefined) return void res.destroy();
     const passed = Object.entries(req.headers).filter(([name]) =>
       /^(x-ser|content-type)/.test(name),
     );
@@ -98,16 +97,6 @@ describe('paylink doctor', () => {
     );
     expect(stdout).toMatch(/ok +secret/);
     expect(stdout).toMatch(/FAILED +body +.*a parser or a proxy rewrites the JSON/);
-    expect(code).toBe(1);
-  });
-
-  it('does not blame a parser if the pretty-printed delivery gets no answer', async () => {
-    const shop = await openShop();
-    const { code, stdout } = await doctor(
-      await openProxy(shop.url, (body) => (body.includes(' ') ? undefined : body)),
-    );
-    expect(stdout).toMatch(/FAILED +body +the server closed the connection without an answer/);
-    expect(stdout).not.toMatch(/rewrites the JSON/);
     expect(code).toBe(1);
   });
 

@@ -383,13 +383,13 @@ app.listen(${port}, () => console.log('ready'));
           'generator client {\n  output = "../generated/prisma"\n}\ndatasource db {\n  provider = "postgresql"\n}\n',
       },
       'prisma',
-      'model Order {',
+      "require('./generated/prisma/client')",
     ],
   ])('finds %s', async (_, dependencies, files, recipe, said) => {
     const folder = await project({ dependencies: { koa: '3', ...dependencies } }, files);
-    const { stdout } = await inFolder(folder, ['--dry-run']);
+    const { stdout } = await inFolder(folder);
     expect(stdout).toContain(`koa, JavaScript, orders in ${recipe}\n`);
-    expect(stdout).toContain(said);
+    expect(stdout + (await readFile(join(folder, 'orders.js'), 'utf8'))).toContain(said);
     if (recipe === 'mysql2') expect(stdout).not.toMatch(/postgres/i);
   });
 
@@ -435,7 +435,7 @@ app.listen(${port}, () => console.log('ready'));
     await chmod(join(folder, 'payment-webhook.js'), 0o444);
     // The superuser may write everywhere.
     const isRefused = process.getuid?.() !== 0;
-    const { code, stderr } = await inFolder(folder);
+    const { code, stderr } = await inFolder(folder, ['--force']);
     expect(code).toBe(isRefused ? 2 : 0);
     if (!isRefused) return;
     expect(stderr).toContain('nothing was written: payment-webhook.js cannot be written');

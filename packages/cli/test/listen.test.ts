@@ -68,7 +68,7 @@ describe('paylink listen', () => {
 
   it('forwards a delivery byte for byte, returns the answer, and records the delivery for the owner only', async () => {
     const shop = await openShop();
-    const { url, running, folder, recorded } = await listen(shop.url);
+    const { url, running, folder } = await listen(shop.url);
     const answer = await deliver(url, BODY, sign(BODY));
     expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
     expect(shop.credited).toEqual(['order-42']);
@@ -86,7 +86,7 @@ describe('paylink listen', () => {
     const { headers } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
       readonly headers: readonly (readonly [string, string])[];
     };
-    const [, signature = ''] = headers.find(([name]) => /signature/i.test(name))!;
+    const [, signature] = headers.find(([name]) => /signature/i.test(name))!;
     const env = { WEBHOOK_SECRET: SECRET };
     const args = words`--body ${file}.body --signature ${signature}`;
     expect((await paylink(['diagnose', ...args], { env })).stdout).toMatch(/^matches/);
@@ -173,23 +173,6 @@ describe('paylink listen', () => {
       new RegExp(`→ nothing listens at 127\\.0\\.0\\.1:${port}: is the server running`),
     );
     expect(recorded()).toHaveLength(1);
-  });
-
-  it('prints the error code of a reply and its remedy, as trigger does', async () => {
-    const target = await serve((req, res) => {
-      req
-        .resume()
-        .on('end', () =>
-          res
-            .writeHead(503, { 'content-type': 'application/json' })
-            .end('{"error":"orders_unavailable"}'),
-        );
-    });
-    const { url, running } = await listen(target.replace('127.0.0.1', 'shop.localhost'));
-    expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
-    await running.until(
-      /→ 503 \(orders_unavailable\).*\n +Your `find` or `credit` failed: check the database/,
-    );
   });
 
   it('names NODE_EXTRA_CA_CERTS if the certificate of the webhook is not trusted', async () => {

@@ -232,21 +232,6 @@ describe('the lock of two runs', () => {
     );
     expect((await paylink([...ARGS, '--no-lock'], { env })).code).toBe(0);
   });
-
-  it('does not matter with --no-lock', async () => {
-    const { service, asked, answer } = await openStuckService();
-    const env = {
-      ...environmentOf(service, { rows: rowsOf(['order-000']) }),
-      TMPDIR: newFolder(),
-    };
-    const first = start(ARGS, env);
-    await asked();
-    const second = start([...ARGS, '--no-lock'], env);
-    const answering = setInterval(answer, 20);
-    onTestFinished(() => clearInterval(answering));
-    expect((await second.result()).code).toBe(0);
-    expect((await first.result()).code).toBe(0);
-  });
 });
 
 describe('paylink verify', () => {

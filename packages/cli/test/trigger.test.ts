@@ -121,7 +121,8 @@ describe('paylink trigger', () => {
     const hung = await serve(() => undefined);
     const dropped = await serve((req) => req.socket.destroy());
     for (const [url, message] of [
-      ['http://127.0.0.1:9/', 'nothing listens at 127.0.0.1:9'],
+      ['http://127.0.0.1:9/', 'fetch refuses port 9'],
+      ['http://127.0.0.1:2/', 'nothing listens at 127.0.0.1:2'],
       [hung, 'no answer in time'],
       [dropped, 'closed the connection without an answer'],
     ] as const) {

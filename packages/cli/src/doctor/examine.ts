@@ -68,7 +68,7 @@ export async function examine(
   secret: string,
   deliver: string | undefined,
 ): Promise<Check[]> {
-  const send: Send = (rawBody, type = KIND, signature = undefined) => {
+  const send: Send = (rawBody, type = KIND, signature) => {
     const delivery = signedDelivery({ secret, type, rawBody });
     const forged = signature === undefined ? {} : { 'x-service-signature': signature };
     const headers = { ...header, ...delivery.headers, ...forged };

@@ -63,7 +63,14 @@ export function adviceFor(facts: Facts, commands: Commands): Advice {
   );
 }
 
-const ADVICE: Readonly<Record<Outcome, (facts: Facts, commands: Commands) => Advice>> = {
+type Rule = (facts: Facts, commands: Commands) => Advice;
+
+const unpaid =
+  (cause: string): Rule =>
+  (_facts, { explain }) =>
+    advise('the customer', 'offer the customer a new order', explain, proven(cause));
+
+const ADVICE: Readonly<Record<Outcome, Rule>> = {
   credited: (_facts, { reconcile, doctor, testOrders }) =>
     advise(
       'the schedule',
@@ -119,21 +126,8 @@ const ADVICE: Readonly<Record<Outcome, (facts: Facts, commands: Commands) => Adv
     );
   },
 
-  failed: (_facts, { explain }) =>
-    advise(
-      'the customer',
-      'offer the customer a new order',
-      explain,
-      proven('the payment failed, so the customer has not paid'),
-    ),
-
-  cancelled: (_facts, { explain }) =>
-    advise(
-      'the customer',
-      'offer the customer a new order',
-      explain,
-      proven('the customer cancelled the payment'),
-    ),
+  failed: unpaid('the payment failed, so the customer has not paid'),
+  cancelled: unpaid('the customer cancelled the payment'),
 
   unknown_order: ({ reason, tenant }, { explainOther, readPayment }) =>
     advise(

@@ -66,7 +66,10 @@ function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags): Com
     createLink: `links create${dotenv} ${link}`,
     readPayment: `payments get${dotenv} ${name}`,
   };
-  const whole = Object.entries(commands).map(([key, line]) => [key, `${NPX} ${line}`]);
+  const whole = Object.entries(commands).map(([key, line]): [string, string] => [
+    key,
+    `${NPX} ${line}`,
+  ]);
   return Object.fromEntries(whole) as unknown as Commands;
 }
 
@@ -96,13 +99,17 @@ function show(facts: Facts, { turn, causes, advice, next }: Advice, output: Outp
   output.line(text`${paint.bold('Next')}: ${advice}`);
   output.line(text`  ${paint.cyan(next)}`);
   const said = { outcome, turn, causes, advice, next };
-  output.document({ reference, tenant, order: order && plain(order), payment, ...said });
+  output.document({ reference, tenant, order: order && fieldsOf(order), payment, ...said });
 }
 
-/** Leaves out the fields that `find` returned beside the contract, and writes a bigint as text. */
-function plain({ reference, amount, currency, paid, closed }: NonNullable<Facts['order']>): object {
-  const text = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
-  const { min, max } = isRange(amount) ? amount : {};
-  const stored = isRange(amount) ? { min: text(min), max: text(max) } : text(amount);
+/** Leaves out the fields that `find` returned beside the contract. */
+function fieldsOf({
+  reference,
+  amount,
+  currency,
+  paid,
+  closed,
+}: NonNullable<Facts['order']>): object {
+  const stored = isRange(amount) ? { min: amount.min, max: amount.max } : amount;
   return { reference, amount: stored, currency, paid, closed };
 }

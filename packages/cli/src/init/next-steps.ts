@@ -75,7 +75,7 @@ function installLines(project: Project): string[] {
   const { dependencies = {}, devDependencies = {} } = project.manifest;
   // A package for development is missing in production.
   const forProduction = [
-    ...['client', 'payments', HOSTS[framework].adapter].map((name) => `@paylink/${name}`),
+    ...[HOSTS[framework].adapter, 'client', 'payments'].map((name) => `@paylink/${name}`),
     ...database.packages,
   ].filter((name) => !(name in dependencies));
   const needsTsx = testRunner === 'node:test' || database.createTable !== undefined;

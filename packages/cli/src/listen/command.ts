@@ -15,7 +15,7 @@ import {
   type SecretFlags,
 } from '../settings/settings.js';
 import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
-import { EXIT, failure } from '../terminal/failure.js';
+import { EXIT, failure, messageOf } from '../terminal/failure.js';
 import { parseUrl, showUrl, wholeNumber } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
@@ -69,12 +69,12 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
   const context: Context = { target, secret, output, record, stop: stop.signal };
   const server = createServer((req, res) => {
     receive(req, res, context).catch((error: unknown) => {
-      output.error(error instanceof Error ? error.message : String(error));
+      output.error(messageOf(error));
       if (!res.headersSent) answer(res, 500);
     });
   });
-  await once(server.listen(port, '127.0.0.1'), 'listening').catch((error: Error) => {
-    throw failure(error.message, 'choose another port with --port');
+  await once(server.listen(port, '127.0.0.1'), 'listening').catch((error: unknown) => {
+    throw failure(messageOf(error), 'choose another port with --port');
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stopped = untilStopped();

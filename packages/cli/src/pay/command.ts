@@ -52,8 +52,8 @@ function createActCommand(verb: Verb, summary: string): Command {
 }
 
 async function act(verb: Verb, { flags, argument, output }: Run<Flags>): Promise<number> {
-  const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
-  const url = controlUrl(baseUrl || DEFAULT_BASE_URL, verb);
+  const { baseUrl = process.env[BASE_URL_VARIABLE] ?? DEFAULT_BASE_URL } = flags;
+  const url = controlUrl(baseUrl, verb);
   const apiKey = (await findApiKey(flags, output)) ?? keptSetting('apiKey', output);
   if (apiKey === undefined)
     throw usageFailure(

@@ -49,6 +49,7 @@ export function explainNoAnswer(error: unknown, url: URL): string {
   // fetch wraps the socket's error. An aborted request has a number as its code.
   const { cause = error } = error as { readonly cause?: unknown };
   const { name, message, code } = cause as Error & { readonly code?: unknown };
+  if (message === 'bad port') return `fetch refuses port ${url.port}, as browsers do`;
   const known = MEANINGS.find(([pattern]) => pattern.test(typeof code === 'string' ? code : name));
   return known?.[1](url, String(code)) ?? message;
 }

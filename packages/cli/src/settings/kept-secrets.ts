@@ -1,4 +1,4 @@
-/** Keeps the secrets of `paylink emulate` in the project, so that a restart does not change them. */
+/** Keeps the secrets of `paylink emulate` through a restart, in the project's folder. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -16,7 +16,8 @@ export interface KeptSecrets {
 
 export function readKeptSecrets(): KeptSecrets {
   const values = existsSync(KEPT_SECRETS) ? parseEnv(readFileSync(KEPT_SECRETS, 'utf8')) : {};
-  const valueOf = (name: string): string | undefined => values[name] || undefined;
+  const valueOf = (name: string): string | undefined =>
+    values[name] === '' ? undefined : values[name];
   return { apiKey: valueOf(API_KEY_VARIABLE), webhookSecret: valueOf(SECRET_VARIABLE) };
 }
 

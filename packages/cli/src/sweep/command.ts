@@ -158,10 +158,9 @@ async function sweepAll(context: Context, shop: Shop, stop: AbortSignal): Promis
   for (const tenant of context.tenants) {
     const key = tenant ?? '';
     const cursor: unknown = cursors.get(key);
-    const report = await runOnce({
-      ...{ sweep, payments: shop.payments, tenant, timeLimit, concurrency, stop },
+    const report = await runOnce(sweep, shop.payments, {
+      ...{ tenant, timeLimit, concurrency, signal: stop },
       cursor: typeof cursor === 'string' && /^\d{1,15}:/.test(cursor) ? cursor : undefined,
-      redact: (message) => output.redact(message),
       onProgress: (progress) => {
         if (progress.cursor !== undefined) keep(key, progress.cursor);
         output.progress(`${progress.ended} orders read, ${progress.credited} credited`);

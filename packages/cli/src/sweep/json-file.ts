@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { cannotBeWritten, usageFailure } from '../terminal/failure.js';
+import { cannotBeRead, cannotBeWritten, usageFailure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { writeWhole } from '../terminal/whole-file.js';
 
@@ -21,22 +21,22 @@ export class JsonFile {
     if (this.path === undefined || !existsSync(this.path)) return {};
     try {
       return Object(JSON.parse(readFileSync(this.path, 'utf8'))) as Record<string, unknown>;
-    } catch {
+    } catch (error) {
       // A lost cursor costs a few extra questions. A run that does not start could cost an order.
-      this.output.error(`${this.option}: ${this.path} cannot be read, so this run begins anew`);
+      this.output.error(cannotBeRead(this.option, this.path, error));
       return {};
     }
   }
 
   /** Only warns on failure: a full disk must not keep orders from being credited. */
   write(value: object): void {
-    const { path } = this;
-    if (path === undefined) return;
+    if (this.path === undefined) return;
     try {
       // Replaces the target of a link and keeps the link, for example into a volume.
-      writeWhole(existsSync(path) ? realpathSync(path) : path, `${JSON.stringify(value)}\n`);
+      const target = existsSync(this.path) ? realpathSync(this.path) : this.path;
+      writeWhole(target, `${JSON.stringify(value)}\n`);
     } catch (error) {
-      this.output.error(`${this.option}: ${cannotBeWritten(path, error)}`);
+      this.output.error(`${this.option}: ${cannotBeWritten(this.path, error)}`);
     }
   }
 }

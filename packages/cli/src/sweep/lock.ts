@@ -2,9 +2,8 @@
  * A file that keeps two runs from asking the service the same questions. Money does not depend on
  * this lock: overlapping runs still credit each order once.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { utimesSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { cannotBeWritten, usageFailure } from '../terminal/failure.js';
@@ -27,24 +26,20 @@ export function lockPathOf(command: string, module: string): string {
  * @throws Failure if the lock cannot be written, before `work` begins
  */
 export async function runAlone<T>(path: string, work: () => Promise<T>): Promise<T | undefined> {
-  const content = `${process.pid} ${randomUUID()}\n`;
-  if (!take(path, content)) return undefined;
-  const beat = setInterval(() => touch(path), BEAT).unref();
+  if (!take(path) && (isAlive(path) || !takeOver(path))) return undefined;
+  const touch = (): void => utimesSync(path, new Date(), new Date());
+  const beat = setInterval(() => ignoringErrors(touch), BEAT).unref();
   try {
     return await work();
   } finally {
     clearInterval(beat);
-    if (contentOf(path) === content) rmSync(path, { force: true });
+    ignoringErrors(() => rmSync(path));
   }
 }
 
-function take(path: string, content: string): boolean {
-  const draft = `${path}.${randomUUID()}`;
+function take(path: string): boolean {
   try {
-    writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
-    removeDead(path, `${draft}.dead`);
-    // Creates the lock as a whole, so that nobody reads half of it.
-    linkSync(draft, path);
+    writeFileSync(path, `${process.pid}\n`, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -52,48 +47,31 @@ function take(path: string, content: string): boolean {
       `the lock ${cannotBeWritten(path, error)}`,
       'set TMPDIR to a folder that this user may write, or pass --no-lock',
     );
-  } finally {
-    rmSync(draft, { force: true });
   }
 }
 
-function removeDead(path: string, aside: string): void {
-  const seen = contentOf(path);
-  if (seen === undefined || isAlive(path, seen)) return;
-  try {
-    renameSync(path, aside);
-    // Another process took the dead lock over in between, so this one is alive.
-    if (contentOf(aside) !== seen) linkSync(aside, path);
-  } catch {
-    // Another process removes it too.
-  } finally {
-    rmSync(aside, { force: true });
-  }
+/** Two processes that take over at once may both run, which costs a few questions. */
+function takeOver(path: string): boolean {
+  rmSync(path, { force: true });
+  return take(path);
 }
 
-function isAlive(path: string, content: string): boolean {
-  const pid = Number.parseInt(content, 10);
+function isAlive(path: string): boolean {
   const beat = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  // A container gives each of its processes the same few numbers.
-  if (pid === process.pid || Date.now() - beat > DEAD_AFTER) return false;
+  if (Date.now() - beat > DEAD_AFTER) return false;
   try {
-    return process.kill(pid, 0);
+    const pid = Number.parseInt(readFileSync(path, 'utf8'), 10);
+    // A container gives each of its processes the same few numbers.
+    return pid !== process.pid && process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    // ESRCH: no such process. Without a number, the lock is being written.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 
-function contentOf(path: string): string | undefined {
+function ignoringErrors(work: () => void): void {
   try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-function touch(path: string): void {
-  try {
-    utimesSync(path, new Date(), new Date());
+    work();
   } catch {
     // A lock that somebody removed costs at most a few questions.
   }

@@ -47,68 +47,49 @@ export interface Sweep {
   readonly printed: readonly string[];
 }
 
-export interface RunOptions {
-  readonly sweep: Sweep;
-  readonly payments: Payments;
-  readonly tenant: string | undefined;
-  readonly cursor: string | undefined;
-  readonly timeLimit: number;
-  readonly concurrency: number;
-  readonly stop: AbortSignal;
-  /** Removes the secrets from a text. */
-  readonly redact: (text: string) => string;
-  readonly onProgress: (progress: SweepProgress) => void;
-}
+/** What `reconcile` and `verify` take. `signal` ends the run. */
+export type RunOptions = Required<
+  Pick<SweepOptions, 'timeLimit' | 'concurrency' | 'signal' | 'onProgress'>
+> & { readonly tenant: string | undefined; readonly cursor: string | undefined };
 
 /** Milliseconds after the time limit for pending questions and for the list of the orders. */
 const GRACE = 60_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
-const LONGEST_MESSAGE = 300;
 
 type Ending = Pick<RunReport, 'result' | 'counts' | 'lists' | 'errors' | 'cursor'>;
 
 /** @throws ConfigurationError for a wrong setting, such as a missing `orders.unpaid` */
-export async function runOnce(options: RunOptions): Promise<RunReport> {
+export async function runOnce(
+  sweep: Sweep,
+  payments: Payments,
+  options: RunOptions,
+): Promise<RunReport> {
   const started = performance.now();
-  const ending = await sweepOnce(options);
-  return {
-    time: new Date().toISOString(),
-    tenant: options.tenant ?? null,
-    durationMs: Math.round(performance.now() - started),
-    ...ending,
-    // Redacts before cutting, because half a secret would not be found.
-    errors: ending.errors.map(({ message, ...rest }) => ({
-      ...rest,
-      message: options.redact(message).replace(/\s+/g, ' ').slice(0, LONGEST_MESSAGE),
-    })),
-  };
+  const ending = await endingOfRun(sweep, payments, options);
+  const durationMs = Math.round(performance.now() - started);
+  return { time: new Date().toISOString(), tenant: options.tenant ?? null, durationMs, ...ending };
 }
 
-async function sweepOnce({
-  sweep,
-  payments,
-  tenant,
-  stop,
-  ...options
-}: RunOptions): Promise<Ending> {
-  const { cursor, timeLimit, concurrency, onProgress } = options;
+async function endingOfRun(
+  sweep: Sweep,
+  payments: Payments,
+  { tenant, signal, onProgress, ...options }: RunOptions,
+): Promise<Ending> {
   let known: Partial<SweepProgress> = {};
   const ended = (result: Result, errors: readonly RunError[]): Ending => ({
     result,
     counts: { read: known.ended ?? 0, credited: known.credited ?? 0, errors: known.errors ?? 0 },
     lists: {},
     errors,
-    cursor: known.cursor ?? cursor,
+    cursor: known.cursor ?? options.cursor,
   });
   // A merchant's query that hangs would keep the lock for ever.
-  const limit = AbortSignal.timeout(Math.min(timeLimit + GRACE, LONGEST_TIMER));
+  const limit = AbortSignal.timeout(Math.min(options.timeLimit + GRACE, LONGEST_TIMER));
   try {
     const swept = await sweep.run(payments, {
+      ...options,
       ...(tenant === undefined ? {} : { tenant }),
-      cursor,
-      timeLimit,
-      concurrency,
-      signal: AbortSignal.any([stop, limit]),
+      signal: AbortSignal.any([signal, limit]),
       onProgress: (progress) => {
         known = progress;
         onProgress(progress);
@@ -116,7 +97,7 @@ async function sweepOnce({
     });
     return endingOf(swept, sweep);
   } catch (error) {
-    if (stop.aborted) return ended('stopped', []);
+    if (signal.aborted) return ended('stopped', []);
     if (isConfigurationError(error)) throw error;
     const late = 'the run did not end in the minute after its time limit';
     return ended('failed', [
@@ -134,7 +115,7 @@ function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep): Ending {
   );
   const isIncomplete = errors.count > 0 || notAsked.count > 0;
   const isFound = sweep.findings.some((name) => lists[name]!.count > 0);
-  const counts = Object.entries(lists).map(([name, { count }]) => [name, count]);
+  const counts = Object.entries(lists).map(([name, { count }]): [string, number] => [name, count]);
   return {
     result: keyRefused ? 'key_refused' : isIncomplete ? 'incomplete' : isFound ? 'found' : 'done',
     counts: { read: total - notAsked.count, ...Object.fromEntries(counts) },
@@ -151,6 +132,7 @@ function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep): Ending {
 /** Adds the error's cause, and leaves the stack out. */
 function describe(error: unknown): RunError {
   const { code, cause, name } = Object(error) as Partial<NodeJS.ErrnoException>;
-  const message = messageOf(error) + (cause instanceof Error ? `: ${messageOf(cause)}` : '');
+  const reasons = [error, ...(cause instanceof Error ? [cause] : [])].map(messageOf);
+  const message = reasons.join(': ').replace(/\s+/g, ' ');
   return { code: [code, name].find((each) => typeof each === 'string') ?? 'error', message };
 }

@@ -1,4 +1,4 @@
-/** Builds each command from a description, runs it with a matching output, and reports its error. */
+/** Builds each command from a description, runs it, and reports its error. */
 import { Command, Option } from 'commander';
 import { loadDotenv } from './dotenv.js';
 import { EXIT, Failure, isConfigurationError, messageOf } from './failure.js';
@@ -67,7 +67,7 @@ interface OptionRules<Value> {
 export function option<Value = string>(
   flags: string,
   meaning: string,
-  { parse, initial, isRequired = undefined }: OptionRules<Value> = {},
+  { parse, initial, isRequired }: OptionRules<Value> = {},
 ): Option {
   const created = new Option(flags, meaning).makeOptionMandatory(isRequired === true);
   if (parse !== undefined) created.argParser(parse);

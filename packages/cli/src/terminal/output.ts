@@ -91,6 +91,8 @@ export class Output {
 
   #redactDeep(value: unknown): unknown {
     if (typeof value === 'string') return this.redact(value);
+    // JSON has no bigint.
+    if (typeof value === 'bigint') return String(value);
     if (Array.isArray(value)) return value.map((item) => this.#redactDeep(item));
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     return Object.fromEntries(
