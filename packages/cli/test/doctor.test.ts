@@ -236,9 +236,12 @@ describe('paylink doctor', () => {
   it.each([
     [
       400,
-      /FAILED +signed event +a signed event of the kind paylink\.doctor gets 400.*200\. The server .* refused it/,
+      /FAILED +signed event +a signed event of the kind paylink\.doctor gets 400.*200\. The server refused the/,
     ],
-    [422, /FAILED +signed event +.* gets 422.*200\. The server .* refused it: read its log/],
+    [
+      422,
+      /FAILED +signed event +.* gets 422.*200\. The server refused the notification: read its log/,
+    ],
     [429, /FAILED +rate limit +answers 429/],
     [500, /FAILED +signed event +.* gets 500.*200\. The server failed: read its log/],
   ])('fails if a bad signature gets 401 and a signed event gets %i', async (status, message) => {

@@ -55,7 +55,10 @@ describe('the help', () => {
 describe('a mistake on the command line', () => {
   it.each([
     ['emualte', /unknown command 'emualte'\n\(Did you mean emulate\?\)\n/],
-    ['trigger --to http://a --sceret x', /unknown option '--sceret'\n\(Did you mean --secret\?\)\n/],
+    [
+      'trigger --to http://a --sceret x',
+      /unknown option '--sceret'\n\(Did you mean --secret\?\)\n/,
+    ],
     ['payments get', /missing required argument 'reference'\n/],
     ['trigger --reference a', /required option '--to <url>' not specified\n/],
     ['reconcile', /required option '--module <file>' not specified\n/],

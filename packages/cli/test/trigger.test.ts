@@ -84,7 +84,7 @@ describe('paylink trigger', () => {
     ['a missing route', 404, {}, '', /path has no route/],
     ['another method', 405, {}, '', /not for POST/],
     ['a refused content type', 415, {}, '', /content type/],
-    ['a refusal', 422, {}, '', /refused it/],
+    ['a refusal', 422, {}, '', /refused the notification/],
     ['a failing server', 503, {}, '', /read its log/],
     [
       'an HTML page',

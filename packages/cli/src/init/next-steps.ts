@@ -11,7 +11,11 @@ import { render } from './render.js';
 const UNPUBLISHED = '0.0.0';
 
 export function nextSteps(project: Project, files: CodeFiles): string[] {
-  const { commands, framework, shopUrl } = project;
+  const { commands, framework, shopUrl, database } = project;
+  const missing =
+    database.unsupported === undefined
+      ? 'no database was found'
+      : `${database.unsupported} has no recipe in this command`;
   const mount = render(HOSTS[framework].mount, styleOf(project)).trimEnd();
   return [
     ...installLines(project),
@@ -27,18 +31,9 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     `${commands.run} ${SCRIPT}   # the payment service on your machine, beside your server`,
     `call checkout of ${files.checkout} where a customer buys, and schedule every few minutes:`,
     `${NPX} reconcile --module ./${files.payments} --dotenv .env`,
-    ...memoryLines(project, files),
-  ];
-}
-
-function memoryLines({ database }: Project, { orders }: CodeFiles): string[] {
-  if (database.recipe !== 'memory') return [];
-  const found =
-    database.unsupported === undefined
-      ? 'no database was found'
-      : `${database.unsupported} has no recipe in this command`;
-  return [
-    `before customers pay: ${found}, so ${orders} keeps orders in memory, and a restart forgets them. Replace that file`,
+    ...(database.recipe === 'memory'
+      ? [`before customers pay, replace ${files.orders}: ${missing}, and a restart forgets orders`]
+      : []),
   ];
 }
 

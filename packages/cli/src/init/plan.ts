@@ -30,20 +30,14 @@ export interface PlannedFile {
 }
 
 /** The paths of the files that the next steps name. */
-export interface CodeFiles {
-  readonly payments: string;
-  readonly orders: string;
-  readonly checkout: string;
-  readonly table: string;
-  readonly test: string;
-}
+export type CodeFiles = Readonly<
+  Record<'payments' | 'orders' | 'checkout' | 'table' | 'test', string>
+>;
 
-export interface Plan {
+export function planOf(project: Project): {
   readonly files: readonly PlannedFile[];
   readonly names: CodeFiles;
-}
-
-export function planOf(project: Project): Plan {
+} {
   const { framework, folder, database, source } = project;
   const style = styleOf(project);
   const template = (name: string): string => readTemplate(name, project.isTypeScript);
@@ -110,18 +104,7 @@ function read(folder: string, path: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-const ADDRESSES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  postgres: {
-    DATABASE_URL: 'postgres://postgres@127.0.0.1:5432/postgres',
-    TEST_DATABASE_URL: 'postgres://postgres@127.0.0.1:5432/test',
-  },
-  mysql: {
-    DATABASE_URL: 'mysql://root@127.0.0.1:3306/shop',
-    TEST_DATABASE_URL: 'mysql://root@127.0.0.1:3306/test',
-  },
-  DATABASE_FILE: { DATABASE_FILE: 'shop.db' },
-  DATABASE_FOLDER: { DATABASE_FOLDER: 'shop-data' },
-};
+const PLACES = { DATABASE_FILE: 'shop.db', DATABASE_FOLDER: 'shop-data' };
 
 /** Adds missing lines and keeps existing lines. */
 function environment({ folder, database, shopUrl }: Project): PlannedFile {
@@ -132,7 +115,7 @@ function environment({ folder, database, shopUrl }: Project): PlannedFile {
     PAYLINK_API_KEY: `sk_live_${randomBytes(6).toString('hex')}.${randomBytes(24).toString('hex')}`,
     PAYLINK_BASE_URL: 'http://127.0.0.1:4010/api',
     SHOP_URL: shopUrl.href.replace(/\/$/, ''),
-    ...ADDRESSES[database.place ?? database.dialect ?? 'none'],
+    ...(database.place === undefined ? {} : { [database.place]: PLACES[database.place] }),
   };
   const missing = Object.entries(wanted).filter(([name]) => !known[name]);
   const lines = missing.map(([name, value]) => `${name}=${value}\n`).join('');

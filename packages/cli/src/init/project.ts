@@ -40,7 +40,7 @@ export interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The commands of the package manager, without the names that follow. */
+/** The commands of a package manager, without the names that follow. */
 interface Commands {
   readonly install: string;
   readonly installDev: string;
@@ -49,18 +49,19 @@ interface Commands {
   readonly exec: string;
 }
 
-const commands = (install: string, flag: string, run: string, exec: string): Commands => ({
-  install,
-  installDev: `${install} ${flag}`,
-  run,
-  exec,
-});
-const COMMANDS: Readonly<Record<string, Commands>> = {
-  npm: commands('npm install', '--save-dev', 'npm run', 'npx --no-install'),
-  pnpm: commands('pnpm add', '-D', 'pnpm', 'pnpm exec'),
-  yarn: commands('yarn add', '-D', 'yarn', 'yarn'),
-  bun: commands('bun add', '-d', 'bun run', 'bunx'),
+const COMMANDS: Readonly<Record<string, readonly [string, string, string, string]>> = {
+  npm: ['npm install', '--save-dev', 'npm run', 'npx --no-install'],
+  pnpm: ['pnpm add', '-D', 'pnpm', 'pnpm exec'],
+  yarn: ['yarn add', '-D', 'yarn', 'yarn'],
+  bun: ['bun add', '-d', 'bun run', 'bunx'],
 };
+
+/** Detects the package manager of the folder, or of the monorepo above. */
+async function commandsOf(folder: string): Promise<Commands> {
+  const name = (await detect({ cwd: folder }))?.name ?? 'npm';
+  const [install, flag, run, exec] = COMMANDS[name] ?? COMMANDS['npm']!;
+  return { install, installDev: `${install} ${flag}`, run, exec };
+}
 
 /** @throws Failure if the folder has no package.json, or if the framework is ambiguous */
 export async function readProject(
@@ -85,7 +86,7 @@ export async function readProject(
     isModule,
     // Next.js compiles ES modules in every project.
     database: findDatabase(folder, dependencies, isModule || framework.startsWith('next')),
-    commands: COMMANDS[(await detect({ cwd: folder }))?.name ?? 'npm'] ?? COMMANDS['npm']!,
+    commands: await commandsOf(folder),
     testRunner: (['vitest', 'jest'] as const).find((name) => name in dependencies) ?? 'node:test',
     source: has('src') ? 'src' : '',
   };

@@ -15,18 +15,16 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
     return stranger === undefined
       ? `${ADVICE_BY_CODE['invalid_signature']!} ${elsewhere}`
       : elsewhere;
-  return BY_STATUS[status] ?? (stranger === undefined ? OTHER(status) : elsewhere);
+  if (BY_STATUS[status] !== undefined) return BY_STATUS[status];
+  if (stranger !== undefined) return elsewhere;
+  return status > 500 ? FAILED : 'The server refused the notification: read its log.';
 }
 
+const FAILED = 'The server failed: read its log.';
 const BY_STATUS: Readonly<Record<number, string>> = {
   404: "The path has no route: compare it with the webhook's path, and look for a prefix.",
   405: 'The path exists, but not for POST.',
   415: 'The server refuses the content type: accept the raw body of every type.',
   429: 'A rate limiter in front of the webhook answered: try again later, and exempt the path.',
-  500: 'The server failed: read its log.',
+  500: FAILED,
 };
-
-const OTHER = (status: number): string =>
-  status > 500
-    ? 'The server failed: read its log.'
-    : 'The server understood the notification, but refused it: read its log.';

@@ -39,14 +39,10 @@ const LONGEST_FACT = 80;
 
 /** Returns the status and the identifying headers: "403, text/html, server: nginx". */
 function factsOf({ status, headers }: Reply): string {
-  const facts = FACTS.filter((name) => headers[name] !== undefined).map(
-    (name) => `${name}: ${cut(headers[name]!)}`,
-  );
-  return [String(status), cut(headers['content-type'] ?? 'no content-type'), ...facts].join(', ');
-}
-
-function cut(text: string): string {
-  return text.length > LONGEST_FACT ? `${text.slice(0, LONGEST_FACT)}…` : text;
+  const { 'content-type': type = 'no content-type' } = headers;
+  const named = FACTS.filter((name) => headers[name] !== undefined);
+  const facts = [type, ...named.map((name) => `${name}: ${headers[name]!}`)];
+  return [status, ...facts.map((fact) => fact.slice(0, LONGEST_FACT))].join(', ');
 }
 
 /** Returns a redirect's target. */
