@@ -2,8 +2,6 @@ import type { EmulatorDelivery } from '@paylink/emulator';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { watchDeliveries, type DeliveryAttempt } from '../src/emulate/delivery-log.js';
 
-type DeliveryAttempt = EmulatorDelivery['attempts'][number];
-
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 

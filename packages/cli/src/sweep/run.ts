@@ -47,10 +47,15 @@ export interface Sweep {
   readonly printed: readonly string[];
 }
 
-/** What `reconcile` and `verify` take. `signal` ends the run. */
-export type RunOptions = Required<
-  Pick<SweepOptions, 'timeLimit' | 'concurrency' | 'signal' | 'onProgress'>
-> & { readonly tenant: string | undefined; readonly cursor: string | undefined };
+export interface RunOptions {
+  readonly tenant: string | undefined;
+  readonly cursor: string | undefined;
+  readonly timeLimit: number;
+  readonly concurrency: number;
+  /** Ends the run. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: SweepProgress) => void;
+}
 
 /** Milliseconds after the time limit for pending questions and for the list of the orders. */
 const GRACE = 60_000;
