@@ -120,13 +120,13 @@ describe('paylink trigger', () => {
   it('exits with 1 if the server does not listen, hangs or closes the connection', async () => {
     const hung = await serve(() => undefined);
     const dropped = await serve((req) => req.socket.destroy());
-    for (const [url, message] of [
-      ['http://127.0.0.1:9/', 'fetch refuses port 9'],
-      ['http://127.0.0.1:2/', 'nothing listens at 127.0.0.1:2'],
-      [hung, 'no answer in time'],
-      [dropped, 'closed the connection without an answer'],
+    for (const [url, timeout, message] of [
+      ['http://127.0.0.1:9/', '30s', 'fetch refuses port 9'],
+      ['http://127.0.0.1:2/', '30s', 'nothing listens at 127.0.0.1:2'],
+      [hung, '0.2s', 'no answer in time'],
+      [dropped, '30s', 'closed the connection without an answer'],
     ] as const) {
-      const { code, stdout } = await trigger(words`--to ${url} --reference a --timeout 0.2s`);
+      const { code, stdout } = await trigger(words`--to ${url} --reference a --timeout ${timeout}`);
       expect(code).toBe(1);
       expect(stdout).toContain(message);
     }

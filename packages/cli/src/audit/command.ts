@@ -11,7 +11,7 @@ import {
 } from '../receiver/target.js';
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
 import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
-import { cannotBeWritten, EXIT, Failure, failure, usageFailure } from '../terminal/failure.js';
+import { cannotBeWritten, EXIT, usageFailure } from '../terminal/failure.js';
 import { collect, duration, showUrl, wholeNumber } from '../terminal/input.js';
 import { text } from '../terminal/safe-text.js';
 import { parseCredits, type Credits } from './credits.js';
@@ -98,10 +98,6 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
     ...{ url, secret, requestHeaders, reference, credits, settle },
     ...{ bodyLimit, timeout, firstAnswer, stop: stop.signal },
     onProgress: ({ done, total, name }) => output.progress(`${done} of ${total}  ${name}`),
-  }).catch((error: unknown) => {
-    const isKits = error instanceof Error && !(error instanceof Failure) && error.cause;
-    // The kit explains a failed connection.
-    throw isKits ? failure(error.message) : error;
   });
   process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
 

@@ -12,19 +12,12 @@ interface Host {
 }
 
 const IMPORT = "import { paymentRoutes } from './payment-webhook';\n";
+const USE = `${IMPORT}app.use(paymentRoutes);   // above every body parser`;
 
 export const HOSTS: Readonly<Record<Framework, Host>> = {
-  express: {
-    adapter: 'express',
-    mount: `${IMPORT}app.use(paymentRoutes);   // above every body parser`,
-    listens: true,
-  },
+  express: { adapter: 'express', mount: USE, listens: true },
   fastify: { adapter: 'fastify', mount: `${IMPORT}await app.register(paymentRoutes);` },
-  koa: {
-    adapter: 'koa',
-    mount: `${IMPORT}app.use(paymentRoutes);   // above every body parser`,
-    listens: true,
-  },
+  koa: { adapter: 'koa', mount: USE, listens: true },
   hono: {
     adapter: 'hono',
     mount: `${IMPORT}app.route('/', paymentRoutes);   // above middleware that reads the body`,

@@ -4,7 +4,7 @@ import type { PaymentLinkRequest } from '@paylink/client';
 import { createCommand, option, type Run } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { wholeNumber } from '../terminal/input.js';
-import { askService, connect, SERVICE_OPTIONS, type ServiceFlags } from './connect.js';
+import { connect, rethrow, SERVICE_OPTIONS, type ServiceFlags } from './connect.js';
 
 interface LinkFlags extends ServiceFlags {
   readonly amount?: number;
@@ -68,8 +68,9 @@ export const paymentsCommand = (): Command =>
 async function createLink({ flags, output }: Run<LinkFlags>): Promise<number> {
   const link = linkOf(flags);
   const client = await connect(flags, output);
-  const { idempotencyKey } = flags;
-  const created = await askService(output, client.createPaymentLink(link, { idempotencyKey }));
+  const created = await client
+    .createPaymentLink(link, { idempotencyKey: flags.idempotencyKey })
+    .catch((error: unknown) => rethrow(error, output));
   output.line(output.paint.bold(created.url));
   output.line();
   output.table([
@@ -95,7 +96,9 @@ function linkOf({ amount, amountMin, amountMax, ...flags }: LinkFlags): PaymentL
 
 async function getPayment({ flags, argument, output }: Run<ServiceFlags>): Promise<number> {
   const client = await connect(flags, output);
-  const payment = await askService(output, client.getPayment(argument));
+  const payment = await client
+    .getPayment(argument)
+    .catch((error: unknown) => rethrow(error, output));
   const { paint } = output;
   const { status } = payment;
   output.table([

@@ -1,10 +1,5 @@
 /** Connects commands to the service and prints its refusals. */
-import {
-  createClient,
-  isPaylinkError,
-  type PaylinkClient,
-  type PaylinkError,
-} from '@paylink/client';
+import { createClient, isPaylinkError, type PaylinkClient } from '@paylink/client';
 import { isLocalHost } from '../receiver/local-host.js';
 import {
   API_KEY_OPTIONS,
@@ -14,7 +9,7 @@ import {
 } from '../settings/settings.js';
 import { option, type CommonFlags } from '../terminal/command.js';
 import { API_KEY_VARIABLE, BASE_URL_VARIABLE, isOfProject } from '../terminal/dotenv.js';
-import { failure, isConfigurationError, usageFailure, type Failure } from '../terminal/failure.js';
+import { failure, isConfigurationError, usageFailure } from '../terminal/failure.js';
 import { collect, showUrl } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 
@@ -64,24 +59,19 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
   }
 }
 
-/** Awaits the service's answer. @throws Failure with the service's answer */
-export async function askService<Reply>(output: Output, call: Promise<Reply>): Promise<Reply> {
-  return call.catch((error: unknown) => {
-    throw isPaylinkError(error) ? explain(error, output) : error;
-  });
-}
-
 /** Errors before a request is sent. */
 const REFUSED_HERE = ['invalid_link', 'invalid_reference', 'invalid_idempotency_key'];
 const BODY_SHOWN = 300;
 
-function explain(error: PaylinkError, output: Output): Failure {
+/** Rethrows a refusal of the service as a failure that quotes its answer. */
+export function rethrow(error: unknown, output: Output): never {
+  if (!isPaylinkError(error)) throw error;
   const { code, message, requestId, idempotencyKey, mayHaveCreated, body = '' } = error;
-  if (REFUSED_HERE.includes(code)) return usageFailure(message);
+  if (REFUSED_HERE.includes(code)) throw usageFailure(message);
   // Redacts before cutting, because half a secret would not be found.
   const said = output.redact(typeof body === 'string' ? body : JSON.stringify(body));
   const start = said.length > BODY_SHOWN ? `${said.slice(0, BODY_SHOWN)}…` : said;
-  return failure(
+  throw failure(
     `${message} (${code})`,
     start === '' ? undefined : `the service said: ${start}`,
     requestId === undefined ? undefined : `its request id is ${requestId}`,

@@ -55,7 +55,8 @@ export const triggerCommand = (): Command =>
     run: trigger,
   });
 
-async function trigger({ flags, argument: event, output }: Run<Flags>): Promise<number> {
+async function trigger(run: Run<Flags>): Promise<number> {
+  const { flags, argument: event, output } = run;
   const { to, header, times, timeout } = flags;
   const secret = await requireValidSecret(flags, output);
   const delivery = await createDelivery(flags, event, secret);
@@ -69,7 +70,7 @@ async function trigger({ flags, argument: event, output }: Run<Flags>): Promise<
   const send = (): Promise<Answer | string> =>
     post(new Request(delivery.toRequest(to), { headers }), timeout);
   const answers = await Promise.all(Array.from({ length: times }, send));
-  return conclude(answers, { flags, event, output });
+  return conclude(answers, run);
 }
 
 /** Signs the exact bytes of a file, or a body made from a reference and fields. */
@@ -87,15 +88,9 @@ async function createDelivery(
   return signedDelivery({ secret, type, reference, payload: field });
 }
 
-interface Context {
-  readonly flags: Flags;
-  readonly event: string;
-  readonly output: Output;
-}
-
 function conclude(
   answers: readonly (Answer | string)[],
-  { flags: { to, reference }, event, output }: Context,
+  { flags: { to, reference }, argument: event, output }: Run<Flags>,
 ): number {
   const accepted = answers.filter(isAccepted).length;
   const ok = accepted === answers.length;
