@@ -14,8 +14,6 @@ export interface Keys {
   readonly send: string;
 }
 
-export const CTRL_C = '\u0003';
-
 const RELAY = `
 import os, pty, sys, select
 pid, fd = pty.fork()
