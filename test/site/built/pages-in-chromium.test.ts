@@ -29,8 +29,24 @@ const LOOKED_AT =
 const COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] };
 
 interface Styles {
-  getComputedStyle(element: unknown): { readonly whiteSpace: string };
+  getComputedStyle(element: unknown): {
+    readonly whiteSpace: string;
+    readonly backgroundAttachment: string;
+  };
 }
+
+/** Returns the tables without the shadow that shows that they scroll. */
+const tablesWithoutShadow = (page: Page): Promise<number> =>
+  page
+    .locator('.vp-doc table')
+    .evaluateAll(
+      (tables) =>
+        tables.filter(
+          (table) =>
+            (globalThis as unknown as Styles).getComputedStyle(table).backgroundAttachment !==
+            'local, local, scroll, scroll',
+        ).length,
+    );
 
 /** Returns the code blocks that wrap a line: a wrapped line can say another thing. */
 const wrappingBlocks = (page: Page): Promise<string[]> =>
@@ -75,6 +91,7 @@ describeInChromium('the site', () => {
         await inTheLight(page);
         expect(await overhang(page)).toBe(0);
         expect(await wrappingBlocks(page)).toEqual([]);
+        expect(await tablesWithoutShadow(page)).toBe(0);
         expect(await findings(page)).toEqual([]);
         await inTheDark(page);
         expect(await findings(page, COLOURS)).toEqual([]);
