@@ -132,6 +132,13 @@ export default defineConfig(
     },
   },
   {
+    files: ['examples/databases/mongoose.ts', 'test/orders/mongoose.test.ts'],
+    rules: {
+      // Mongoose types the options of a field as a class, and everybody writes an object.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+    },
+  },
+  {
     files: ['**/*.test.ts'],
     rules: {
       // `void` says that a test does not await a promise, also where its type is not one.

@@ -35,6 +35,7 @@ const LONG = [
   'test/audit/**/*.test.ts',
   'test/docs/{runbook,schedule}.test.ts',
   'examples/queues/test/*.test.ts',
+  'examples/databases/test/{d1,dynamodb}.test.ts',
   'test/money/{kills,million,rate-limit}.test.ts',
   'packages/cli/test/audit.test.ts',
   'test/adapters/process.test.ts',

@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startDynamoDbEngine } from '../../examples/databases/test/dynamodb-engine.js';
+import { KEYS, ROLES, startPostgrest } from '../../examples/databases/test/postgrest.js';
 import { startMariaDb } from '../../test/servers/mariadb.js';
 import { startPostgres } from '../../test/servers/postgres.js';
 import type { RecipeRow } from './recipes.js';
@@ -79,6 +81,26 @@ async function startPostgresEngine(): Promise<Engine> {
   return engine(`PostgreSQL ${String(version)}`, { DATABASE_URL: server.url }, query, close);
 }
 
+async function startSupabaseEngine(): Promise<Engine> {
+  const postgres = await startPostgresEngine();
+  const { DATABASE_URL = '' } = postgres.env;
+  const { Client } = require('pg') as typeof import('pg');
+  const client = new Client(DATABASE_URL);
+  await client.connect();
+  await client.query(ROLES);
+  await client.end();
+  const postgrest = await startPostgrest(DATABASE_URL);
+  return {
+    ...postgres,
+    name: `${postgres.name}, a stand-in for PostgREST`,
+    env: { SUPABASE_URL: postgrest.url, SUPABASE_SECRET_KEY: KEYS.service_role },
+    async close() {
+      await postgrest.close();
+      await postgres.close();
+    },
+  };
+}
+
 async function startMariaDbEngine(): Promise<Engine> {
   const server = await startMariaDb();
   const { createPool } = require('mysql2/promise') as typeof import('mysql2/promise');
@@ -123,6 +145,8 @@ async function startSqliteEngine(): Promise<Engine> {
 
 export const ENGINES: Readonly<Record<RecipeRow['database'], () => Promise<Engine>>> = {
   PostgreSQL: startPostgresEngine,
+  Supabase: startSupabaseEngine,
   'MySQL, MariaDB': startMariaDbEngine,
   SQLite: startSqliteEngine,
+  DynamoDB: startDynamoDbEngine,
 };

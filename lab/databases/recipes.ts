@@ -1,6 +1,6 @@
 /** The recipes of examples/databases, in the order of the table. */
 export interface RecipeRow {
-  readonly database: 'PostgreSQL' | 'MySQL, MariaDB' | 'SQLite';
+  readonly database: 'PostgreSQL' | 'Supabase' | 'MySQL, MariaDB' | 'SQLite' | 'DynamoDB';
   readonly library: string;
   /** A file of examples/databases. */
   readonly file: string;
@@ -24,6 +24,7 @@ export const RECIPES: readonly RecipeRow[] = [
     Sequelize: 'sequelize',
     MikroORM: 'mikro-orm',
   }),
+  ...on('Supabase', { 'supabase-js': 'supabase' }),
   ...on('MySQL, MariaDB', {
     mysql2: 'mysql2',
     mariadb: 'mariadb',
@@ -36,12 +37,22 @@ export const RECIPES: readonly RecipeRow[] = [
     Drizzle: 'drizzle-sqlite',
     'Prisma 7': 'prisma-sqlite',
   }),
+  ...on('DynamoDB', { 'AWS SDK 3': 'dynamodb' }),
 ];
 
-/** Rows that no race of several processes can judge, with the reason. */
+/**
+ * Rows that no race of several processes can judge. `engine` is – if the recipe was not run on the
+ * real engine.
+ */
 export const NOT_RACED: readonly (readonly [
   database: string,
   library: string,
   file: string,
   engine: string,
-])[] = [['PostgreSQL in the process', 'PGlite', 'pglite', 'PGlite 0.5, one process']];
+])[] = [
+  ['PostgreSQL in the process', 'PGlite', 'pglite', 'PGlite 0.5, one process'],
+  ['Cloudflare D1', 'the binding', 'd1', 'D1 of Miniflare 4, one process'],
+  ['MongoDB', 'mongodb', 'mongodb', '–'],
+  ['MongoDB', 'Mongoose', 'mongoose', '–'],
+  ['Firestore', 'firebase-admin', 'firestore', '–'],
+];

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { createPayments } from '@paylink/payments';
 import { createPool } from 'mysql2/promise';
-import { afterAll } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { startMariaDb } from '../../../test/servers/mariadb.js';
-import { testRecipe, type RecipeOptions } from './suite.js';
+import { testRecipe, type Recipe, type RecipeOptions } from './suite.js';
 
 const TABLE = readFileSync(new URL('../tables/mysql.sql', import.meta.url), 'utf8');
 
-const server = await startMariaDb();
+// In seconds. The default is 50.
+const server = await startMariaDb({ 'innodb-lock-wait-timeout': 1 });
 process.env['DATABASE_URL'] = server.url;
 const merchant = createPool(server.url);
 await merchant.query(TABLE);
@@ -32,7 +34,41 @@ const options: RecipeOptions = {
 };
 const elsewhere = mysql2.orders.find;
 
-testRecipe('mariadb', await import('../mariadb.js'), { ...options, elsewhere });
-testRecipe('Drizzle', await import('../drizzle-mysql.js'), { ...options, elsewhere });
-testRecipe('Prisma', await import('../prisma-mysql.js'), { ...options, elsewhere });
+const recipes: Record<string, Recipe> = {
+  mariadb: await import('../mariadb.js'),
+  Drizzle: await import('../drizzle-mysql.js'),
+  Prisma: await import('../prisma-mysql.js'),
+};
+for (const [name, recipe] of Object.entries(recipes))
+  testRecipe(name, recipe, { ...options, elsewhere });
 testRecipe('mysql2', mysql2, options);
+
+it.each(Object.entries({ ...recipes, mysql2 }))(
+  'answers 503 through %s while another transaction holds the order, and credits afterwards',
+  async (name, { orders }) => {
+    const reference = `held for ${name}`;
+    const payment = { reference, status: 'success', amount: 1_500, currency: 'XOF' } as const;
+    const payments = createPayments({
+      client: { getPayment: async () => payment },
+      orders,
+      logger: { warn: () => undefined, error: () => undefined },
+    });
+    const event = {
+      type: 'payment.succeeded',
+      reference,
+      payload: { reference },
+      rawBody: new Uint8Array(),
+      secretIndex: 0,
+      tenant: null,
+    } as const;
+    await options.createOrder({ ...payment, tenant: null });
+    const holder = await merchant.getConnection();
+    await holder.beginTransaction();
+    await holder.query('SELECT * FROM orders WHERE reference = ? FOR UPDATE', [reference]);
+    await expect(payments.receive(event)).rejects.toMatchObject({ status: 503 });
+    await holder.rollback();
+    holder.release();
+    await payments.receive(event);
+    expect(await orders.find(reference, {} as never)).toMatchObject({ paid: true });
+  },
+);

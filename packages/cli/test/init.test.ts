@@ -141,12 +141,17 @@ const DATABASES: Readonly<Record<string, readonly string[]>> = {
   mariadb: ['mariadb'],
   drizzle: ['drizzle-orm', 'pg'],
   'drizzle-mysql': ['drizzle-orm', 'mysql2'],
-  'drizzle-sqlite': ['drizzle-orm', '@libsql/client'],
+  'drizzle-sqlite': ['drizzle-orm', 'better-sqlite3'],
   kysely: ['kysely', 'pg'],
   knex: ['knex', 'pg'],
   typeorm: ['typeorm', 'pg'],
   sequelize: ['sequelize', 'pg'],
   'mikro-orm': ['@mikro-orm/core', '@mikro-orm/postgresql'],
+  supabase: ['@supabase/supabase-js'],
+  mongodb: ['mongodb'],
+  mongoose: ['mongoose'],
+  firestore: ['firebase-admin'],
+  dynamodb: ['@aws-sdk/client-dynamodb'],
 };
 
 const namesOf = (names: readonly string[]): object =>
@@ -364,8 +369,47 @@ app.listen(${port}, () => console.log('ready'));
 
   it.each([
     ['nothing', {}, {}, 'memory', 'no database was found'],
-    ['Mongoose', { mongoose: '*' }, {}, 'memory', 'MongoDB has no recipe'],
-    ['Supabase', { '@supabase/supabase-js': '*' }, {}, 'memory', 'Supabase has no recipe'],
+    ['Mongoose', { mongoose: '*' }, {}, 'mongoose', 'table.init()'],
+    [
+      'an address of MongoDB',
+      {},
+      { '.env': 'MONGODB_URI=mongodb+srv://a.b/c\n' },
+      'mongodb',
+      'npm install mongodb',
+    ],
+    ['Supabase', { '@supabase/supabase-js': '*' }, {}, 'supabase', 'ENABLE ROW LEVEL SECURITY'],
+    ['the folder of Supabase', {}, { 'supabase/config.toml': '' }, 'supabase', 'TEST_SUPABASE_URL'],
+    [
+      'Supabase with a direct connection',
+      { '@supabase/supabase-js': '*', pg: '*' },
+      {},
+      'pg',
+      'TEST_DATABASE_URL',
+    ],
+    ['Firestore', { 'firebase-admin': '*' }, {}, 'firestore', 'create a composite index'],
+    [
+      'DynamoDB',
+      { '@aws-sdk/client-dynamodb': '*' },
+      {},
+      'dynamodb',
+      'npm install @aws-sdk/lib-dynamodb',
+    ],
+    ['SQL Server', { tedious: '*' }, {}, 'memory', 'SQL Server has no recipe'],
+    ['Workers', { wrangler: '*' }, {}, 'memory', 'Cloudflare has no recipe'],
+    [
+      'Prisma on MongoDB',
+      { '@prisma/client': '*' },
+      { 'prisma/schema.prisma': 'datasource db {\n  provider = "mongodb"\n}\n' },
+      'memory',
+      'Prisma on mongodb has no recipe',
+    ],
+    [
+      'Prisma on SQLite',
+      { '@prisma/client': '*' },
+      { 'prisma/schema.prisma': 'datasource db {\n  provider = "sqlite"\n}\n' },
+      'prisma-sqlite',
+      'TEST_DATABASE_FILE=test.db',
+    ],
     ['an address of MySQL', {}, { '.env': 'DATABASE_URL=mysql://a@b/c\n' }, 'mysql2', 'mysql2'],
     ['Knex on MySQL', { knex: '*', mysql2: '*' }, {}, 'mysql2', 'TEST_DATABASE_URL'],
     [

@@ -1,24 +1,30 @@
-/** Finds the database of a project, and what `paylink init` adds to its recipe. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseEnv } from 'node:util';
-import { hasRecipe } from './recipes.js';
+/** The databases of `paylink init`, with the code that it adds to each recipe. */
+import { readTable } from './recipes.js';
 
 export type Dialect = 'postgres' | 'mysql' | 'sqlite';
+
+/** The value on the user's machine, and the value for the test. */
+type Setting = readonly [value: string, ofTest: string];
 
 export interface Database {
   /** The name of the recipe in examples/databases, or `memory`. */
   readonly recipe: string;
   readonly dialect?: Dialect;
-  /** The variable that names a file or a folder, if the database needs no server. */
-  readonly place?: 'DATABASE_FILE' | 'DATABASE_FOLDER';
+  /** The variables that name the database. */
+  readonly settings: Readonly<Record<string, Setting>>;
+  /** Set if the database is a file or a folder, so that each test makes a new one. */
+  readonly isLocal?: boolean;
   /** The packages that the recipe imports. */
   readonly packages: readonly string[];
+  /** The packages that show that a project has this database. Default: `packages`. */
+  readonly shownBy?: readonly string[];
   readonly types?: readonly string[];
   /** The statement that inserts an order. */
   readonly insert: string;
-  /** The statement that creates the table of `TABLE`. Prisma creates its own. */
+  /** The statement that creates the table of `TABLE`, or an index. */
   readonly createTable?: string;
+  /** The step of a user whose code cannot create the table. */
+  readonly prepare?: () => string;
   /** The database that was found, if it has no recipe. */
   readonly unsupported?: string;
 }
@@ -27,12 +33,40 @@ const COLUMNS = 'INSERT INTO orders (reference, amount, currency) VALUES';
 const VALUES = '[reference, amount, currency]';
 const AS_TEXT = 'reference, amount: String(amount), currency';
 
-const postgres = (rest: Omit<Database, 'dialect'>): Database => ({ dialect: 'postgres', ...rest });
+const SETTINGS = {
+  postgres: {
+    DATABASE_URL: [
+      'postgres://postgres@127.0.0.1:5432/postgres',
+      'postgres://postgres@127.0.0.1:5432/test',
+    ],
+  },
+  mysql: {
+    DATABASE_URL: ['mysql://root@127.0.0.1:3306/shop', 'mysql://root@127.0.0.1:3306/test'],
+  },
+  sqlite: { DATABASE_FILE: ['shop.db', 'test.db'] },
+  mongodb: { MONGODB_URL: ['mongodb://127.0.0.1:27017/shop', 'mongodb://127.0.0.1:27017/test'] },
+} satisfies Record<string, Database['settings']>;
+const MODEL = `  model Order {
+    reference String    @id
+    amount    BigInt
+    currency  String
+    createdAt DateTime  @default(now()) @map("created_at")
+    paidAt    DateTime? @map("paid_at")
+    @@map("orders")
+  }`;
+
+type Rest = Omit<Database, 'dialect' | 'settings'>;
+const postgres = (rest: Rest): Database => ({
+  dialect: 'postgres',
+  settings: SETTINGS.postgres,
+  ...rest,
+});
 const pgTypes = ['@types/pg'];
 const sqlite = (recipe: string): Database => ({
   recipe,
   dialect: 'sqlite',
-  place: 'DATABASE_FILE',
+  settings: SETTINGS.sqlite,
+  isLocal: true,
   packages: [recipe],
   ...(recipe === 'libsql' ? {} : { types: [`@types/${recipe}`] }),
   insert: `db.prepare('${COLUMNS} (?, ?, ?)').run(reference, amount, currency);`,
@@ -41,14 +75,16 @@ const sqlite = (recipe: string): Database => ({
 const prisma = (dialect: Dialect, adapter: string, recipe = `prisma-${dialect}`): Database => ({
   recipe,
   dialect,
-  ...(dialect === 'sqlite' ? { place: 'DATABASE_FILE' } : {}),
+  settings: SETTINGS[dialect],
   packages: ['@prisma/client', `@prisma/adapter-${adapter}`],
   insert: 'await prisma.order.create({ data: { reference, amount, currency } });',
+  prepare: () =>
+    `if your schema.prisma has no orders, add the model, then migrate both databases:\n${MODEL}`,
 });
 const drizzle = (dialect: Dialect, driver: string, rest: Partial<Database>): Database => ({
   recipe: dialect === 'postgres' ? 'drizzle' : `drizzle-${dialect}`,
   dialect,
-  ...(dialect === 'sqlite' ? { place: 'DATABASE_FILE' } : {}),
+  settings: SETTINGS[dialect],
   packages: ['drizzle-orm', driver],
   insert:
     'await db.insert(table)\n    .values({ reference, amount: BigInt(amount), currency, createdAt: new Date() });',
@@ -57,16 +93,18 @@ const drizzle = (dialect: Dialect, driver: string, rest: Partial<Database>): Dat
 });
 
 /** In the order of the search: an ORM before its driver. */
-const KNOWN: readonly Database[] = [
+export const KNOWN: readonly Database[] = [
   prisma('postgres', 'pg', 'prisma'),
   prisma('mysql', 'mariadb'),
   prisma('sqlite', 'better-sqlite3'),
   drizzle('postgres', 'pg', { types: pgTypes }),
   drizzle('mysql', 'mysql2', {}),
-  drizzle('sqlite', '@libsql/client', {
+  drizzle('sqlite', 'better-sqlite3', {
+    types: ['@types/better-sqlite3'],
+    isLocal: true,
     insert:
       'await db.insert(table)\n    .values({ reference, amount, currency, createdAt: sql`CURRENT_TIMESTAMP` });',
-    createTable: 'await db.run(sql.raw(TABLE));',
+    createTable: 'db.run(sql.raw(TABLE));',
   }),
   postgres({
     recipe: 'kysely',
@@ -112,104 +150,96 @@ const KNOWN: readonly Database[] = [
     insert: 'await sql`INSERT INTO orders ${sql({ reference, amount, currency })}`;',
     createTable: 'await sql.unsafe(TABLE);',
   }),
-  postgres({
+  {
     recipe: 'pglite',
-    place: 'DATABASE_FOLDER',
+    dialect: 'postgres',
+    settings: { DATABASE_FOLDER: ['shop-data', 'test-data'] },
+    isLocal: true,
     packages: ['@electric-sql/pglite'],
     insert: `await db.query('${COLUMNS} ($1, $2, $3)', ${VALUES});`,
     createTable: 'await db.exec(TABLE);',
-  }),
+  },
   ...['mysql2', 'mariadb'].map((recipe): Database => ({
     recipe,
     dialect: 'mysql',
+    settings: SETTINGS.mysql,
     packages: [recipe],
     insert: `await pool.query('${COLUMNS} (?, ?, ?)', ${VALUES});`,
     createTable: 'await pool.query(TABLE);',
   })),
   sqlite('libsql'),
   sqlite('better-sqlite3'),
+  {
+    recipe: 'supabase',
+    settings: {
+      SUPABASE_URL: ['http://127.0.0.1:54321', 'http://127.0.0.1:55321'],
+      SUPABASE_SECRET_KEY: ['see-supabase-status', 'see-supabase-status'],
+    },
+    packages: ['@supabase/supabase-js'],
+    insert: `await supabase
+    .from('orders')
+    .insert({ reference, amount, currency })
+    .throwOnError();`,
+    prepare: () =>
+      `if your orders have no table, run this in the SQL editor of both projects:\n${indented(readTable('supabase'))}`,
+  },
+  {
+    recipe: 'mongoose',
+    settings: SETTINGS.mongodb,
+    packages: ['mongoose'],
+    insert: 'await table.create({ reference, amount, currency });',
+    createTable: 'await table.init();',
+  },
+  {
+    recipe: 'mongodb',
+    settings: SETTINGS.mongodb,
+    packages: ['mongodb'],
+    insert: 'await table.insertOne({ reference, amount, currency, createdAt: new Date() });',
+    createTable: 'await table.createIndexes([{ key: { reference: 1 }, unique: true }]);',
+  },
+  {
+    recipe: 'firestore',
+    settings: {
+      FIRESTORE_EMULATOR_HOST: ['127.0.0.1:8080', '127.0.0.1:8080'],
+      GCLOUD_PROJECT: ['demo-shop', 'demo-test'],
+    },
+    packages: ['firebase-admin'],
+    insert: `const createdAt = FieldValue.serverTimestamp();
+  await table.doc(reference).create({ amount, currency, createdAt, paidAt: null });`,
+    prepare: () =>
+      'create a composite index of the collection orders on paidAt and createdAt, both ascending',
+  },
+  {
+    recipe: 'dynamodb',
+    settings: { ORDERS_TABLE: ['orders', 'test-orders'] },
+    packages: ['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'],
+    shownBy: ['@aws-sdk/client-dynamodb'],
+    insert: `await db.put({
+    TableName,
+    Item: { reference, amount, currency, createdAt: Date.now(), unpaid: 'yes' },
+    ConditionExpression: 'attribute_not_exists(amount)',
+  });`,
+    prepare: () =>
+      'create both tables with the key reference, and with the index unpaid: partition key unpaid, sort key createdAt (a number)',
+  },
 ];
 
 export const MEMORY: Database = {
   recipe: 'memory',
+  settings: {},
   packages: [],
   insert: 'memory.add({ reference, amount, currency });',
 };
 
 /** Databases that a project may have and that this command has no recipe for. */
-const UNSUPPORTED: Readonly<Record<string, string>> = {
-  '@supabase/supabase-js': 'Supabase',
-  mongoose: 'MongoDB',
-  mongodb: 'MongoDB',
-  'firebase-admin': 'Firestore',
-  '@aws-sdk/client-dynamodb': 'DynamoDB',
+export const UNSUPPORTED: Readonly<Record<string, string>> = {
   '@neondatabase/serverless': 'Neon',
   mysql: 'MySQL with the package mysql',
   sqlite3: 'SQLite with the package sqlite3',
   tedious: 'SQL Server',
+  wrangler: 'Cloudflare',
 };
 
-const PROVIDERS: Readonly<Record<string, Dialect>> = {
-  postgresql: 'postgres',
-  postgres: 'postgres',
-  mysql: 'mysql',
-  sqlite: 'sqlite',
-};
-
-/** Finds the database by package.json, schema.prisma, `supabase/` and the address in .env. */
-export function findDatabase(
-  folder: string,
-  dependencies: Readonly<Record<string, string>>,
-  isModule: boolean,
-): Database {
-  const has = (name: string): boolean => name in dependencies;
-  const provider = has('@prisma/client') ? prismaProvider(folder) : undefined;
-  const found = KNOWN.find(({ recipe, dialect, packages }) => {
-    if (!hasRecipe(recipe)) return false;
-    if (recipe.startsWith('prisma')) return provider === dialect && dialect !== undefined;
-    // The recipe awaits at the top level, which CommonJS does not allow.
-    if (recipe === 'typeorm' && !isModule) return false;
-    return packages.every((name) => has(name) || name === 'reflect-metadata');
-  });
-  if (found !== undefined) return found;
-  const byAddress = driverOf(folder);
-  if (byAddress !== undefined) return byAddress;
-  const other = Object.keys(UNSUPPORTED).find(has);
-  const unsupported =
-    other === undefined
-      ? existsSync(join(folder, 'supabase'))
-        ? 'Supabase'
-        : provider
-      : UNSUPPORTED[other];
-  return unsupported === undefined ? MEMORY : { ...MEMORY, unsupported };
-}
-
-/** A project that has an address and no driver gets the usual driver. */
-function driverOf(folder: string): Database | undefined {
-  const path = join(folder, '.env');
-  if (!existsSync(path)) return undefined;
-  const address = parseEnv(readFileSync(path, 'utf8'))['DATABASE_URL'] ?? '';
-  const driver = /^postgres(ql)?:/.test(address)
-    ? 'pg'
-    : address.startsWith('mysql:')
-      ? 'mysql2'
-      : '';
-  return KNOWN.find(({ recipe }) => recipe === driver && hasRecipe(recipe));
-}
-
-function prismaProvider(folder: string): Dialect | undefined {
-  const path = ['prisma/schema.prisma', 'schema.prisma'].find((each) =>
-    existsSync(join(folder, each)),
-  );
-  if (path === undefined) return undefined;
-  const schema = readFileSync(join(folder, path), 'utf8');
-  return PROVIDERS[/datasource\s+\w+\s*\{[^}]*?provider\s*=\s*"(\w+)"/.exec(schema)?.[1] ?? ''];
-}
-
-/** Where the project's own Prisma client is, as an import from the folder of the code. */
-export function prismaClientOf(folder: string): string | undefined {
-  const path = join(folder, 'prisma/schema.prisma');
-  const schema = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  const output = /generator\s+\w+\s*\{[^}]*?output\s*=\s*"([^"]+)"/.exec(schema)?.[1];
-  return output === undefined ? undefined : join('prisma', output);
+function indented(text: string): string {
+  return text.replace(/^/gm, '  ');
 }

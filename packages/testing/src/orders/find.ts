@@ -112,8 +112,12 @@ export async function expectCredit(shop: Shop, order: NewOrder): Promise<void> {
 export async function expectPaid(shop: Shop, order: NewOrder, count: number | null): Promise<void> {
   if (count === 0)
     throw new Error(
-      'credit changed no row for an unpaid order with the right amount and currency. Compare the' +
-        ' types of the columns with those of the parameters, and look for `= NULL`.',
+      (await shop.isPaid(order))
+        ? 'credit returned 0, and paid the order. Return the number of rows that the write changed:' +
+            ' with Supabase, add .select() and return the length of data.'
+        : 'credit changed no row for an unpaid order with the right amount and currency. Compare' +
+            ' the types of the columns with those of the parameters, and look for `= NULL`, for an' +
+            ' error that is ignored, and for row level security that hides the row from this role.',
     );
   if (count !== null && count !== 1)
     throw new Error(

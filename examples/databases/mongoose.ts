@@ -1,0 +1,38 @@
+import type { Orders } from '@paylink/payments';
+import { createConnection, Schema } from 'mongoose';
+
+export const db = createConnection(process.env['MONGODB_URL'] ?? '', {
+  // find shows only credits that no failover takes back.
+  readConcern: { level: 'majority' },
+  writeConcern: { w: 'majority' },
+});
+const schema = new Schema({
+  // Unique, because two orders of one reference would share their payment.
+  reference: { type: String, required: true, unique: true },
+  amount: { type: Number, required: true }, // in the smallest unit of the currency
+  currency: { type: String, required: true },
+  createdAt: { type: Date, default: Date.now },
+  // Set once by the credit, and never reset: a refund has a field of its own.
+  paidAt: { type: Date, default: null },
+});
+export const table = db.model('Order', schema, 'orders');
+
+export const orders: Orders = {
+  async find(reference) {
+    const order = await table.findOne({ reference }).lean();
+    return order && { ...order, paid: Boolean(order.paidAt) };
+  },
+  async credit({ reference, amount, currency }) {
+    // Never findOne, then save: between the two, another call credits as well.
+    const isDue = { reference, amount, currency, paidAt: null };
+    const { modifiedCount } = await table.updateOne(isDue, { paidAt: new Date() });
+    return modifiedCount;
+  },
+  async unpaid() {
+    const since = new Date(Date.now() - 30 * 86_400_000);
+    const rows = table.find({ paidAt: null, createdAt: { $gt: since } }).sort('createdAt');
+    return (await rows.select('reference').lean()).map(({ reference }) => reference);
+  },
+};
+
+export const close = () => db.close();

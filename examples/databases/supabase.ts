@@ -1,0 +1,39 @@
+import type { Order, Orders } from '@paylink/payments';
+import { createClient } from '@supabase/supabase-js';
+
+// The secret key (role service_role) passes row level security: the server alone may have it.
+const { SUPABASE_URL = '', SUPABASE_SECRET_KEY = '' } = process.env;
+export const supabase = createClient(SUPABASE_URL, SUPABASE_SECRET_KEY);
+const table = () => supabase.from('orders');
+const COLUMNS = 'reference, amount, currency, paid_at';
+
+export const orders: Orders = {
+  async find(reference) {
+    const select = table().select(COLUMNS).eq('reference', reference).throwOnError();
+    const { data } = await select.maybeSingle<Order & { paid_at: string | null }>();
+    return data && { ...data, paid: data.paid_at !== null };
+  },
+  async credit({ reference, amount, currency }) {
+    const update = table().update({ paid_at: new Date().toISOString() });
+    const isDue = update.match({ reference, amount, currency }).is('paid_at', null);
+    // Without select, the reply does not say whether a row was changed.
+    const { data } = await isDue.select('reference').throwOnError();
+    return data.length;
+  },
+  async unpaid() {
+    const since = new Date(Date.now() - 30 * 86_400_000).toISOString();
+    const found: string[] = [];
+    for (;;) {
+      const rows = table().select('reference').is('paid_at', null).gt('created_at', since);
+      const sorted = rows.order('created_at').order('reference');
+      // In pages, because Supabase returns 1,000 rows at most.
+      const page = sorted.range(found.length, found.length + 999).throwOnError();
+      const { data } = await page.overrideTypes<Order[]>();
+      if (!data?.length) return found;
+      found.push(...data.map(({ reference }) => reference));
+    }
+  },
+};
+
+/** Nothing stays open. */
+export const close = (): void => undefined;

@@ -1,0 +1,11 @@
+/** Cloudflare's types, as far as the recipe for D1 uses them. `wrangler types` writes them all. */
+declare module 'cloudflare:workers' {
+  interface D1PreparedStatement {
+    bind(...values: unknown[]): D1PreparedStatement;
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as Cloudflare has it
+    first<Row>(): Promise<Row | null>;
+    all<Row>(): Promise<{ readonly results: Row[] }>;
+    run(): Promise<{ readonly meta: { readonly changes: number } }>;
+  }
+  export const env: { readonly DB: { prepare(sql: string): D1PreparedStatement } };
+}

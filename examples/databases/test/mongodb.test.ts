@@ -1,0 +1,40 @@
+import type { Order } from '@paylink/payments';
+import { MongoClient } from 'mongodb';
+import { afterAll } from 'vitest';
+import { startFakeMongod } from './fake-mongodb.js';
+import { testRecipe, type RecipeOptions } from './suite.js';
+
+interface OrderDocument extends Omit<Order, 'paid'> {
+  readonly createdAt: Date;
+  readonly paidAt?: Date;
+  readonly refundedAt?: Date;
+}
+
+// With MONGODB_URL these tests run on your mongod, and empty its collection `orders`.
+const fake = process.env['MONGODB_URL'] === undefined ? await startFakeMongod() : undefined;
+process.env['MONGODB_URL'] ??= fake!.url;
+const merchant = new MongoClient(process.env['MONGODB_URL']);
+const table = merchant.db().collection<OrderDocument>('orders');
+if (fake === undefined) await table.drop();
+await table.createIndexes([{ key: { reference: 1 }, unique: true }]);
+afterAll(async () => {
+  await merchant.close();
+  await fake?.close();
+});
+
+const options: RecipeOptions = {
+  // Without `paidAt`, as in a shop that had orders before.
+  createOrder: ({ reference, amount, currency }) =>
+    table.insertOne({ reference, amount, currency, createdAt: new Date() }),
+  async elsewhere(reference) {
+    const order = await table.findOne({ reference });
+    return order && { ...order, paid: order.paidAt instanceof Date };
+  },
+  later: {
+    edit: (reference) => table.updateOne({ reference }, { $set: { createdAt: new Date() } }),
+    refund: (reference) => table.updateOne({ reference }, { $set: { refundedAt: new Date() } }),
+  },
+};
+
+testRecipe('the driver of MongoDB', await import('../mongodb.js'), options);
+testRecipe('Mongoose', await import('../mongoose.js'), options);

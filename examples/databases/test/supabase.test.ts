@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { createClient } from '@supabase/supabase-js';
+import { Pool } from 'pg';
+import { afterAll, expect, it } from 'vitest';
+import type { Order } from '@paylink/payments';
+import { startPostgres } from '../../../test/servers/postgres.js';
+import { KEYS, ROLES, startPostgrest } from './postgrest.js';
+import { testRecipe } from './suite.js';
+
+const server = await startPostgres({ fsync: 'off' });
+const merchant = new Pool({ connectionString: server.url, max: 2 });
+await merchant.query(readFileSync(new URL('../tables/supabase.sql', import.meta.url), 'utf8'));
+await merchant.query(ROLES);
+const postgrest = await startPostgrest(server.url);
+process.env['SUPABASE_URL'] = postgrest.url;
+process.env['SUPABASE_SECRET_KEY'] = KEYS.service_role;
+afterAll(async () => {
+  await postgrest.close();
+  await merchant.end();
+  await server.close();
+});
+
+const insert = (reference: string, amount: number, currency: string) =>
+  merchant.query('INSERT INTO orders (reference, amount, currency) VALUES ($1, $2, $3)', [
+    reference,
+    amount,
+    currency,
+  ]);
+
+const recipe = await import('../supabase.js');
+testRecipe('Supabase', recipe, {
+  createOrder: ({ reference, amount, currency }) => insert(reference, amount, currency),
+  async elsewhere(reference) {
+    const { rows } = await merchant.query<Order>(
+      'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
+      [reference],
+    );
+    return rows[0];
+  },
+  later: {
+    edit: (reference) =>
+      merchant.query('UPDATE orders SET created_at = created_at WHERE reference = $1', [reference]),
+    refund: (reference) =>
+      merchant.query('UPDATE orders SET refunded_at = now() WHERE reference = $1', [reference]),
+  },
+});
+
+const { signal } = new AbortController();
+const context = { tenant: null, signal, source: 'webhook' } as const;
+
+it('lists more orders than Supabase returns at once', async () => {
+  await merchant.query(
+    "INSERT INTO orders (reference, amount, currency) SELECT 'many-' || n, 1, 'XOF' FROM generate_series(1, 2345) AS n",
+  );
+  const listed = (await recipe.orders.unpaid!({ tenant: null, signal })) as string[];
+  expect(new Set(listed.filter((reference) => reference.startsWith('many-'))).size).toBe(2_345);
+});
+
+it('throws for an error of Supabase', async () => {
+  await merchant.query('ALTER TABLE orders RENAME COLUMN paid_at TO paid_on');
+  await expect(Promise.resolve(recipe.orders.find('lost', context))).rejects.toThrow('paid_at');
+  await merchant.query('ALTER TABLE orders RENAME COLUMN paid_on TO paid_at');
+});
+
+it('neither finds nor credits with the key of a browser, with and without a policy to read', async () => {
+  await insert('guarded', 1_500, 'XOF');
+  const browser = createClient(postgrest.url, KEYS.anon);
+  const credit = () =>
+    browser
+      .from('orders')
+      .update({ paid_at: new Date().toISOString() })
+      .match({ reference: 'guarded' })
+      .select();
+  const find = () => browser.from('orders').select().eq('reference', 'guarded');
+  expect(await find()).toMatchObject({ data: [], error: null });
+  expect(await credit()).toMatchObject({ data: [], error: null });
+  await merchant.query('CREATE POLICY reading ON orders FOR SELECT TO anon USING (true)');
+  expect(await find()).toMatchObject({ data: [{ reference: 'guarded', paid_at: null }] });
+  expect(await credit()).toMatchObject({ data: [], error: null });
+  const payment = { reference: 'guarded', amount: 1_500, currency: 'XOF' };
+  expect(await recipe.orders.credit(payment, context)).toBe(1);
+});

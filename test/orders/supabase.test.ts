@@ -1,0 +1,177 @@
+/**
+ * Broken `orders` on Supabase, as public handlers credit there: each is caught by the sentence that
+ * names its fault.
+ */
+import { readFileSync } from 'node:fs';
+import type { Order } from '@paylink/payments';
+import { Pool } from 'pg';
+import { afterAll, expect, it } from 'vitest';
+import { KEYS, ROLES, startPostgrest } from '../../examples/databases/test/postgrest.js';
+import { startPostgres } from '../servers/postgres.js';
+import { faultsOf, type Broken } from './faults.js';
+
+const TABLE = new URL('../../examples/databases/tables/supabase.sql', import.meta.url);
+
+const server = await startPostgres({ fsync: 'off' });
+const pool = new Pool({ connectionString: server.url, max: 2 });
+await pool.query(readFileSync(TABLE, 'utf8'));
+await pool.query(`${ROLES};
+  ALTER TABLE orders ADD status text NOT NULL DEFAULT 'pending';
+  CREATE POLICY reading ON orders FOR SELECT TO anon USING (true)`);
+const postgrest = await startPostgrest(server.url);
+process.env['SUPABASE_URL'] = postgrest.url;
+process.env['SUPABASE_SECRET_KEY'] = KEYS.service_role;
+const { orders: right, supabase } = await import('../../examples/databases/supabase.js');
+afterAll(async () => {
+  await postgrest.close();
+  await pool.end();
+  await server.close();
+});
+
+type Credit = Broken['orders']['credit'];
+
+const createOrder: Broken['createOrder'] = ({ reference, amount, currency }) =>
+  pool.query('INSERT INTO orders (reference, amount, currency) VALUES ($1, $2, $3)', [
+    reference,
+    amount,
+    currency,
+  ]);
+const withCredit = (credit: Credit): Broken => ({
+  createOrder,
+  orders: { find: right.find, credit },
+});
+const orders = () => supabase.from('orders');
+const paid = () => ({ paid_at: new Date().toISOString() });
+
+const broken: Record<string, readonly [Broken, RegExp]> = {
+  'an update without a condition': [
+    withCredit(async ({ reference }) => {
+      const { data } = await orders().update(paid()).eq('reference', reference).select();
+      return data?.length ?? 0;
+    }),
+    /^credit returned 1 for an order that was already paid.*unpaid order/,
+  ],
+  'P30 `single`, then an update': [
+    withCredit(async ({ reference }) => {
+      const { data } = await orders().select('paid_at').eq('reference', reference).single();
+      if (data?.paid_at !== null) return 0;
+      await orders().update(paid()).eq('reference', reference);
+      return 1;
+    }),
+    /^\d+ of 20 simultaneous calls credited the same order/,
+  ],
+  'an update without `select`, which gives no count': [
+    withCredit(async ({ reference, amount, currency }) => {
+      const update = orders().update(paid()).match({ reference, amount, currency });
+      const { data } = await update.is('paid_at', null);
+      return (data as unknown[] | null)?.length ?? 0;
+    }),
+    /^credit returned 0, and paid the order.*\.select\(\)/,
+  ],
+  'an update whose reply is returned': [
+    withCredit((({ reference, amount, currency }: Parameters<Credit>[0]) =>
+      orders()
+        .update(paid())
+        .match({ reference, amount, currency })
+        .is('paid_at', null)
+        .select()) as unknown as Credit),
+    /^credit returned \[Object\].*number of rows/,
+  ],
+  '200 before the update, which nothing awaits': [
+    withCredit(({ reference, amount, currency }) => {
+      const update = orders().update(paid()).match({ reference, amount, currency });
+      setTimeout(() => void update.is('paid_at', null).then(), 20);
+      return 1;
+    }),
+    /^credit returned 1 for a reference that no order has/,
+  ],
+  'an update that is never sent, because nothing awaits it': [
+    withCredit(({ reference }) => {
+      void orders().update(paid()).eq('reference', reference);
+      return 1;
+    }),
+    /^credit returned 1, and find says that the order is unpaid.*missing await/,
+  ],
+  'an error that is ignored': [
+    withCredit(async ({ reference }) => {
+      const update = orders().update({ paid: true }).eq('reference', reference);
+      const { data } = await update.is('paid_at', null).select();
+      return data?.length ?? 0;
+    }),
+    /^credit changed no row for an unpaid order.*an error that is ignored/,
+  ],
+  'the key of a browser, from which row level security hides the write': [
+    withCredit(async ({ reference, amount, currency }) => {
+      const update = orders().update(paid()).match({ reference, amount, currency });
+      const isDue = update.is('paid_at', null).select();
+      const { data } = await isDue.setHeader('apikey', KEYS.anon);
+      return data?.length ?? 0;
+    }),
+    /^credit changed no row for an unpaid order.*row level security/,
+  ],
+  'an upsert': [
+    withCredit(async ({ reference, amount, currency }) => {
+      const order = { reference, amount, currency, ...paid() };
+      const { data } = await orders().upsert(order, { onConflict: 'reference' }).select();
+      return data?.length ?? 0;
+    }),
+    /^credit returned 1 for a reference that no order has/,
+  ],
+  'an update without `.eq` of the reference': [
+    withCredit(async ({ amount, currency }) => {
+      const update = orders().update(paid()).match({ amount, currency });
+      const { data } = await update.is('paid_at', null).select();
+      return data?.length ?? 0;
+    }),
+    /^credit changed \d+ rows for one payment.*does not name one order/,
+  ],
+  'an update without the amount': [
+    withCredit(async ({ reference }) => {
+      const update = orders().update(paid()).eq('reference', reference);
+      const { data } = await update.is('paid_at', null).select();
+      return data?.length ?? 0;
+    }),
+    /^credit returned 1 for a payment of another amount/,
+  ],
+  "P23 `.neq('status', 'paid')`, which a shipped order fulfils": [
+    {
+      createOrder,
+      orders: {
+        async find(reference) {
+          const select = orders().select().eq('reference', reference);
+          const { data } = await select.maybeSingle<Order & { status: string }>();
+          return data && { ...data, paid: data.status !== 'pending' };
+        },
+        async credit({ reference, amount, currency }) {
+          const update = orders().update({ status: 'paid' }).match({ reference, amount, currency });
+          const { data } = await update.neq('status', 'paid').select();
+          return data?.length ?? 0;
+        },
+      },
+      later: {
+        ship: (reference) =>
+          pool.query("UPDATE orders SET status = 'shipped' WHERE reference = $1", [reference]),
+      },
+    },
+    /^After ship, a paid order was credited again/,
+  ],
+  'P22 `!== null` of a column that was not selected': [
+    {
+      createOrder,
+      orders: {
+        async find(reference) {
+          const select = orders().select('reference, amount, currency').eq('reference', reference);
+          const { data } = await select.maybeSingle<Order & { paid_at?: string | null }>();
+          return data && { ...data, paid: data.paid_at !== null };
+        },
+        credit: right.credit,
+      },
+    },
+    /^A new order must be unpaid.*`!== null` of a column that was not selected/,
+  ],
+};
+
+it.each(Object.keys(broken))('names the fault of %s', async (name) => {
+  const [options, sentence] = broken[name]!;
+  expect(await faultsOf(options)).toContainEqual(expect.stringMatching(sentence));
+});
