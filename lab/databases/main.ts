@@ -4,6 +4,7 @@
  *
  *     pnpm lab databases                    a few races and kills
  *     pnpm lab databases --long             50 races of 20 calls and 100 kills each, and the table
+ *     pnpm lab databases --long --only pg,prisma      the same for these recipes and their rows
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -25,11 +26,13 @@ const PAGE = new URL('../../docs/databases.md', import.meta.url);
 
 await import('../../examples/databases/generate.mjs');
 buildBetterSqlite3();
-const rows: string[] = [];
+const only = values.only?.split(',');
+/** The rows of this run, by recipe. */
+const rows = new Map<string, string>();
 let faults = 0;
 for (const [database, start] of Object.entries(ENGINES)) {
   const recipes = RECIPES.filter(
-    (row) => row.database === database && (values.only ?? row.file) === row.file,
+    (row) => row.database === database && (only?.includes(row.file) ?? true),
   );
   if (recipes.length === 0) continue;
   const engine = await start();
@@ -37,15 +40,14 @@ for (const [database, start] of Object.entries(ENGINES)) {
     const started = performance.now();
     const tally = await raceRecipe(recipe.file, engine, size);
     faults += tally.lost + tally.doubled;
-    rows.push(lineOf(recipe, engine.name, tally));
+    const line = lineOf(recipe, engine.name, tally);
+    rows.set(recipe.file, line);
     const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-    console.log(`${rows.at(-1)!} ${seconds} s`);
+    console.log(`${line} ${seconds} s`);
   }
   await engine.close();
 }
-for (const [database, library, file, engine] of NOT_RACED)
-  rows.push(`| ${database} | ${library} | ${linkTo(file)} | ${engine} | – | – | – |`);
-console.log(`${rows.length - NOT_RACED.length} recipes, ${faults} faults`);
+console.log(`${rows.size} recipes, ${faults} faults`);
 if (values.write) writeTable();
 process.exitCode = faults === 0 ? 0 : 1;
 
@@ -61,14 +63,23 @@ function linkTo(file: string): string {
   return `[${file}.ts](../examples/databases/${file}.ts)`;
 }
 
+/** Keeps the rows of recipes that this run left out. */
 function writeTable(): void {
-  const head = [
+  const lines = [
     '| database | driver or ORM | recipe | run on | races | kills | lost / doubled |',
     '| --- | --- | --- | --- | --- | --- | --- |',
   ];
   const page = readFileSync(PAGE, 'utf8');
   const [before, rest] = page.split('<!-- table -->\n');
-  const after = rest!.split('<!-- end of table -->')[1]!;
-  const table = [...head, ...rows].join('\n');
-  writeFileSync(PAGE, `${before!}<!-- table -->\n\n${table}\n\n<!-- end of table -->${after}`);
+  const [known, after] = rest!.split('<!-- end of table -->');
+  for (const { file } of RECIPES) {
+    const kept = known!.split('\n').find((line) => line.includes(`/${file}.ts)`));
+    const row = rows.get(file) ?? kept;
+    if (row === undefined) throw new Error(`the table has no row of ${file}: run it too`);
+    lines.push(row);
+  }
+  for (const [database, library, file, engine] of NOT_RACED)
+    lines.push(`| ${database} | ${library} | ${linkTo(file)} | ${engine} | – | – | – |`);
+  const table = lines.join('\n');
+  writeFileSync(PAGE, `${before!}<!-- table -->\n\n${table}\n\n<!-- end of table -->${after!}`);
 }

@@ -2,8 +2,8 @@
 declare module 'cloudflare:workers' {
   interface D1PreparedStatement {
     bind(...values: unknown[]): D1PreparedStatement;
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as Cloudflare has it
     first<Row>(): Promise<Row | null>;
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as Cloudflare has it
     all<Row>(): Promise<{ readonly results: Row[] }>;
     run(): Promise<{ readonly meta: { readonly changes: number } }>;
   }

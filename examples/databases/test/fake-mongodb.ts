@@ -118,6 +118,7 @@ function run(command: Document, collections: Map<string, Collection>): Document 
       return HELLO;
     case 'ping':
     case 'endSessions':
+    case 'create':
       return { ok: 1 };
     case 'createIndexes':
       for (const index of command['indexes'] as Document[])
@@ -195,7 +196,7 @@ class Collection {
 
   find(filter: Document, sort?: Document): Document[] {
     const found = new Query(filter).find<Document>(this.#documents);
-    return (sort === undefined ? found : found.sort(sort as Record<string, 1 | -1>)).all();
+    return (sort === undefined ? found : found.sort(sort)).all();
   }
 
   update({ q, u, multi = false, upsert = false }: Change): {

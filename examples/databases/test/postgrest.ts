@@ -17,12 +17,19 @@ export interface Postgrest {
 /** Keys by the roles that Supabase gives them. */
 export const KEYS = { service_role: 'sb_secret_for_tests', anon: 'sb_publishable_for_tests' };
 
-/** Supabase grants its roles all rights on the tables of `public`. Row level security decides. */
+/**
+ * Supabase grants its roles all rights on the tables and functions of `public`. Row level security
+ * decides.
+ */
 export const ROLES = `
   CREATE ROLE anon NOLOGIN;
+  CREATE ROLE authenticated NOLOGIN;
   CREATE ROLE service_role NOLOGIN BYPASSRLS;
-  GRANT ALL ON ALL TABLES IN SCHEMA public TO anon, service_role;
-  ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO anon, service_role`;
+  GRANT ALL ON ALL TABLES IN SCHEMA public TO anon, authenticated, service_role;
+  ALTER DEFAULT PRIVILEGES IN SCHEMA public
+    GRANT ALL ON TABLES TO anon, authenticated, service_role;
+  ALTER DEFAULT PRIVILEGES IN SCHEMA public
+    GRANT ALL ON FUNCTIONS TO anon, authenticated, service_role`;
 
 export async function startPostgrest(connectionString: string): Promise<Postgrest> {
   const pool = new Pool({ connectionString, max: 10 });
@@ -69,7 +76,9 @@ async function answer(pool: Pool, request: IncomingMessage): Promise<Reply> {
     const role = Object.entries(KEYS).find(([, key]) => key === request.headers['apikey'])?.[0];
     if (role === undefined) throw new Refusal(401, '', 'Invalid API key');
     const prefer = String(request.headers['prefer'] ?? '');
-    const { text, values } = statementOf(request, prefer, body);
+    const called = /^\/rest\/v1\/rpc\/(\w+)$/.exec(request.url ?? '')?.[1];
+    const { text, values } =
+      called === undefined ? statementOf(request, prefer, body) : callOf(called, body);
     await client.query(request.method === 'GET' ? 'BEGIN READ ONLY' : 'BEGIN');
     await client.query(`SET LOCAL ROLE ${role}`);
     const rows =
@@ -83,6 +92,12 @@ async function answer(pool: Pool, request: IncomingMessage): Promise<Reply> {
     if (isOne && count !== 1)
       throw new Refusal(406, 'PGRST116', 'Cannot coerce the result to a single JSON object');
     await client.query('COMMIT');
+    if (called !== undefined)
+      return {
+        status: 200,
+        count: '*',
+        body: JSON.stringify((JSON.parse(one) as { value: unknown }).value),
+      };
     const isMinimal = request.method !== 'GET' && !prefer.includes('return=representation');
     return {
       status: isMinimal ? (request.method === 'POST' ? 201 : 204) : 200,
@@ -116,6 +131,14 @@ async function textOf(request: IncomingMessage): Promise<string> {
 interface Statement {
   readonly text: string;
   readonly values: unknown[];
+}
+
+/** A call of a function that returns one value. */
+function callOf(name: string, body: string): Statement {
+  const given = Object.entries(JSON.parse(body) as Record<string, unknown>);
+  const list = given.map(([key], index) => `${escapeIdentifier(key)} => $${index + 1}`).join(', ');
+  const values = given.map(([, value]) => String(value));
+  return { text: `SELECT ${escapeIdentifier(name)}(${list}) AS value`, values };
 }
 
 const OPERATORS: Readonly<Record<string, string>> = {

@@ -5,12 +5,17 @@ import { afterAll, expect, it } from 'vitest';
 import type { Order } from '@paylink/payments';
 import { startPostgres } from '../../../test/servers/postgres.js';
 import { KEYS, ROLES, startPostgrest } from './postgrest.js';
-import { testRecipe } from './suite.js';
+import { testRecipe, type RecipeOptions } from './suite.js';
+
+const sqlOf = (name: string): string =>
+  readFileSync(new URL(`../tables/${name}.sql`, import.meta.url), 'utf8');
 
 const server = await startPostgres({ fsync: 'off' });
 const merchant = new Pool({ connectionString: server.url, max: 2 });
-await merchant.query(readFileSync(new URL('../tables/supabase.sql', import.meta.url), 'utf8'));
 await merchant.query(ROLES);
+await merchant.query(sqlOf('supabase'));
+await merchant.query(sqlOf('supabase-more-writes'));
+await merchant.query("INSERT INTO wallets VALUES ('ada', 0)");
 const postgrest = await startPostgrest(server.url);
 process.env['SUPABASE_URL'] = postgrest.url;
 process.env['SUPABASE_SECRET_KEY'] = KEYS.service_role;
@@ -28,7 +33,8 @@ const insert = (reference: string, amount: number, currency: string) =>
   ]);
 
 const recipe = await import('../supabase.js');
-testRecipe('Supabase', recipe, {
+const moreWrites = await import('../supabase-more-writes.js');
+const options: RecipeOptions = {
   createOrder: ({ reference, amount, currency }) => insert(reference, amount, currency),
   async elsewhere(reference) {
     const { rows } = await merchant.query<Order>(
@@ -42,6 +48,14 @@ testRecipe('Supabase', recipe, {
       merchant.query('UPDATE orders SET created_at = created_at WHERE reference = $1', [reference]),
     refund: (reference) =>
       merchant.query('UPDATE orders SET refunded_at = now() WHERE reference = $1', [reference]),
+  },
+};
+testRecipe('Supabase', recipe, options);
+testRecipe('Supabase with more writes', moreWrites, {
+  ...options,
+  async effects(reference) {
+    const receipts = 'SELECT 1 FROM outbox WHERE reference = $1';
+    return (await merchant.query(receipts, [reference])).rowCount ?? 0;
   },
 });
 
@@ -79,4 +93,19 @@ it('neither finds nor credits with the key of a browser, with and without a poli
   expect(await credit()).toMatchObject({ data: [], error: null });
   const payment = { reference: 'guarded', amount: 1_500, currency: 'XOF' };
   expect(await recipe.orders.credit(payment, context)).toBe(1);
+});
+
+it('leaves neither mark nor receipt if a further write fails, and refuses the key of a browser', async () => {
+  await insert('half', 1, 'XOF');
+  await merchant.query("INSERT INTO outbox VALUES ('receipt', 'half')");
+  const payment = { reference: 'half', amount: 1, currency: 'XOF' };
+  const crediting = Promise.resolve(moreWrites.orders.credit(payment, context));
+  await expect(crediting).rejects.toThrow(/unique/);
+  expect(await recipe.orders.find('half', context)).toMatchObject({ paid: false });
+
+  await merchant.query("DELETE FROM outbox WHERE reference = 'half'");
+  const call = { paid_reference: 'half', paid_amount: 1, paid_currency: 'XOF' };
+  const { error } = await createClient(postgrest.url, KEYS.anon).rpc('credit_order', call);
+  expect(error?.message).toBe('permission denied for function credit_order');
+  expect(await recipe.orders.find('half', context)).toMatchObject({ paid: false });
 });

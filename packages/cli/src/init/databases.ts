@@ -69,15 +69,15 @@ const sqlite = (recipe: string): Database => ({
   isLocal: true,
   packages: [recipe],
   ...(recipe === 'libsql' ? {} : { types: [`@types/${recipe}`] }),
-  insert: `db.prepare('${COLUMNS} (?, ?, ?)').run(reference, amount, currency);`,
-  createTable: 'db.exec(TABLE);',
+  insert: `db.prepare('${COLUMNS} (?, ?, ?)').run(reference, amount, currency)`,
+  createTable: 'db.exec(TABLE)',
 });
 const prisma = (dialect: Dialect, adapter: string, recipe = `prisma-${dialect}`): Database => ({
   recipe,
   dialect,
   settings: SETTINGS[dialect],
   packages: ['@prisma/client', `@prisma/adapter-${adapter}`],
-  insert: 'await prisma.order.create({ data: { reference, amount, currency } });',
+  insert: 'await prisma.order.create({ data: { reference, amount, currency } })',
   prepare: () =>
     `if your schema.prisma has no orders, add the model, then migrate both databases:\n${MODEL}`,
 });
@@ -87,8 +87,8 @@ const drizzle = (dialect: Dialect, driver: string, rest: Partial<Database>): Dat
   settings: SETTINGS[dialect],
   packages: ['drizzle-orm', driver],
   insert:
-    'await db.insert(table)\n    .values({ reference, amount: BigInt(amount), currency, createdAt: new Date() });',
-  createTable: 'await db.execute(sql.raw(TABLE));',
+    'await db.insert(table)\n    .values({ reference, amount: BigInt(amount), currency, createdAt: new Date() })',
+  createTable: 'await db.execute(sql.raw(TABLE))',
   ...rest,
 });
 
@@ -103,52 +103,52 @@ export const KNOWN: readonly Database[] = [
     types: ['@types/better-sqlite3'],
     isLocal: true,
     insert:
-      'await db.insert(table)\n    .values({ reference, amount, currency, createdAt: sql`CURRENT_TIMESTAMP` });',
-    createTable: 'db.run(sql.raw(TABLE));',
+      'await db.insert(table)\n    .values({ reference, amount, currency, createdAt: sql`CURRENT_TIMESTAMP` })',
+    createTable: 'db.run(sql.raw(TABLE))',
   }),
   postgres({
     recipe: 'kysely',
     packages: ['kysely', 'pg'],
     types: pgTypes,
-    insert: `await db.insertInto('orders').values({ ${AS_TEXT} }).execute();`,
-    createTable: 'await sql.raw(TABLE).execute(db);',
+    insert: `await db.insertInto('orders').values({ ${AS_TEXT} }).execute()`,
+    createTable: 'await sql.raw(TABLE).execute(db)',
   }),
   postgres({
     recipe: 'knex',
     packages: ['knex', 'pg'],
     insert: "await knex('orders').insert({ reference, amount, currency });",
-    createTable: 'await knex.raw(TABLE);',
+    createTable: 'await knex.raw(TABLE)',
   }),
   postgres({
     recipe: 'typeorm',
     packages: ['typeorm', 'pg', 'reflect-metadata'],
-    insert: `await table.insert({ ${AS_TEXT} });`,
-    createTable: 'await db.query(TABLE);',
+    insert: `await table.insert({ ${AS_TEXT} })`,
+    createTable: 'await db.query(TABLE)',
   }),
   postgres({
     recipe: 'sequelize',
     packages: ['sequelize', 'pg'],
-    insert: `await table.create({ ${AS_TEXT}, paid_at: null });`,
-    createTable: 'await db.query(TABLE);',
+    insert: `await table.create({ ${AS_TEXT}, paid_at: null })`,
+    createTable: 'await db.query(TABLE)',
   }),
   postgres({
     recipe: 'mikro-orm',
     packages: ['@mikro-orm/postgresql', '@mikro-orm/core'],
-    insert: `await db.em.fork().insert(entity, { ${AS_TEXT}, createdAt: new Date() });`,
-    createTable: 'await db.em.getConnection().execute(TABLE);',
+    insert: `await db.em.fork().insert(entity, { ${AS_TEXT}, createdAt: new Date() })`,
+    createTable: 'await db.em.getConnection().execute(TABLE)',
   }),
   postgres({
     recipe: 'pg',
     packages: ['pg'],
     types: pgTypes,
-    insert: `await pool.query('${COLUMNS} ($1, $2, $3)', ${VALUES});`,
-    createTable: 'await pool.query(TABLE);',
+    insert: `await pool.query('${COLUMNS} ($1, $2, $3)', ${VALUES})`,
+    createTable: 'await pool.query(TABLE)',
   }),
   postgres({
     recipe: 'postgres-js',
     packages: ['postgres'],
-    insert: 'await sql`INSERT INTO orders ${sql({ reference, amount, currency })}`;',
-    createTable: 'await sql.unsafe(TABLE);',
+    insert: 'await sql`INSERT INTO orders ${sql({ reference, amount, currency })}`',
+    createTable: 'await sql.unsafe(TABLE)',
   }),
   {
     recipe: 'pglite',
@@ -156,16 +156,16 @@ export const KNOWN: readonly Database[] = [
     settings: { DATABASE_FOLDER: ['shop-data', 'test-data'] },
     isLocal: true,
     packages: ['@electric-sql/pglite'],
-    insert: `await db.query('${COLUMNS} ($1, $2, $3)', ${VALUES});`,
-    createTable: 'await db.exec(TABLE);',
+    insert: `await db.query('${COLUMNS} ($1, $2, $3)', ${VALUES})`,
+    createTable: 'await db.exec(TABLE)',
   },
   ...['mysql2', 'mariadb'].map((recipe): Database => ({
     recipe,
     dialect: 'mysql',
     settings: SETTINGS.mysql,
     packages: [recipe],
-    insert: `await pool.query('${COLUMNS} (?, ?, ?)', ${VALUES});`,
-    createTable: 'await pool.query(TABLE);',
+    insert: `await pool.query('${COLUMNS} (?, ?, ?)', ${VALUES})`,
+    createTable: 'await pool.query(TABLE)',
   })),
   sqlite('libsql'),
   sqlite('better-sqlite3'),
@@ -179,7 +179,7 @@ export const KNOWN: readonly Database[] = [
     insert: `await supabase
     .from('orders')
     .insert({ reference, amount, currency })
-    .throwOnError();`,
+    .throwOnError()`,
     prepare: () =>
       `if your orders have no table, run this in the SQL editor of both projects:\n${indented(readTable('supabase'))}`,
   },
@@ -187,15 +187,15 @@ export const KNOWN: readonly Database[] = [
     recipe: 'mongoose',
     settings: SETTINGS.mongodb,
     packages: ['mongoose'],
-    insert: 'await table.create({ reference, amount, currency });',
-    createTable: 'await table.init();',
+    insert: 'await table.create({ reference, amount, currency })',
+    createTable: 'await table.init()',
   },
   {
     recipe: 'mongodb',
     settings: SETTINGS.mongodb,
     packages: ['mongodb'],
-    insert: 'await table.insertOne({ reference, amount, currency, createdAt: new Date() });',
-    createTable: 'await table.createIndexes([{ key: { reference: 1 }, unique: true }]);',
+    insert: 'await table.insertOne({ reference, amount, currency, createdAt: new Date() })',
+    createTable: 'await table.createIndexes([{ key: { reference: 1 }, unique: true }])',
   },
   {
     recipe: 'firestore',
@@ -205,7 +205,7 @@ export const KNOWN: readonly Database[] = [
     },
     packages: ['firebase-admin'],
     insert: `const createdAt = FieldValue.serverTimestamp();
-  await table.doc(reference).create({ amount, currency, createdAt, paidAt: null });`,
+  await table.doc(reference).create({ amount, currency, createdAt, paidAt: null })`,
     prepare: () =>
       'create a composite index of the collection orders on paidAt and createdAt, both ascending',
   },
@@ -218,7 +218,7 @@ export const KNOWN: readonly Database[] = [
     TableName,
     Item: { reference, amount, currency, createdAt: Date.now(), unpaid: 'yes' },
     ConditionExpression: 'attribute_not_exists(amount)',
-  });`,
+  })`,
     prepare: () =>
       'create both tables with the key reference, and with the index unpaid: partition key unpaid, sort key createdAt (a number)',
   },
@@ -228,7 +228,7 @@ export const MEMORY: Database = {
   recipe: 'memory',
   settings: {},
   packages: [],
-  insert: 'memory.add({ reference, amount, currency });',
+  insert: 'memory.add({ reference, amount, currency })',
 };
 
 /** Databases that a project may have and that this command has no recipe for. */
