@@ -408,7 +408,7 @@ app.listen(${port}, () => console.log('ready'));
       { '@prisma/client': '*' },
       { 'prisma/schema.prisma': 'datasource db {\n  provider = "sqlite"\n}\n' },
       'prisma-sqlite',
-      'TEST_DATABASE_FILE=test.db',
+      'TEST_DATABASE_FILE',
     ],
     ['an address of MySQL', {}, { '.env': 'DATABASE_URL=mysql://a@b/c\n' }, 'mysql2', 'mysql2'],
     ['Knex on MySQL', { knex: '*', mysql2: '*' }, {}, 'mysql2', 'TEST_DATABASE_URL'],

@@ -1,5 +1,5 @@
 /** Makes the files of a project from the templates and the recipe of its database. */
-import { prismaClientOf } from './databases.js';
+import { prismaClientOf } from './find-database.js';
 import { HOSTS } from './hosts.js';
 import type { Project } from './project.js';
 import { readRecipe, readTable } from './recipes.js';
@@ -14,21 +14,21 @@ export const loadsDotenv = (project: Project): boolean =>
 /** The module that holds `find`, `credit` and the statement that inserts an order. */
 export function ordersFile(project: Project): string {
   const { database, isTypeScript } = project;
-  const { recipe, dialect = '', insert, createTable } = database;
+  const { recipe, dialect, insert, createTable } = database;
   const template = (name: string): string => readTemplate(name, isTypeScript);
   const fill = (text: string, place: string, content: string): string =>
     text.replace(place, () => content);
-  const sql = createTable === undefined ? '' : readTable(dialect);
+  const sql = createTable === undefined || dialect === undefined ? '' : readTable(dialect);
   const table = fill(
-    template('create-table'),
+    template(dialect === undefined ? 'create-index' : 'create-table'),
     'SQL',
     sql.replace(/^CREATE TABLE /, '$&IF NOT EXISTS '),
   );
   return joinModules(
     loadsDotenv(project) ? "import './load-env';\n" : '',
     recipe === 'memory' ? template('memory') : recipeOf(project),
-    fill(template('insert-order'), 'INSERT;', insert),
-    createTable === undefined ? '' : fill(table, 'CREATE;', createTable),
+    fill(template('insert-order'), 'INSERT;', `${insert};`),
+    createTable === undefined ? '' : fill(table, 'CREATE;', `${createTable};`),
   );
 }
 
@@ -64,11 +64,12 @@ export function testHostFile({ framework, isTypeScript }: Project): string {
  * when they are loaded.
  */
 export function testSettingsFile({ database, isTypeScript }: Project): string {
-  const { dialect, place = 'DATABASE_URL', createTable } = database;
-  const isNew = place !== 'DATABASE_URL' && createTable !== undefined;
+  const { place, variables, createTable } = database;
+  const isNew = place !== undefined && createTable !== undefined;
   const own = readTemplate(isNew ? 'own-file' : 'own-database', isTypeScript);
+  const names = variables.map((name) => `'${name}'`).join(', ');
   return joinModules(
-    dialect === undefined ? '' : own.replaceAll('VARIABLE', place),
+    variables.length === 0 ? '' : own.replace("'VARIABLES'", names),
     readTemplate('payment-test-settings', isTypeScript),
   );
 }

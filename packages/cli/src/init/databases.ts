@@ -3,17 +3,14 @@ import { readTable } from './recipes.js';
 
 export type Dialect = 'postgres' | 'mysql' | 'sqlite';
 
-/** The value on the user's machine, and the value for the test. */
-type Setting = readonly [value: string, ofTest: string];
-
 export interface Database {
   /** The name of the recipe in examples/databases, or `memory`. */
   readonly recipe: string;
   readonly dialect?: Dialect;
+  /** The variable that names a file or a folder, if the database needs no server. */
+  readonly place?: 'DATABASE_FILE' | 'DATABASE_FOLDER';
   /** The variables that name the database. */
-  readonly settings: Readonly<Record<string, Setting>>;
-  /** Set if the database is a file or a folder, so that each test makes a new one. */
-  readonly isLocal?: boolean;
+  readonly variables: readonly string[];
   /** The packages that the recipe imports. */
   readonly packages: readonly string[];
   /** The packages that show that a project has this database. Default: `packages`. */
@@ -33,19 +30,8 @@ const COLUMNS = 'INSERT INTO orders (reference, amount, currency) VALUES';
 const VALUES = '[reference, amount, currency]';
 const AS_TEXT = 'reference, amount: String(amount), currency';
 
-const SETTINGS = {
-  postgres: {
-    DATABASE_URL: [
-      'postgres://postgres@127.0.0.1:5432/postgres',
-      'postgres://postgres@127.0.0.1:5432/test',
-    ],
-  },
-  mysql: {
-    DATABASE_URL: ['mysql://root@127.0.0.1:3306/shop', 'mysql://root@127.0.0.1:3306/test'],
-  },
-  sqlite: { DATABASE_FILE: ['shop.db', 'test.db'] },
-  mongodb: { MONGODB_URL: ['mongodb://127.0.0.1:27017/shop', 'mongodb://127.0.0.1:27017/test'] },
-} satisfies Record<string, Database['settings']>;
+const ADDRESS = ['DATABASE_URL'];
+const FILE = { place: 'DATABASE_FILE', variables: ['DATABASE_FILE'] } as const;
 const MODEL = `  model Order {
     reference String    @id
     amount    BigInt
@@ -55,18 +41,17 @@ const MODEL = `  model Order {
     @@map("orders")
   }`;
 
-type Rest = Omit<Database, 'dialect' | 'settings'>;
+type Rest = Omit<Database, 'dialect' | 'variables'>;
 const postgres = (rest: Rest): Database => ({
   dialect: 'postgres',
-  settings: SETTINGS.postgres,
+  variables: ADDRESS,
   ...rest,
 });
 const pgTypes = ['@types/pg'];
 const sqlite = (recipe: string): Database => ({
   recipe,
   dialect: 'sqlite',
-  settings: SETTINGS.sqlite,
-  isLocal: true,
+  ...FILE,
   packages: [recipe],
   ...(recipe === 'libsql' ? {} : { types: [`@types/${recipe}`] }),
   insert: `db.prepare('${COLUMNS} (?, ?, ?)').run(reference, amount, currency)`,
@@ -75,7 +60,7 @@ const sqlite = (recipe: string): Database => ({
 const prisma = (dialect: Dialect, adapter: string, recipe = `prisma-${dialect}`): Database => ({
   recipe,
   dialect,
-  settings: SETTINGS[dialect],
+  ...(dialect === 'sqlite' ? FILE : { variables: ADDRESS }),
   packages: ['@prisma/client', `@prisma/adapter-${adapter}`],
   insert: 'await prisma.order.create({ data: { reference, amount, currency } })',
   prepare: () =>
@@ -84,7 +69,7 @@ const prisma = (dialect: Dialect, adapter: string, recipe = `prisma-${dialect}`)
 const drizzle = (dialect: Dialect, driver: string, rest: Partial<Database>): Database => ({
   recipe: dialect === 'postgres' ? 'drizzle' : `drizzle-${dialect}`,
   dialect,
-  settings: SETTINGS[dialect],
+  variables: ADDRESS,
   packages: ['drizzle-orm', driver],
   insert:
     'await db.insert(table)\n    .values({ reference, amount: BigInt(amount), currency, createdAt: new Date() })',
@@ -101,7 +86,7 @@ export const KNOWN: readonly Database[] = [
   drizzle('mysql', 'mysql2', {}),
   drizzle('sqlite', 'better-sqlite3', {
     types: ['@types/better-sqlite3'],
-    isLocal: true,
+    ...FILE,
     insert:
       'await db.insert(table)\n    .values({ reference, amount, currency, createdAt: sql`CURRENT_TIMESTAMP` })',
     createTable: 'db.run(sql.raw(TABLE))',
@@ -153,8 +138,8 @@ export const KNOWN: readonly Database[] = [
   {
     recipe: 'pglite',
     dialect: 'postgres',
-    settings: { DATABASE_FOLDER: ['shop-data', 'test-data'] },
-    isLocal: true,
+    place: 'DATABASE_FOLDER',
+    variables: ['DATABASE_FOLDER'],
     packages: ['@electric-sql/pglite'],
     insert: `await db.query('${COLUMNS} ($1, $2, $3)', ${VALUES})`,
     createTable: 'await db.exec(TABLE)',
@@ -162,7 +147,7 @@ export const KNOWN: readonly Database[] = [
   ...['mysql2', 'mariadb'].map((recipe): Database => ({
     recipe,
     dialect: 'mysql',
-    settings: SETTINGS.mysql,
+    variables: ADDRESS,
     packages: [recipe],
     insert: `await pool.query('${COLUMNS} (?, ?, ?)', ${VALUES})`,
     createTable: 'await pool.query(TABLE)',
@@ -171,10 +156,7 @@ export const KNOWN: readonly Database[] = [
   sqlite('better-sqlite3'),
   {
     recipe: 'supabase',
-    settings: {
-      SUPABASE_URL: ['http://127.0.0.1:54321', 'http://127.0.0.1:55321'],
-      SUPABASE_SECRET_KEY: ['see-supabase-status', 'see-supabase-status'],
-    },
+    variables: ['SUPABASE_URL', 'SUPABASE_SECRET_KEY'],
     packages: ['@supabase/supabase-js'],
     insert: `await supabase
     .from('orders')
@@ -185,24 +167,21 @@ export const KNOWN: readonly Database[] = [
   },
   {
     recipe: 'mongoose',
-    settings: SETTINGS.mongodb,
+    variables: ['MONGODB_URL'],
     packages: ['mongoose'],
     insert: 'await table.create({ reference, amount, currency })',
     createTable: 'await table.init()',
   },
   {
     recipe: 'mongodb',
-    settings: SETTINGS.mongodb,
+    variables: ['MONGODB_URL'],
     packages: ['mongodb'],
     insert: 'await table.insertOne({ reference, amount, currency, createdAt: new Date() })',
     createTable: 'await table.createIndexes([{ key: { reference: 1 }, unique: true }])',
   },
   {
     recipe: 'firestore',
-    settings: {
-      FIRESTORE_EMULATOR_HOST: ['127.0.0.1:8080', '127.0.0.1:8080'],
-      GCLOUD_PROJECT: ['demo-shop', 'demo-test'],
-    },
+    variables: ['FIRESTORE_EMULATOR_HOST', 'GCLOUD_PROJECT'],
     packages: ['firebase-admin'],
     insert: `const createdAt = FieldValue.serverTimestamp();
   await table.doc(reference).create({ amount, currency, createdAt, paidAt: null })`,
@@ -211,7 +190,7 @@ export const KNOWN: readonly Database[] = [
   },
   {
     recipe: 'dynamodb',
-    settings: { ORDERS_TABLE: ['orders', 'test-orders'] },
+    variables: ['ORDERS_TABLE'],
     packages: ['@aws-sdk/client-dynamodb', '@aws-sdk/lib-dynamodb'],
     shownBy: ['@aws-sdk/client-dynamodb'],
     insert: `await db.put({
@@ -226,7 +205,7 @@ export const KNOWN: readonly Database[] = [
 
 export const MEMORY: Database = {
   recipe: 'memory',
-  settings: {},
+  variables: [],
   packages: [],
   insert: 'memory.add({ reference, amount, currency })',
 };

@@ -38,32 +38,22 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
 }
 
 function databaseLines(project: Project, { orders, table }: CodeFiles): string[] {
-  const { database } = project;
-  if (database.recipe === 'memory') return [];
-  const address =
-    database.place === undefined
-      ? 'set DATABASE_URL in .env, and TEST_DATABASE_URL to another database: the test writes orders'
-      : `set ${database.place} in .env`;
-  if (database.createTable === undefined)
-    return [
-      address,
-      `if your schema.prisma has no orders, add the model, then migrate both databases:\n${MODEL}`,
-    ];
+  const { recipe, place, variables, createTable, prepare } = project.database;
+  if (recipe === 'memory') return [];
+  const names = variables.join(' and ');
+  const ofTest = variables.map((name) => `TEST_${name}`).join(' and ');
+  const isNew = place !== undefined && createTable !== undefined;
   return [
-    address,
-    `if your orders have a table, delete createTable of ${orders}, and name your columns there`,
-    `${nodeLine(project, table)}   # creates the table`,
+    `set ${names} in .env${isNew ? '' : `, and ${ofTest} to another database: the test writes orders`}`,
+    ...(prepare === undefined ? [] : [prepare()]),
+    ...(createTable === undefined
+      ? []
+      : [
+          `if your orders have a table, delete createTable of ${orders}, and name your columns there`,
+          `${nodeLine(project, table)}   # creates the table`,
+        ]),
   ];
 }
-
-const MODEL = `  model Order {
-    reference String    @id
-    amount    BigInt
-    currency  String
-    createdAt DateTime  @default(now()) @map("created_at")
-    paidAt    DateTime? @map("paid_at")
-    @@map("orders")
-  }`;
 
 function installLines(project: Project): string[] {
   const { commands, framework, isTypeScript, testRunner, database } = project;

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { detect } from 'package-manager-detector';
 import { usageFailure } from '../terminal/failure.js';
-import { findDatabase, type Database } from './databases.js';
+import type { Database } from './databases.js';
+import { findDatabase } from './find-database.js';
 
 export const FRAMEWORKS = [
   'express',
