@@ -108,5 +108,4 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'bench-runtimes': { ...BENCH, what: 'Bun, Deno and workerd', file: 'bench/runtimes/main.ts' },
   'bench-import': { ...BENCH, what: 'time and memory of an import', file: 'bench/import.ts' },
   'bench-size': { ...BENCH, what: 'bytes of a bundle', file: 'bench/size.ts' },
-  'bench-reconcile': { ...BENCH, what: 'time of a reconcile', file: 'bench/reconcile.ts' },
 };
