@@ -15,40 +15,39 @@ export type Payment = Readonly<{
   status: PaymentStatus;
 }>;
 
-/** A link's amount, or the bounds of a free amount. */
-export type Price =
-  { readonly amount: number } | { readonly amountMin: number; readonly amountMax: number };
-
-/** A valid request for a payment link (docs/service.md 2.1). */
-export interface LinkRequest {
-  readonly reference: string;
-  readonly price: Price;
-  readonly description?: string;
-  readonly returnUrl?: string;
-  readonly cancelUrl?: string;
-  readonly singleUse: boolean;
-}
+/** The fields of a link (docs/service.md 2.1): a fixed amount, or one that the customer chooses. */
+export type PaymentLinkFields = Readonly<{
+  reference: string;
+  return_url?: string;
+  cancel_url?: string;
+  single_use?: boolean;
+}> &
+  (
+    | Readonly<{ amount: number; description?: string }>
+    | Readonly<{ amount_min: number; amount_max: number; description: string }>
+  );
 
 /** A created link with the state of its payment. */
-export interface Link extends LinkRequest {
-  readonly token: string;
-  readonly url: string;
-  readonly status: PaymentStatus;
-  /** The paid or tried amount. A fixed amount never changes. */
-  readonly amount?: number;
-  readonly createdAt: Date;
+export type Link = PaymentLinkFields &
+  Readonly<{
+    token: string;
+    url: string;
+    status: PaymentStatus;
+    /** The amount that the customer chose: paid, or tried. */
+    chosen?: number;
+    createdAt: Date;
+  }>;
+
+/** Returns the amounts that a customer may pay. */
+export function boundsOf(link: PaymentLinkFields): { readonly min: number; readonly max: number } {
+  if ('amount' in link) return { min: link.amount, max: link.amount };
+  return { min: link.amount_min, max: link.amount_max };
 }
 
-/** The fields of a link (docs/service.md 2.1): a fixed amount, or one that the customer chooses. */
-export type PaymentLinkFields = {
-  readonly reference: string;
-  readonly return_url?: string;
-  readonly cancel_url?: string;
-  readonly single_use?: boolean;
-} & (
-  | { readonly amount: number; readonly description?: string }
-  | { readonly amount_min: number; readonly amount_max: number; readonly description: string }
-);
+/** Returns the amount of a payment, unless the customer has yet to choose one. */
+export function amountOf(link: Link): number | undefined {
+  return 'amount' in link ? link.amount : link.chosen;
+}
 
 /** The API's answer to a created link (docs/service.md 2.2). */
 export type CreatedLink = Readonly<{
@@ -61,11 +60,12 @@ export type CreatedLink = Readonly<{
 }>;
 
 /** Returns the body of the 201 for a new link. */
-export function toCreatedLink({ token, url, price, reference, status }: Link): CreatedLink {
+export function toCreatedLink(link: Link): CreatedLink {
+  const { token, url, reference, status } = link;
   return {
     token,
     url,
-    ...('amount' in price ? { amount: price.amount } : {}),
+    ...('amount' in link ? { amount: link.amount } : {}),
     currency: CURRENCY,
     reference,
     status,
@@ -73,16 +73,9 @@ export function toCreatedLink({ token, url, price, reference, status }: Link): C
 }
 
 /** Returns the payment of a link in the API's form. */
-export function toPayment(
-  { reference, amount, status }: Link,
-  beforeChoice: number | 'omit',
-): Payment {
-  const known = amount ?? (beforeChoice === 'omit' ? undefined : beforeChoice);
-  return {
-    reference,
-    type: 'payment',
-    ...(known === undefined ? {} : { amount: known }),
-    currency: CURRENCY,
-    status,
-  };
+export function toPayment(link: Link, beforeChoice: number | 'omit'): Payment {
+  const { reference, status } = link;
+  const amount = amountOf(link) ?? beforeChoice;
+  const known = amount === 'omit' ? {} : { amount };
+  return { reference, type: 'payment', ...known, currency: CURRENCY, status };
 }

@@ -11,34 +11,31 @@ import {
 /** The longest delay of a timer, in milliseconds. A longer timer would fire at once. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** Returns the fault of a value, or undefined for a valid value. */
-type Check = (value: unknown) => string | undefined;
-
-const isWhole = (value: unknown, least: number, most: number): boolean =>
-  Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+/** @throws ConfigurationError that names the switch */
+type Check = (name: string, value: unknown) => unknown;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
 const whole =
   (least = 1, most = Number.MAX_SAFE_INTEGER): Check =>
-  (value) =>
-    isWhole(value, least, most) ? undefined : `must be a whole number from ${least} to ${most}`;
+  (name, value) =>
+    validateBound(name, value as number, least, most);
 
 const oneOf =
   (...choices: readonly string[]): Check =>
-  (value) =>
-    choices.includes(value as string) ? undefined : `must be one of ${choices.join(', ')}`;
+  (name, value) =>
+    check(choices.includes(value as string), name, `must be one of ${choices.join(', ')}`);
 
-const aFunction: Check = (value) =>
-  typeof value === 'function' ? undefined : 'must be a function';
+const aFunction: Check = (name, value) =>
+  check(typeof value === 'function', name, 'must be a function');
 
 const aReplay = oneOf(...REPLAY_ANSWERS);
 const aDelay = whole(1, LONGEST_TIMER);
 
 const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
   errorBody: aFunction,
-  errorStatus: faultOfStatuses,
+  errorStatus: checkStatuses,
   replayedKey: aReplay,
   replayedKeyOtherBody: aReplay,
   duplicateReference: oneOf('refuse', 'allow'),
@@ -50,16 +47,16 @@ const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
   urlLength: whole(),
   idempotencyKeyLength: whole(),
   requestBytes: whole(),
-  rateLimit: faultOfRateLimit,
+  rateLimit: checkRateLimit,
   statusAnswer: aFunction,
   linksKept: whole(),
-  amountBeforeChoice: (value) => (value === 'omit' ? undefined : whole(0)(value)),
-  transitions: faultOfTransitions,
+  amountBeforeChoice: (name, value) => value === 'omit' || whole(0)(name, value),
+  transitions: checkTransitions,
   notificationBody: aFunction,
-  notificationContentType: (value) =>
-    typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)
-      ? undefined
-      : 'must be a string that headers allow',
+  notificationContentType: (name, value) => {
+    const isHeader = typeof value === 'string' && /^[\x20-\x7e]+$/.test(value);
+    check(isHeader, name, 'must be a string that headers allow');
+  },
   delivery: aFunction,
   acknowledged: aFunction,
   deliveryTimeout: aDelay,
@@ -73,11 +70,10 @@ export function createAssumed(options: AssumedOptions = {}): Assumed {
   check(isObject(options), 'assumed', 'must be an object');
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   for (const [name, value] of given) {
-    const isKnown = Object.hasOwn(CHECKS, name);
     const valid = Object.keys(CHECKS).join(', ');
-    check(isKnown, `assumed.${name}`, `is an unknown switch. Valid switches: ${valid}`);
-    const fault = CHECKS[name as keyof Assumed](value);
-    check(fault === undefined, `assumed.${name}`, fault ?? '');
+    const problem = `is an unknown switch. Valid switches: ${valid}`;
+    check(Object.hasOwn(CHECKS, name), `assumed.${name}`, problem);
+    CHECKS[name as keyof Assumed](`assumed.${name}`, value);
   }
   const own = Object.assign(Object.create(null) as AssumedOptions, Object.fromEntries(given));
   return { ...DEFAULTS, ...own, errorStatus: { ...ERROR_STATUSES, ...own.errorStatus } } as Assumed;
@@ -94,30 +90,30 @@ export function validateDelivery(switches: DeliverySwitches): DeliverySwitches {
   return own;
 }
 
-function faultOfRateLimit(limit: unknown): string | undefined {
-  if (limit === 'off') return undefined;
+function checkRateLimit(name: string, limit: unknown): void {
+  const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
   const isLimit =
     isObject(limit) &&
-    Object.keys(limit).every((name) => name === 'requests' || name === 'seconds') &&
-    isWhole(limit['requests'], 1, Number.MAX_SAFE_INTEGER) &&
-    isWhole(limit['seconds'], 1, Number.MAX_SAFE_INTEGER);
-  return isLimit ? undefined : "must be 'off' or { requests, seconds }, both whole numbers from 1";
+    Object.keys(limit).sort().join() === 'requests,seconds' &&
+    Object.values(limit).every(isWhole);
+  const problem = "must be 'off' or { requests, seconds }, both whole numbers from 1";
+  check(limit === 'off' || isLimit, name, problem);
 }
 
-function faultOfStatuses(statuses: unknown): string | undefined {
-  if (!isObject(statuses)) return 'must be an object from error code to status';
+function checkStatuses(name: string, statuses: unknown): void {
+  check(isObject(statuses), name, 'must be an object from error code to status');
   for (const [code, status] of Object.entries(statuses)) {
-    if (!Object.hasOwn(ERROR_STATUSES, code)) return `has the unknown code ${code}`;
-    if (!isWhole(status, 400, 599)) return `must give ${code} a status from 400 to 599`;
+    check(Object.hasOwn(ERROR_STATUSES, code), name, `has the unknown code ${code}`);
+    const isStatus =
+      Number.isInteger(status) && (status as number) > 399 && (status as number) < 600;
+    check(isStatus, name, `must give ${code} a status from 400 to 599`);
   }
-  return undefined;
 }
 
-function faultOfTransitions(table: unknown): string | undefined {
+function checkTransitions(name: string, table: unknown): void {
   const statuses = Object.keys(DEFAULTS.transitions);
   const isList = (next: unknown): boolean =>
     Array.isArray(next) && next.every((entry) => statuses.includes(entry as string));
-  return isObject(table) && statuses.every((status) => isList(table[status]))
-    ? undefined
-    : `must list the next statuses for each of ${statuses.join(', ')}`;
+  const isTable = isObject(table) && statuses.every((status) => isList(table[status]));
+  check(isTable, name, `must list the next statuses for each of ${statuses.join(', ')}`);
 }

@@ -1,18 +1,17 @@
 import type { Child } from 'hono/jsx';
 import { ICON_URL } from './icon.js';
-import type { Language } from './language.js';
+import { useLanguage } from './language.js';
 
 interface DocumentProps {
-  readonly language: Language;
   readonly title: string;
   readonly style: string;
   readonly children?: Child;
 }
 
 /** The HTML document of every page. */
-export function Document({ language, title, style, children }: DocumentProps) {
+export function Document({ title, style, children }: DocumentProps) {
   return (
-    <html lang={language}>
+    <html lang={useLanguage()}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

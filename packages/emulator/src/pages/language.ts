@@ -1,4 +1,11 @@
+import { createContext, useContext } from 'hono/jsx';
+
 export type Language = 'fr' | 'en';
+
+export const LanguageContext = createContext<Language>('en');
+
+/** Returns the language of the page that is rendered. */
+export const useLanguage = (): Language => useContext(LanguageContext);
 
 /** Chooses the first known language of an Accept-Language header. Default English. */
 export function chooseLanguage(header = ''): Language {

@@ -1,6 +1,7 @@
 import { EmulatorError } from '../base/emulator-error.js';
 import { quote } from '../base/visible-text.js';
 import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
+import { boundsOf } from '../contract/payment.js';
 import type { CreatedLink, Link, Payment, PaymentLinkFields } from '../contract/payment.js';
 import type { Ledger } from './ledger.js';
 import { parseLinkRequest } from './link-request.js';
@@ -56,14 +57,11 @@ function notAllowed(message: string): EmulatorError {
   return new EmulatorError('transition_not_allowed', message);
 }
 
-function amountFor({ price }: Link, chosen: number | undefined): number {
-  if ('amount' in price) {
-    if (chosen === undefined || chosen === price.amount) return price.amount;
-    throw new EmulatorError('invalid_amount', `the amount of this link is ${price.amount}`);
-  }
-  const { amountMin, amountMax } = price;
-  const amount = chosen ?? amountMin;
-  if (Number.isInteger(amount) && amount >= amountMin && amount <= amountMax) return amount;
-  const message = `the amount must be a whole number from ${amountMin} to ${amountMax}`;
-  throw new EmulatorError('invalid_amount', message);
+function amountFor(link: Link, chosen: number | undefined): number {
+  const { min, max } = boundsOf(link);
+  const amount = chosen ?? min;
+  if (Number.isInteger(amount) && amount >= min && amount <= max) return amount;
+  const allowed =
+    'amount' in link ? `of this link is ${min}` : `must be a whole number from ${min} to ${max}`;
+  throw new EmulatorError('invalid_amount', `the amount ${allowed}`);
 }

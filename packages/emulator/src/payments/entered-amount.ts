@@ -1,12 +1,11 @@
-import type { Price } from '../contract/payment.js';
+import { boundsOf, type Link } from '../contract/payment.js';
 
 /** Parses the paid amount. Returns undefined if the link does not allow it. */
-export function parseEnteredAmount(price: Price, entered: string): number | undefined {
-  if ('amount' in price) return price.amount;
+export function parseEnteredAmount(link: Link, entered: string): number | undefined {
+  if ('amount' in link) return link.amount;
+  const { min, max } = boundsOf(link);
   const amount = parseWholeNumber(entered);
-  return amount !== undefined && amount >= price.amountMin && amount <= price.amountMax
-    ? amount
-    : undefined;
+  return amount !== undefined && amount >= min && amount <= max ? amount : undefined;
 }
 
 /** Parses a whole number as people write it. */

@@ -5,23 +5,23 @@ import {
   toCreatedLink,
   toPayment,
   type Link,
-  type LinkRequest,
+  type PaymentLinkFields,
   type Payment,
   type PaymentStatus,
 } from '../contract/payment.js';
 import { restoreAll, type StoredRecord } from '../state/record.js';
 import type { Store } from '../state/state-file.js';
 import { replay } from './idempotency.js';
-import { parseLinkRequest, toFields } from './link-request.js';
+import { parseLinkRequest } from './link-request.js';
 
-type OwnLink = { -readonly [Key in keyof Link]: Link[Key] };
+type OwnLink = Link & { status: PaymentStatus; chosen?: number };
 
 interface Entry {
+  readonly request: PaymentLinkFields;
   readonly link: OwnLink;
   /** The body of the 201, kept for a repeated key. */
   readonly created: string;
   readonly key: string | undefined;
-  readonly fingerprint: string;
   /** Pages that have already paid: a double click must not pay twice. */
   readonly pages: Set<string>;
 }
@@ -67,12 +67,11 @@ export class Ledger {
    *
    * @throws EmulatorError `idempotency_conflict` or `reference_taken`, depending on `assumed`
    */
-  create(request: LinkRequest, key: string | undefined): Creation {
+  create(request: PaymentLinkFields, key: string | undefined): Creation {
     const { assumed } = this.#options;
-    const fingerprint = JSON.stringify(request);
     const earlier = key === undefined ? undefined : this.#byKey.get(key);
     if (earlier !== undefined) {
-      const status = replay(earlier.fingerprint === fingerprint, assumed);
+      const status = replay(JSON.stringify(earlier.request) === JSON.stringify(request), assumed);
       if (status !== undefined) return toCreation(earlier, status);
     }
     const isTaken = this.findByReference(request.reference) !== undefined;
@@ -80,7 +79,7 @@ export class Ledger {
       const message = 'another payment link has this reference';
       throw new EmulatorError('reference_taken', message);
     }
-    return toCreation(this.#add(request, key, fingerprint), 201);
+    return toCreation(this.#add(request, key), 201);
   }
 
   find(token: string): Link | undefined {
@@ -118,11 +117,11 @@ export class Ledger {
     const { page = randomUUID(), delivery } = how;
     if (pages.has(page)) return 'repeated';
     const again = link.status === 'success';
-    if (again && link.singleUse) return 'repeated';
+    if (again && link.single_use === true) return 'repeated';
     if (!again && !this.allows(link, 'success')) return 'refused';
     pages.add(page);
     if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);
-    link.amount = amount;
+    link.chosen = amount;
     // Writes the payment and its notification together: a kill between them would leave a payment
     // without a notification.
     this.#options.store.together(() => {
@@ -142,7 +141,7 @@ export class Ledger {
 
   /** Returns true at first, after a failure, and repeatedly for a reusable link. */
   isPayable(link: Link): boolean {
-    return this.allows(link, 'success') || (link.status === 'success' && !link.singleUse);
+    return this.allows(link, 'success') || (link.status === 'success' && link.single_use !== true);
   }
 
   /** Returns true if the payment can change to this status. */
@@ -165,18 +164,17 @@ export class Ledger {
     throw new EmulatorError('not_found', 'this payment link does not exist');
   }
 
-  #add(request: LinkRequest, key: string | undefined, fingerprint: string): Entry {
+  #add(request: PaymentLinkFields, key: string | undefined): Entry {
     const token = randomBytes(18).toString('base64url');
     const link: OwnLink = {
       ...request,
-      ...('amount' in request.price ? { amount: request.price.amount } : {}),
       token,
       url: this.#urlOf(token),
       status: 'pending',
       createdAt: new Date(),
     };
     const created = JSON.stringify(toCreatedLink(link));
-    const entry: Entry = { link, created, key, fingerprint, pages: new Set() };
+    const entry: Entry = { request, link, created, key, pages: new Set() };
     this.#index(entry);
     this.#keep(entry);
     this.#forgetOldest();
@@ -194,9 +192,9 @@ export class Ledger {
     this.#byKey.set(entry.key, entry);
   }
 
-  #keep({ link, key, pages }: Entry): void {
-    const { token, status, amount, createdAt } = link;
-    const record = { request: toFields(link), status, amount, createdAt, key, pages: [...pages] };
+  #keep({ request, link, key, pages }: Entry): void {
+    const { token, status, chosen, createdAt } = link;
+    const record = { request, status, amount: chosen, createdAt, key, pages: [...pages] };
     this.#options.store.put(KIND, token, record);
   }
 
@@ -206,7 +204,7 @@ export class Ledger {
     const request = parseLinkRequest(body, this.#options.assumed);
     const link: OwnLink = {
       ...request,
-      ...(record.has('amount') ? { amount: record.whole('amount') } : {}),
+      ...(record.has('amount') ? { chosen: record.whole('amount') } : {}),
       token,
       // The port may have changed since.
       url: this.#urlOf(token),
@@ -214,10 +212,10 @@ export class Ledger {
       createdAt: record.date('createdAt'),
     };
     this.#index({
+      request,
       link,
       created: JSON.stringify(toCreatedLink({ ...link, status: 'pending' })),
       key: record.has('key') ? record.text('key') : undefined,
-      fingerprint: JSON.stringify(request),
       pages: new Set(record.texts('pages')),
     });
   }

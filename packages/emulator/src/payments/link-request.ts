@@ -1,6 +1,6 @@
 import { refuse } from '../base/emulator-error.js';
 import type { Assumed } from '../contract/assumed.js';
-import type { LinkRequest, PaymentLinkFields, Price } from '../contract/payment.js';
+import type { PaymentLinkFields } from '../contract/payment.js';
 
 const FIELDS =
   'amount amount_min amount_max reference description return_url cancel_url single_use'.split(' ');
@@ -13,7 +13,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  * Reads the body of POST /v1/payment-links. @throws EmulatorError `invalid_request` that names the
  * field
  */
-export function parseLinkRequest(body: Uint8Array, assumed: Assumed): LinkRequest {
+export function parseLinkRequest(body: Uint8Array, assumed: Assumed): PaymentLinkFields {
   const fields = parseObject(body);
   if (assumed.unknownFields === 'refuse') {
     const unknown = Object.keys(fields).find((name) => !FIELDS.includes(name));
@@ -24,31 +24,16 @@ export function parseLinkRequest(body: Uint8Array, assumed: Assumed): LinkReques
   const description = parseText(fields, 'description', assumed.descriptionLength);
   if (description === undefined && !('amount' in price))
     refuse('description is required for a free amount');
-  const returnUrl = parseUrl(fields, 'return_url', assumed.urlLength);
-  const cancelUrl = parseUrl(fields, 'cancel_url', assumed.urlLength);
-  return {
+  const request = {
     reference: parseReference(fields, assumed.referenceLength),
-    price,
-    ...(description === undefined ? {} : { description }),
-    ...(returnUrl === undefined ? {} : { returnUrl }),
-    ...(cancelUrl === undefined ? {} : { cancelUrl }),
-    singleUse: parseFlag(fields, 'single_use'),
-  };
-}
-
-/** Returns the request as the fields of the API. Reverses `parseLinkRequest`. */
-export function toFields(request: LinkRequest): PaymentLinkFields {
-  const { reference, price, description, returnUrl, cancelUrl, singleUse } = request;
-  return {
-    reference,
-    ...('amount' in price
-      ? { amount: price.amount }
-      : { amount_min: price.amountMin, amount_max: price.amountMax }),
+    ...price,
     description,
-    return_url: returnUrl,
-    cancel_url: cancelUrl,
-    single_use: singleUse,
-  } as PaymentLinkFields;
+    return_url: parseUrl(fields, 'return_url', assumed.urlLength),
+    cancel_url: parseUrl(fields, 'cancel_url', assumed.urlLength),
+    single_use: parseFlag(fields, 'single_use'),
+  };
+  const given = Object.entries(request).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as PaymentLinkFields;
 }
 
 function parseObject(body: Uint8Array): Fields {
@@ -63,7 +48,10 @@ function parseObject(body: Uint8Array): Fields {
   return value as Fields;
 }
 
-function parsePrice(fields: Fields, assumed: Assumed): Price {
+function parsePrice(
+  fields: Fields,
+  assumed: Assumed,
+): { amount: number } | { amount_min: number; amount_max: number } {
   const { amount, amount_min: min, amount_max: max } = fields;
   if (amount !== undefined) {
     if (min !== undefined || max !== undefined)
@@ -72,10 +60,10 @@ function parsePrice(fields: Fields, assumed: Assumed): Price {
   }
   if (min === undefined && max === undefined)
     refuse('amount is required, or amount_min and amount_max instead');
-  const amountMin = validateAmount('amount_min', min, assumed);
-  const amountMax = validateAmount('amount_max', max, assumed);
-  if (amountMin > amountMax) refuse('amount_min must not exceed amount_max');
-  return { amountMin, amountMax };
+  const amount_min = validateAmount('amount_min', min, assumed);
+  const amount_max = validateAmount('amount_max', max, assumed);
+  if (amount_min > amount_max) refuse('amount_min must not exceed amount_max');
+  return { amount_min, amount_max };
 }
 
 function validateAmount(

@@ -1,26 +1,25 @@
 import type { DeliveryAttempt, EmulatorDelivery } from '../../deliveries/delivery.js';
-import type { Language } from '../language.js';
+import { useLanguage } from '../language.js';
 import { Visible } from '../visible.js';
 import { groupAttempts, type AttemptGroup } from './attempt-groups.js';
 import { Ago, StateBadge } from './parts.js';
-import { DASHBOARD_TEXTS } from './texts.js';
+import { useTexts } from './texts.js';
 
 interface DeliveryProps {
-  readonly language: Language;
   readonly delivery: EmulatorDelivery;
   /** The token of the payment's link. */
   readonly token: string;
 }
 
 /** Shows a notification with its attempts and a button to send it again. */
-export function Delivery({ language, delivery, token }: DeliveryProps) {
-  const texts = DASHBOARD_TEXTS[language];
+export function Delivery({ delivery, token }: DeliveryProps) {
+  const texts = useTexts();
   const { id, event, url, createdAt, state, attempts, attemptCount, nextAttemptAt } = delivery;
   return (
     <article class="delivery" id={`delivery-${id}`} data-state={state}>
       <div class="title">
         <h3>{event}</h3>
-        <StateBadge delivery={delivery} language={language} />
+        <StateBadge delivery={delivery} />
         <form method="post" action={`/dashboard/payments/${token}/resend`}>
           <input type="hidden" name="delivery" value={id} />
           <button id={`resend-${id}`} type="submit">
@@ -30,11 +29,11 @@ export function Delivery({ language, delivery, token }: DeliveryProps) {
       </div>
       <p class="more">
         <code>{url}</code>
-        <Ago at={createdAt} language={language} />
+        <Ago at={createdAt} />
         {attemptCount > 0 && <span>{texts.attempts(attemptCount)}</span>}
         {nextAttemptAt !== undefined && (
           <span>
-            {texts.next} <Ago at={nextAttemptAt} language={language} />
+            {texts.next} <Ago at={nextAttemptAt} />
           </span>
         )}
       </p>
@@ -42,21 +41,20 @@ export function Delivery({ language, delivery, token }: DeliveryProps) {
         <p class="empty">{state === 'unsent' ? texts.unsentHint : texts.notSentYet}</p>
       )}
       {groupAttempts(attempts).map((group) => (
-        <Group {...{ language, group, id: `attempts-${id}-${group.first}` }} />
+        <Group {...{ group, id: `attempts-${id}-${group.first}` }} />
       ))}
     </article>
   );
 }
 
 interface GroupProps {
-  readonly language: Language;
   readonly group: AttemptGroup;
   readonly id: string;
 }
 
-function Group({ language, group: { result, count, newest, isGood }, id }: GroupProps) {
-  const texts = DASHBOARD_TEXTS[language];
-  const duration = new Intl.NumberFormat(language, { style: 'unit', unit: 'millisecond' });
+function Group({ group: { result, count, newest, isGood }, id }: GroupProps) {
+  const texts = useTexts();
+  const duration = new Intl.NumberFormat(useLanguage(), { style: 'unit', unit: 'millisecond' });
   return (
     <details id={id}>
       <summary id={`${id}-summary`}>
@@ -64,17 +62,16 @@ function Group({ language, group: { result, count, newest, isGood }, id }: Group
         {count > 1 && <b>× {count}</b>}
         <span class="soft">
           {count > 1 && `${texts.last} `}
-          <Ago at={newest.startedAt} language={language} /> ·{' '}
-          {duration.format(Math.round(newest.durationMs))}
+          <Ago at={newest.startedAt} /> · {duration.format(Math.round(newest.durationMs))}
         </span>
       </summary>
-      <Exchange {...{ language, attempt: newest }} />
+      <Exchange attempt={newest} />
     </details>
   );
 }
 
-function Exchange({ language, attempt }: { language: Language; attempt: DeliveryAttempt }) {
-  const texts = DASHBOARD_TEXTS[language];
+function Exchange({ attempt }: { readonly attempt: DeliveryAttempt }) {
+  const texts = useTexts();
   const { request, response, errorCode = '' } = attempt;
   const { pathname, search } = new URL(request.url);
   return (

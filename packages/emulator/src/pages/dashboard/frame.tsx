@@ -1,10 +1,9 @@
 import type { Child } from 'hono/jsx';
 import { Document } from '../document.js';
 import { Icon } from '../icon.js';
-import type { Language } from '../language.js';
 import { DASHBOARD_STYLE, sourceOfText } from '../style.js';
 import { DASHBOARD_SCRIPT } from './script.js';
-import { DASHBOARD_TEXTS } from './texts.js';
+import { useTexts } from './texts.js';
 
 /** Lets the dashboard load and run only its own style and script. */
 export const DASHBOARD_POLICY = [
@@ -19,15 +18,14 @@ export const DASHBOARD_POLICY = [
 ].join('; ');
 
 interface FrameProps {
-  readonly language: Language;
   readonly title: string;
   readonly children?: Child;
 }
 
-export function DashboardFrame({ language, title, children }: FrameProps) {
-  const texts = DASHBOARD_TEXTS[language];
+export function DashboardFrame({ title, children }: FrameProps) {
+  const texts = useTexts();
   return (
-    <Document language={language} title={title} style={DASHBOARD_STYLE}>
+    <Document title={title} style={DASHBOARD_STYLE}>
       <header class="bar">
         <div>
           <a class="brand" href="/dashboard">
@@ -50,26 +48,20 @@ export function DashboardFrame({ language, title, children }: FrameProps) {
   );
 }
 
-export function BackLink({ language }: { readonly language: Language }) {
+export function BackLink() {
   return (
     <a class="back" href="/dashboard">
-      ← {DASHBOARD_TEXTS[language].back}
+      ← {useTexts().back}
     </a>
   );
 }
 
 /** A dashboard page with only a message. */
-export function DashboardMessage({
-  language,
-  about,
-}: {
-  readonly language: Language;
-  readonly about: 'notFound' | 'refused';
-}) {
-  const texts = DASHBOARD_TEXTS[language];
+export function DashboardMessage({ about }: { readonly about: 'notFound' | 'refused' }) {
+  const texts = useTexts();
   return (
-    <DashboardFrame language={language} title={texts[about]}>
-      <BackLink language={language} />
+    <DashboardFrame title={texts[about]}>
+      <BackLink />
       <h1>{texts[about]}</h1>
       <p class="lead">{texts[`${about}Hint`]}</p>
     </DashboardFrame>

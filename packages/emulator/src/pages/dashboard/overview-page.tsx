@@ -1,10 +1,10 @@
 import type { Link } from '../../contract/payment.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
-import type { Language } from '../language.js';
+import { useLanguage } from '../language.js';
 import { clip, Visible } from '../visible.js';
 import { DashboardFrame } from './frame.js';
-import { Ago, amountOf, Facts, StateBadge, StatusBadge } from './parts.js';
-import { DASHBOARD_TEXTS } from './texts.js';
+import { Ago, Price, Facts, StateBadge, StatusBadge } from './parts.js';
+import { useTexts } from './texts.js';
 
 /** A payment with its newest notification. */
 export interface PaymentRow {
@@ -13,7 +13,6 @@ export interface PaymentRow {
 }
 
 export interface OverviewProps {
-  readonly language: Language;
   readonly baseUrl: string;
   readonly payUrl: string;
   readonly webhookUrl: string | undefined;
@@ -25,11 +24,11 @@ export interface OverviewProps {
 
 /** The first page of the dashboard: the service's addresses and the payments. */
 export function OverviewPage(props: OverviewProps) {
-  const { language, baseUrl, payUrl, webhookUrl, rows, count } = props;
-  const texts = DASHBOARD_TEXTS[language];
-  const format = new Intl.NumberFormat(language);
+  const { baseUrl, payUrl, webhookUrl, rows, count } = props;
+  const texts = useTexts();
+  const format = new Intl.NumberFormat(useLanguage());
   return (
-    <DashboardFrame language={language} title={texts.name}>
+    <DashboardFrame title={texts.name}>
       <div class="stack">
         <div>
           <h1>{texts.name}</h1>
@@ -45,7 +44,7 @@ export function OverviewPage(props: OverviewProps) {
         <section class="card" aria-labelledby="payments-heading">
           <h2 id="payments-heading">{texts.payments}</h2>
           <div id="payments" data-live>
-            <Rows rows={rows} language={language} />
+            <Rows rows={rows} />
             {rows.length < count && (
               <p class="soft">
                 {texts.newestOnly(format.format(rows.length), format.format(count))}
@@ -58,8 +57,8 @@ export function OverviewPage(props: OverviewProps) {
   );
 }
 
-function Rows({ rows, language }: Pick<OverviewProps, 'rows' | 'language'>) {
-  if (rows.length === 0) return <p class="empty">{DASHBOARD_TEXTS[language].noPayments}</p>;
+function Rows({ rows }: Pick<OverviewProps, 'rows'>) {
+  if (rows.length === 0) return <p class="empty">{useTexts().noPayments}</p>;
   return (
     <ul class="rows">
       {rows.map(({ link, delivery }) => (
@@ -71,11 +70,13 @@ function Rows({ rows, language }: Pick<OverviewProps, 'rows' | 'language'>) {
           <a id={`payment-${link.token}`} href={`/dashboard/payments/${link.token}`}>
             <Visible text={clip(link.description ?? link.reference)} />
           </a>
-          <span class="money">{amountOf(link, language)}</span>
+          <span class="money">
+            <Price link={link} />
+          </span>
           <div class="more">
-            <StatusBadge status={link.status} language={language} />
-            {delivery !== undefined && <StateBadge delivery={delivery} language={language} />}
-            <Ago at={link.createdAt} language={language} />
+            <StatusBadge status={link.status} />
+            {delivery !== undefined && <StateBadge delivery={delivery} />}
+            <Ago at={link.createdAt} />
             {link.description !== undefined && <Visible text={clip(link.reference)} />}
           </div>
         </li>

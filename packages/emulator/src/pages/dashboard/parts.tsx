@@ -1,14 +1,16 @@
 /** Small parts that several dashboard pages share. */
 import type { Child } from 'hono/jsx';
-import { CURRENCY, type Link, type PaymentStatus } from '../../contract/payment.js';
+import {
+  amountOf,
+  boundsOf,
+  CURRENCY,
+  type Link,
+  type PaymentStatus,
+} from '../../contract/payment.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
-import { formatAmount, formatFromNow, type Language } from '../language.js';
+import { formatAmount, formatFromNow, useLanguage } from '../language.js';
 import { resultOf } from './attempt-groups.js';
-import { DASHBOARD_TEXTS } from './texts.js';
-
-interface Spoken {
-  readonly language: Language;
-}
+import { useTexts } from './texts.js';
 
 const STATUS_TONES: Readonly<Record<PaymentStatus, string>> = {
   pending: '',
@@ -22,18 +24,17 @@ const STATE_TONES: Readonly<Record<EmulatorDelivery['state'], string>> = {
   unsent: 'note',
 };
 
-export function StatusBadge({ status, language }: Spoken & { readonly status: PaymentStatus }) {
-  return (
-    <span class={`badge ${STATUS_TONES[status]}`}>{DASHBOARD_TEXTS[language].status[status]}</span>
-  );
+export function StatusBadge({ status }: { readonly status: PaymentStatus }) {
+  return <span class={`badge ${STATUS_TONES[status]}`}>{useTexts().status[status]}</span>;
 }
 
 /** Shows the state of a delivery, and the last result if the receiver has not acknowledged. */
 export function StateBadge({
   delivery: { state, attempts },
-  language,
-}: Spoken & { readonly delivery: EmulatorDelivery }) {
-  const texts = DASHBOARD_TEXTS[language];
+}: {
+  readonly delivery: EmulatorDelivery;
+}) {
+  const texts = useTexts();
   const last = attempts.at(-1);
   if (state !== 'pending' || last === undefined)
     return <span class={`badge ${STATE_TONES[state]}`}>{texts.state[state]}</span>;
@@ -45,7 +46,8 @@ export function StateBadge({
 }
 
 /** A time from now. Its tooltip has the instant in this machine's time zone. */
-export function Ago({ at, language }: Spoken & { readonly at: Date }) {
+export function Ago({ at }: { readonly at: Date }) {
+  const language = useLanguage();
   const format = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
   return (
     <time datetime={at.toISOString()} title={format.format(at)}>
@@ -54,12 +56,12 @@ export function Ago({ at, language }: Spoken & { readonly at: Date }) {
   );
 }
 
-/** Returns a link's amount, or the bounds of the customer's choice. */
-export function amountOf({ price, amount }: Link, language: Language): string {
+/** Shows a link's amount, or the bounds of the customer's choice. */
+export function Price({ link }: { readonly link: Link }) {
+  const [language, texts, amount] = [useLanguage(), useTexts(), amountOf(link)];
+  const { min, max } = boundsOf(link);
   const format = (value: number): string => formatAmount(value, CURRENCY, language);
-  if (amount !== undefined) return format(amount);
-  if ('amount' in price) return format(price.amount);
-  return DASHBOARD_TEXTS[language].between(format(price.amountMin), format(price.amountMax));
+  return amount === undefined ? texts.between(format(min), format(max)) : format(amount);
 }
 
 /** Lists names with their values, without the undefined ones. */

@@ -8,7 +8,7 @@ import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import type { Outbox } from '../../deliveries/outbox.js';
 import type { Ledger } from '../../payments/ledger.js';
 import { createPages } from '../create-pages.js';
-import { answerPage, languageOf, readForm, seeOther } from '../response.js';
+import { answerPage, readForm, seeOther } from '../response.js';
 import { DASHBOARD_POLICY, DashboardMessage } from './frame.js';
 import { OverviewPage } from './overview-page.js';
 import { PaymentPage } from './payment-page.js';
@@ -39,7 +39,7 @@ export function createDashboard(options: DashboardOptions): Hono {
       '/payments/:token',
       withLink((c, link) => {
         const deliveries = deliveriesOf(outbox, link).slice(0, DELIVERIES);
-        return answer(c, <PaymentPage {...{ language: languageOf(c), link, deliveries }} />);
+        return answer(c, <PaymentPage link={link} deliveries={deliveries} />);
       }),
     );
 
@@ -69,7 +69,7 @@ function overview(c: Context, options: DashboardOptions): Promise<Response> {
   const links = ledger.list();
   const newest = new Map(outbox?.list().map((delivery) => [delivery.reference, delivery]));
   const rows = links.slice(0, ROWS).map((link) => ({ link, delivery: newest.get(link.reference) }));
-  const props = { ...addresses, language: languageOf(c), rows, count: links.length };
+  const props = { ...addresses, rows, count: links.length };
   return answer(c, <OverviewPage {...props} />);
 }
 
@@ -80,7 +80,7 @@ function deliveriesOf(outbox: Outbox | undefined, { reference }: Link): Emulator
 }
 
 function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode) {
-  return answer(c, <DashboardMessage {...{ language: languageOf(c), about }} />, status);
+  return answer(c, <DashboardMessage about={about} />, status);
 }
 
 function answer(c: Context, page: JSX.Element, status: ContentfulStatusCode = 200) {

@@ -1,6 +1,6 @@
 import type { PaymentStatus } from '../../contract/payment.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
-import type { Language } from '../language.js';
+import { useLanguage, type Language } from '../language.js';
 
 const en = {
   name: 'Payment Link Service emulator',
@@ -117,4 +117,7 @@ const fr: DashboardTexts = {
   refusedHint: 'Ouvrez de nouveau le tableau de bord et réessayez depuis sa page.',
 };
 
-export const DASHBOARD_TEXTS: Readonly<Record<Language, DashboardTexts>> = { en, fr };
+const TEXTS: Readonly<Record<Language, DashboardTexts>> = { en, fr };
+
+/** Returns the texts in the language of the page. */
+export const useTexts = (): DashboardTexts => TEXTS[useLanguage()];

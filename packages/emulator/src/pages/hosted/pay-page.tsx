@@ -1,12 +1,11 @@
 import type { Child } from 'hono/jsx';
-import { CURRENCY, type Link } from '../../contract/payment.js';
+import { amountOf, CURRENCY, type Link } from '../../contract/payment.js';
 import { Document } from '../document.js';
-import { formatAmount, type Language } from '../language.js';
+import { formatAmount, useLanguage } from '../language.js';
 import { HOSTED_STYLE } from '../style.js';
-import { TEXTS } from './texts.js';
+import { useTexts } from './texts.js';
 
 interface Shown {
-  readonly language: Language;
   readonly merchant: string | undefined;
 }
 
@@ -16,12 +15,12 @@ interface PageProps extends Shown {
 }
 
 /** The frame of every customer page. */
-function Page({ language, merchant, title, children }: PageProps) {
+function Page({ merchant, title, children }: PageProps) {
   const name = merchant === undefined ? title : `${title} – ${merchant}`;
   return (
-    <Document language={language} title={name} style={HOSTED_STYLE}>
+    <Document title={name} style={HOSTED_STYLE}>
       <main>
-        <p class="banner">{TEXTS[language].testPage}</p>
+        <p class="banner">{useTexts().testPage}</p>
         {merchant !== undefined && <Text class="merchant">{merchant}</Text>}
         {children}
       </main>
@@ -51,7 +50,7 @@ const HEADING_LENGTH = 160;
 
 /** Lets the customer pay or cancel, or makes the payment fail. */
 export function PayPage({ link, page, entered, ...shown }: PayPageProps) {
-  const texts = TEXTS[shown.language];
+  const texts = useTexts();
   const title = link.description ?? texts.title;
   const action = `/link/${link.token}`;
   return (
@@ -66,7 +65,7 @@ export function PayPage({ link, page, entered, ...shown }: PayPageProps) {
       )}
       <form method="post" action={`${action}/pay`}>
         <input type="hidden" name="page" value={page} />
-        <AmountToPay {...{ link, entered, language: shown.language }} />
+        <AmountToPay link={link} entered={entered} />
       </form>
       <form method="post" action={`${action}/cancel`}>
         <button type="submit">{texts.cancel}</button>
@@ -76,20 +75,19 @@ export function PayPage({ link, page, entered, ...shown }: PayPageProps) {
           {texts.fail}
         </button>
       </form>
-      <Reference {...{ link, language: shown.language }} />
+      <Reference link={link} />
     </Page>
   );
 }
 
 interface LinkProps {
   readonly link: Link;
-  readonly language: Language;
 }
 
-function Reference({ link, language }: LinkProps) {
+function Reference({ link }: LinkProps) {
   return (
     <dl class="facts">
-      <dt>{TEXTS[language].reference}</dt>
+      <dt>{useTexts().reference}</dt>
       <dd>
         <bdi>{link.reference}</bdi>
       </dd>
@@ -97,22 +95,22 @@ function Reference({ link, language }: LinkProps) {
   );
 }
 
-function AmountToPay({ link, language, entered }: LinkProps & Pick<PayPageProps, 'entered'>) {
-  const texts = TEXTS[language];
-  const { price } = link;
+function AmountToPay({ link, entered }: LinkProps & Pick<PayPageProps, 'entered'>) {
+  const texts = useTexts();
+  const language = useLanguage();
   const format = (amount: number): string => formatAmount(amount, CURRENCY, language);
-  if ('amount' in price) {
+  if ('amount' in link) {
     return (
       <>
-        <p class="amount">{format(price.amount)}</p>
+        <p class="amount">{format(link.amount)}</p>
         <button type="submit" class="strong">
-          {texts.payAmount(format(price.amount))}
+          {texts.payAmount(format(link.amount))}
         </button>
       </>
     );
   }
   const { isWrong } = entered;
-  const [min, max] = [format(price.amountMin), format(price.amountMax)];
+  const [min, max] = [format(link.amount_min), format(link.amount_max)];
   return (
     <>
       <label for="amount">{texts.amountLabel}</label>
@@ -139,18 +137,18 @@ function AmountToPay({ link, language, entered }: LinkProps & Pick<PayPageProps,
 
 /** The page of a link that cannot be paid any more. */
 export function ClosedPage({ link, ...shown }: Shown & { readonly link: Link }) {
-  const { language } = shown;
-  const texts = TEXTS[language];
+  const language = useLanguage();
+  const texts = useTexts();
   const status = link.status === 'pending' ? 'cancelled' : link.status;
   const isPaid = status === 'success';
-  const back = isPaid ? link.returnUrl : (link.cancelUrl ?? link.returnUrl);
+  const back = isPaid ? link.return_url : (link.cancel_url ?? link.return_url);
   return (
     <Page {...shown} title={texts.closed[status]}>
       <Mark isGood={isPaid} />
       <h1>{texts.closed[status]}</h1>
-      <p>{texts.said[status](formatAmount(link.amount ?? 0, CURRENCY, language))}</p>
+      <p>{texts.said[status](formatAmount(amountOf(link) ?? 0, CURRENCY, language))}</p>
       {link.description !== undefined && <Text class="soft">{link.description}</Text>}
-      <Reference link={link} language={language} />
+      <Reference link={link} />
       {back !== undefined && (
         <a class="button strong" href={back}>
           {texts.back}
@@ -171,7 +169,7 @@ function Mark({ isGood }: { readonly isGood: boolean }) {
 
 /** A page with only a message. */
 export function MessagePage({ about, ...shown }: Shown & { about: 'notFound' | 'refused' }) {
-  const texts = TEXTS[shown.language];
+  const texts = useTexts();
   return (
     <Page {...shown} title={texts[about]}>
       <Mark isGood={false} />

@@ -6,7 +6,7 @@ import type { Link } from '../../contract/payment.js';
 import { parseEnteredAmount } from '../../payments/entered-amount.js';
 import type { Ledger } from '../../payments/ledger.js';
 import { createPages } from '../create-pages.js';
-import { answerPage, languageOf, readForm, seeOther } from '../response.js';
+import { answerPage, readForm, seeOther } from '../response.js';
 import { HOSTED_STYLE, sourceOfText } from '../style.js';
 import { clip } from '../visible.js';
 import { ClosedPage, MessagePage, PayPage } from './pay-page.js';
@@ -24,18 +24,18 @@ export function createHostedPage(ledger: Ledger, merchant: string | undefined): 
     answerPage(c, { page, status, policy: policyFor(link) });
 
   function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode) {
-    return answer(c, <MessagePage {...{ about, merchant, language: languageOf(c) }} />, status);
+    return answer(c, <MessagePage about={about} merchant={merchant} />, status);
   }
 
   function closedPage(c: Context, link: Link) {
-    return answer(c, <ClosedPage {...{ link, merchant, language: languageOf(c) }} />, 200, link);
+    return answer(c, <ClosedPage link={link} merchant={merchant} />, 200, link);
   }
 
   function payPage(c: Context, link: Link) {
     const text = c.req.query('amount');
-    const isWrong = text !== undefined && parseEnteredAmount(link.price, text) === undefined;
+    const isWrong = text !== undefined && parseEnteredAmount(link, text) === undefined;
     const entered = { text: text ?? '', isWrong };
-    const props = { link, merchant, language: languageOf(c), page: randomUUID(), entered };
+    const props = { link, merchant, page: randomUUID(), entered };
     return answer(c, <PayPage {...props} />, 200, link);
   }
 
@@ -59,14 +59,14 @@ export function createHostedPage(ledger: Ledger, merchant: string | undefined): 
         const page = form.get('page');
         if (page === null || !/^[0-9a-f-]{36}$/.test(page)) return message(c, 'refused', 400);
         const entered = form.get('amount') ?? '';
-        const amount = parseEnteredAmount(link.price, entered);
+        const amount = parseEnteredAmount(link, entered);
         if (amount === undefined) {
           const shown = encodeURIComponent(clip(entered, ENTERED_LENGTH));
           return seeOther(c, `${pathOf(link)}?amount=${shown}`);
         }
         if (ledger.pay(link.token, amount, { page }) === 'refused')
           return seeOther(c, pathOf(link));
-        return seeOther(c, link.returnUrl ?? `${pathOf(link)}/receipt`);
+        return seeOther(c, link.return_url ?? `${pathOf(link)}/receipt`);
       }),
     );
 
@@ -76,7 +76,7 @@ export function createHostedPage(ledger: Ledger, merchant: string | undefined): 
         const isCancelled = ledger.settle(link.token, 'cancelled');
         // After paying a reusable link, a customer cancels only the present visit.
         const leaves = isCancelled || ledger.isPayable(link);
-        return seeOther(c, leaves && link.cancelUrl !== undefined ? link.cancelUrl : pathOf(link));
+        return seeOther(c, leaves ? (link.cancel_url ?? pathOf(link)) : pathOf(link));
       }),
     );
 
@@ -97,7 +97,7 @@ function pathOf({ token }: Link): string {
 function policyFor(link: Link | undefined): string {
   // Browsers also check the redirect after a form against form-action, so the policy names the
   // merchant's pages.
-  const targets = [link?.returnUrl, link?.cancelUrl].filter((url) => url !== undefined);
+  const targets = [link?.return_url, link?.cancel_url].filter((url) => url !== undefined);
   const formAction = ["'self'", ...new Set(targets.map(sourceOf))].join(' ');
   return (
     `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; ` +

@@ -1,4 +1,4 @@
-import type { Language } from '../language.js';
+import { useLanguage, type Language } from '../language.js';
 
 const en = {
   testPage: 'Test page: no real money',
@@ -50,4 +50,7 @@ const fr: typeof en = {
   refusedHint: 'Ouvrez de nouveau le lien de paiement et réessayez depuis la page.',
 };
 
-export const TEXTS: Readonly<Record<Language, typeof en>> = { en, fr };
+const TEXTS: Readonly<Record<Language, typeof en>> = { en, fr };
+
+/** Returns the texts in the language of the page. */
+export const useTexts = (): typeof en => TEXTS[useLanguage()];

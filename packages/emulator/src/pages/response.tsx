@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { chooseLanguage, type Language } from './language.js';
+import { chooseLanguage, LanguageContext } from './language.js';
 
 export interface PageResponse {
   readonly page: JSX.Element;
@@ -15,8 +15,10 @@ export async function answerPage(
   c: Context,
   { page, status = 200, policy }: PageResponse,
 ): Promise<Response> {
-  return c.html(await html`<!doctype html>${page}`, status, {
-    'Content-Language': languageOf(c),
+  const language = chooseLanguage(c.req.header('accept-language'));
+  const spoken = <LanguageContext.Provider value={language}>{page}</LanguageContext.Provider>;
+  return c.html(await html`<!doctype html>${spoken}`, status, {
+    'Content-Language': language,
     Vary: 'Accept-Language',
     'Cache-Control': 'no-store',
     'Content-Security-Policy': policy,
@@ -26,10 +28,6 @@ export async function answerPage(
     // With no-referrer, browsers would send `Origin: null` with our own forms.
     'Referrer-Policy': 'same-origin',
   });
-}
-
-export function languageOf(c: Context): Language {
-  return chooseLanguage(c.req.header('accept-language'));
 }
 
 /** Reads the fields of a form. */
