@@ -51,37 +51,8 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
     else expect(create).toThrow(/^secret is missing. Did you set WEBHOOK_SECRET\?/);
   });
 
-  it.each([
-    ...[null, 5, [], new Map(), 'payment.refunded'].map((events) => ['events', events] as const),
-    ...[null, 'x-signature', { signature: null }, { event: 42 }].map(
-      (headers) => ['headers', headers] as const,
-    ),
-    ...[null, {}, { warn: handler }].map((logger) => ['logger', logger] as const),
-    ...[null, 'console', {}].map((onError) => ['onError', onError] as const),
-  ])('refuses an invalid option %s: %j', (option, value) => {
-    expect(() => make({ secret, [option]: value }, handler)).toThrow(
-      new RegExp(`^${option} must `),
-    );
-  });
-
-  it.each([
-    ['client', /^client is an option of createPayments \(@paylink\/payments\)/],
-    ['tenant', /^tenant comes from the `secret` function: return \{ secret, tenant \}/],
-  ])('names the right place of the misplaced option %s', (option, message) => {
-    expect(() => make({ secret, [option]: {} }, handler)).toThrow(message);
-  });
-
   it('N18 refuses a bare prefix, a placeholder and a masked value as a secret', () => {
-    for (const value of [
-      'whsec_',
-      'whsk_',
-      'v1,',
-      'base64:',
-      'hex:',
-      'your-webhook-secret',
-      'whsec_•••1234',
-      'abc…xyz',
-    ]) {
+    for (const value of ['whsec_', 'your-webhook-secret', 'whsec_•••1234']) {
       const create = (): unknown => make({ secret: value, logger: SILENT }, handler);
       if (name.startsWith('Next')) expect(create).not.toThrow();
       else expect(create).toThrow(/^secret is (only the prefix of a secret|a placeholder|masked)/);
