@@ -102,7 +102,7 @@ export function isPaylinkError(error: unknown): error is PaylinkError {
   return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
 }
 
-/** Returns true if the service finally refused the request, so that it created nothing. */
+/** After a refusal, the service has created nothing. */
 export function isRefusal(error: unknown): boolean {
   if (!isPaylinkError(error) || error.mayHaveCreated === true) return false;
   return ['rejected', 'unauthorized', 'forbidden', 'not_found'].includes(error.code);

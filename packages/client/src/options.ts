@@ -124,15 +124,11 @@ function parseBaseUrl(value: unknown, allowHttp: readonly string[]): string {
   return address;
 }
 
-/**
- * Returns true if a URL may use `http:`: the host is this machine, or `allowHttp` contains the
- * host.
- */
 export function mayBeHttp(url: URL, allowHttp: readonly string[]): boolean {
   return isLoopback(url) || allowHttp.includes(url.hostname);
 }
 
-/** Returns true for `localhost`, 127.0.0.0/8 and ::1. The URL parser has normalised the host. */
+// The URL parser has normalised the host.
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -69,9 +69,8 @@ function isAborted({ aborted, reason }: AbortSignal): boolean {
 }
 
 /**
- * Returns true if a body that is not JSON starts like JSON. Without a Content-Length the end of a
- * body is uncertain: if the connection closes, Node's `fetch` accepts a chunked reply that ends
- * early.
+ * Without a Content-Length the end of a body is uncertain: if the connection closes, Node's `fetch`
+ * accepts a chunked reply that ends early.
  */
 function isCutOff({ headers }: Response, body: Uint8Array): boolean {
   const isBeginning = body.length === 0 || body[0] === '{'.charCodeAt(0);
@@ -104,8 +103,8 @@ function headersOf(
 }
 
 /**
- * Returns true if `fetch` knows the option `cache`. Next.js may cache replies unless the option is
- * `no-store`, and a Worker with an old compatibility date throws if the option is set.
+ * Next.js may cache replies unless the option is `no-store`, and a Worker with an old compatibility
+ * date throws if the option is set.
  */
 function knowsCacheOption(): boolean {
   try {

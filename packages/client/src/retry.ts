@@ -61,15 +61,11 @@ export async function retry<T>(
   }
 }
 
-/**
- * Returns true if the service may have created the link: it did not answer, failed, or did not
- * refuse.
- */
+/** The service may have created the link, unless it refused. */
 function leavesOpen({ status = 500 }: PaylinkError): boolean {
   return status < 400 || status > 499;
 }
 
-/** Returns true if the service asks to wait, with 429 or with a Retry-After. */
 function isLimited({ code, retryAfter }: PaylinkError): boolean {
   return code === 'rate_limited' || retryAfter !== undefined;
 }

@@ -139,12 +139,10 @@ export class Ledger {
     return true;
   }
 
-  /** Returns true at first, after a failure, and repeatedly for a reusable link. */
   isPayable(link: Link): boolean {
     return this.allows(link, 'success') || (link.status === 'success' && link.single_use !== true);
   }
 
-  /** Returns true if the payment can change to this status. */
   allows(link: Link, status: PaymentStatus): boolean {
     return this.#options.assumed.transitions[link.status].includes(status);
   }

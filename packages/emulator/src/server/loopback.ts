@@ -5,16 +5,12 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Returns true if an IP address reaches only this machine. */
 export function isLoopbackAddress(address: string): boolean {
   const family = isIP(address);
   return family !== 0 && loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/**
- * Returns true if a host in a URL or Host header is this machine. Only the names `localhost` and
- * `*.localhost` count.
- */
+/** Only the names `localhost` and `*.localhost` count, and loopback addresses. */
 export function isLoopbackHost(hostname: string): boolean {
   const bare =
     hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;

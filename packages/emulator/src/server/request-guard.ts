@@ -1,16 +1,15 @@
 import { isIP } from 'node:net';
 import { isLoopbackHost } from './loopback.js';
 
-/** Returns true if the Host header names this machine. Another name may mean DNS rebinding. */
+/** Another name in the Host header may mean DNS rebinding. */
 export function asksForLoopback(request: Request): boolean {
   const host = hostOf(request);
   return host !== undefined && isLoopbackHost(host.hostname);
 }
 
 /**
- * Returns true if our own page sent a form. Browsers compare the origins themselves, also behind a
- * TLS proxy, and old browsers send the form's origin. A program without an origin has no customer's
- * session to abuse.
+ * Browsers compare the origins themselves, also behind a TLS proxy, and old browsers send the
+ * form's origin. A program without an origin has no customer's session to abuse.
  */
 export function isFromOwnPage(request: Request): boolean {
   const site = request.headers.get('sec-fetch-site');

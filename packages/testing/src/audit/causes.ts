@@ -26,7 +26,7 @@ interface Rule {
 }
 
 interface Facts {
-  /** Returns true if the receiver accepted the described delivery. */
+  /** Whether the receiver accepted the described delivery. */
   readonly accepted: (what: string) => boolean;
   readonly has: (cause: CauseId) => boolean;
 }
@@ -121,7 +121,7 @@ export function causesOf(results: readonly AuditResult[], framework = ''): Audit
     .sort(bySeverity);
 }
 
-/** Returns true if the receiver accepted a body that a parser would change. */
+/** A receiver that accepts a body that a parser would change verifies the raw bytes. */
 function verifiesRawBytes(results: readonly AuditResult[]): boolean {
   const shows = ({ what, passed, skipped }: AuditResult): boolean =>
     what === 'a pretty-printed body that is signed as such' && passed && skipped === undefined;
