@@ -106,6 +106,7 @@ const TOP = [
   'SECURITY.md',
   'AGENTS.md',
   'docs/.vitepress/quick-start/en.md',
+  'docs/.vitepress/quick-start/supabase/en.md',
 ];
 for (const path of [...TOP, ...filesIn('docs'), ...filesIn('lab'), ...filesIn('packages')]) {
   const text = readFileSync(join(ROOT, path), 'utf8');

@@ -29,6 +29,7 @@ export const GROUPS: readonly Group[] = [
     text: { en: 'Start', fr: 'Démarrer' },
     pages: [
       'express',
+      'supabase',
       'fastify',
       'koa',
       'hono',

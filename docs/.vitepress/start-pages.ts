@@ -1,6 +1,7 @@
 /**
  * Makes the quick starts from quick-start/: one template for each language, one file for each host,
- * and the files that all hosts share. The pages are in no commit. The site and the tests make them.
+ * and the files that all hosts share. Supabase has its own templates. The pages are in no commit.
+ * The site and the tests make them.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -52,7 +53,8 @@ export async function startPage(locale: Locale, host: string): Promise<string> {
     ...own,
   };
   if (locale === 'fr' && own['nom'] !== undefined) values['name'] = own['nom'];
-  const text = fill(readFileSync(join(SOURCES, `${locale}.md`), 'utf8'), values);
+  const { template = '' } = own;
+  const text = fill(readFileSync(join(SOURCES, template, `${locale}.md`), 'utf8'), values);
   return format(text, { ...(await resolveConfig(DOCS)), parser: 'markdown' });
 }
 

@@ -304,7 +304,8 @@ export const hosts: readonly Host[] = [
     shows: 'functions/payments/index.ts',
     note:
       'Supabase runs each function on Deno. Switch off `verify_jwt` for this function: the service sends no JWT of ' +
-      'your project.',
+      'your project. [The quick start](start/supabase.md) adds the order table, the order page and ' +
+      'the schedule.',
     orders: 'functions/orders.ts',
     ours: ['@paylink/fetch'],
     others: ['@deno/linux-x64-glibc'],

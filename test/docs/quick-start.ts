@@ -14,7 +14,7 @@ export type Step =
   | { readonly kind: 'output'; readonly text: string };
 
 const FENCE = /^```(\w+)\n(.*?)^```$/gms;
-const TITLE = /^(?:\/\/|#) ((?:[\w[\].-]+\/)*[\w[\].-]*\.[\w.]+)$/;
+const TITLE = /^(?:\/\/|#|--) ((?:[\w[\].-]+\/)*[\w[\].-]*\.[\w.]+)$/;
 const OWN_TERMINAL = '# another terminal';
 
 /**
@@ -45,17 +45,27 @@ export interface Reader {
   close(): Promise<void>;
 }
 
+/** Stand-ins for parts of a reader's machine. */
+export interface StandIns {
+  /** Free ports by the ports of the page. */
+  readonly ports?: Readonly<Record<string, number>>;
+  /** Folders of packages by what the page installs, such as `supabase@2`. */
+  readonly packages?: Readonly<Record<string, string>>;
+}
+
 /**
  * @param source the packages: tarballs by name, or npm settings for a registry that has them
  */
 export async function startReader(
   source: { readonly tarballs: Readonly<Record<string, string>> } | { readonly npmrc: string },
+  standIns: StandIns = {},
 ): Promise<Reader> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'paylink-quick-start-')));
   // Another server may use the page's ports.
   const ports = new Map([
     ['3000', await freePort()],
     ['4010', await freePort()],
+    ...Object.entries(standIns.ports ?? {}),
   ]);
   const terminals: Terminal[] = [];
   let current = folder;
@@ -68,7 +78,10 @@ export async function startReader(
   };
 
   const run = async (command: string, ownTerminal: boolean): Promise<void> => {
-    const said = withPorts(command, ports);
+    const said = Object.entries(standIns.packages ?? {}).reduce(
+      (line, [name, folder]) => line.replaceAll(` ${name}`, ` ${folder}`),
+      withPorts(command, ports),
+    );
     const settings = {
       ...environment(),
       ...('npmrc' in source && { npm_config_userconfig: source.npmrc }),
@@ -112,7 +125,7 @@ export async function startReader(
 }
 
 function withPorts(text: string, ports: ReadonlyMap<string, number>): string {
-  return text.replace(/\b(?:3000|4010)\b/g, (port) => `${ports.get(port)!}`);
+  return text.replace(/\b\d{4,5}\b/g, (port) => String(ports.get(port) ?? port));
 }
 
 /**
