@@ -19,10 +19,13 @@ const BUILT = [
   'test/types/matrix.test.ts',
   'examples/next/test/*.test.ts',
   'packages/cli/test/{docker,init}.test.ts',
-  'test/docs/{lambda,quick-start,testing}.test.ts',
+  'test/docs/{lambda,quick-start,quick-start-supabase,testing}.test.ts',
 ];
 /** Installs of many minutes: `pnpm lab quick-starts`. */
-const NIGHTLY = ['packages/next/test/next-15.test.ts', 'test/docs/quick-start.test.ts'];
+const NIGHTLY = [
+  'packages/next/test/next-15.test.ts',
+  'test/docs/{quick-start,quick-start-supabase}.test.ts',
+];
 /**
  * These compare times, so they run alone, after all others: what runs beside them would be measured
  * too.
