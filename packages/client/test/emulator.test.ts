@@ -82,41 +82,6 @@ describe('the client against the emulator', () => {
     },
   );
 
-  it('reads a failed and a cancelled payment with their status', async () => {
-    await client.createPaymentLink({ amount: 1, reference: 'a' });
-    await client.createPaymentLink({ amount: 1, reference: 'b' });
-    await emulator.fail('a');
-    await emulator.cancel('b');
-    expect([(await client.getPayment('a')).status, (await client.getPayment('b')).status]).toEqual([
-      'failed',
-      'cancelled',
-    ]);
-  });
-
-  it('reads for a single tenant, because it has one API key', async () => {
-    await client.createPaymentLink({ amount: 1, reference: 'order-1' });
-    for (const options of [{ tenant: 'acme' }, {}, { tenant: 'acme' }]) {
-      expect(await client.getPayment('order-1', options)).toMatchObject({ status: 'pending' });
-    }
-    for (const tenant of ['bolt', undefined]) {
-      await expect(client.getPayment('order-1', { tenant })).rejects.toMatchObject({
-        option: 'tenant',
-      });
-    }
-  });
-
-  it('rejects a wrong key and an unknown reference', async () => {
-    expect(await failure(client.getPayment('nobody'))).toMatchObject({
-      code: 'not_found',
-      status: 404,
-    });
-    client = createClient({ baseUrl: emulator.baseUrl, apiKey: API_KEY });
-    expect(await failure(client.getPayment('nobody'))).toMatchObject({
-      code: 'unauthorized',
-      status: 401,
-    });
-  });
-
   it('creates one link per key, for any answer of the service to a repeated key', async () => {
     const link = { amount: 1, reference: 'order-1' };
     const options = { idempotencyKey: 'order-1' };

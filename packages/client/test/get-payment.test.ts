@@ -37,8 +37,10 @@ describe('getPayment', () => {
     await client.getPayment('order-1', { tenant: 'acme' });
     await client.getPayment('order-1', { tenant: 'acme' });
     await client.getPayment('order-1');
-    const error = await failure(client.getPayment('order-1', { tenant: 'bolt' }));
-    expect(error).toMatchObject({ option: 'tenant', code: 'misconfigured' });
+    for (const tenant of ['bolt', undefined]) {
+      const error = await failure(client.getPayment('order-1', { tenant }));
+      expect(error).toMatchObject({ option: 'tenant', code: 'misconfigured' });
+    }
     expect(sent).toHaveLength(3);
   });
 });
