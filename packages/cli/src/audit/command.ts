@@ -14,6 +14,7 @@ import { createCommand, option, type CommonFlags, type Run } from '../terminal/c
 import { cannotBeWritten, EXIT, usageFailure } from '../terminal/failure.js';
 import { collect, duration, showUrl, wholeNumber } from '../terminal/input.js';
 import { text } from '../terminal/safe-text.js';
+import { untilStopped } from '../terminal/until-stopped.js';
 import { parseCredits, type Credits } from './credits.js';
 import { toJUnit } from './junit.js';
 import { showReport } from './show-report.js';
@@ -92,14 +93,12 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   output.line();
 
   const stop = new AbortController();
-  const interrupt = (): void => stop.abort();
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  void untilStopped().then(() => stop.abort());
   const report = await auditReceiver({
     ...{ url, secret, requestHeaders, reference, credits, settle },
     ...{ bodyLimit, timeout, firstAnswer, stop: stop.signal },
     onProgress: ({ done, total, name }) => output.progress(`${done} of ${total}  ${name}`),
   });
-  process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
 
   showReport(report, output);
   output.document(report);

@@ -44,7 +44,9 @@ function databaseLines(project: Project, { orders, table }: CodeFiles): string[]
   const ofTest = variables.map((name) => `TEST_${name}`).join(' and ');
   const isNew = place !== undefined && createTable !== undefined;
   return [
-    `set ${names} in .env${isNew ? '' : `, and ${ofTest} to another database: the test writes orders`}`,
+    isNew
+      ? `${names} in .env names the place of your orders`
+      : `set ${names} in .env, and ${ofTest} to another database: the test writes orders`,
     ...(prepare === undefined ? [] : [prepare()]),
     ...(createTable === undefined
       ? []
