@@ -15,8 +15,6 @@ export interface Shop {
   readonly lists?: 'none' | 'hang' | 'throw';
   /** Several merchants, with a client each. */
   readonly isForMany?: boolean;
-  /** Milliseconds of a credit. */
-  readonly takes?: number;
 }
 
 const shop = JSON.parse(process.env['SHOP'] ?? '{"rows":[]}') as Shop;
@@ -41,7 +39,6 @@ export const orders: Orders = {
     return rows.find((row) => row.tenant === tenant && row.reference === wanted) as Order;
   },
   async credit({ reference, amount, currency }, { tenant }) {
-    await pause(shop.takes ?? 0);
     if (shop.credit === 'throws') throw new Error('no such column: paid_att');
     const due = rows.filter(
       (row) =>
