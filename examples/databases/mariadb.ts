@@ -10,7 +10,7 @@ interface OrderRow {
 const url = process.env['DATABASE_URL']?.replace(/^mysql:/, 'mariadb:') ?? '';
 const pool = createPool(url);
 // Connections of its own, so that find shows only rows that are committed.
-const reader = createPool(`${url}?connectionLimit=2`);
+const reader = createPool(`${url}${url.includes('?') ? '&' : '?'}connectionLimit=2`);
 
 export const orders: Orders = {
   async find(reference) {

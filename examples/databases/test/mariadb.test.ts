@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createPayments } from '@paylink/payments';
 import { createPool } from 'mysql2/promise';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { startMariaDb } from '../../../test/servers/mariadb.js';
 import { testRecipe, type Recipe, type RecipeOptions } from './suite.js';
 
@@ -72,3 +72,15 @@ it.each(Object.entries({ ...recipes, mysql2 }))(
     expect(await orders.find(reference, {} as never)).toMatchObject({ paid: true });
   },
 );
+
+it('keeps the parameters of DATABASE_URL in the pool of find', async () => {
+  vi.stubEnv('DATABASE_URL', `${server.url}?bigIntAsNumber=true`);
+  vi.resetModules();
+  const { orders, close } = await import('../mariadb.js');
+  vi.unstubAllEnvs();
+  const signal = new AbortController().signal;
+  await merchant.query("INSERT INTO orders (reference, amount, currency) VALUES ('url', 5, 'XOF')");
+  // The driver reads a bigint as a BigInt without this parameter.
+  expect(await orders.find('url', { tenant: null, signal })).toMatchObject({ amount: 5 });
+  await close();
+});

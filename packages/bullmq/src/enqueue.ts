@@ -32,7 +32,7 @@ const PERSISTENT: JobsOptions = {
 };
 
 /** With each of these options BullMQ drops jobs of payments that were acknowledged. */
-const REFUSED = ['jobId', 'removeOnFail', 'deduplication', 'debounce'] as const;
+const REFUSED = ['jobId', 'removeOnFail', 'deduplication', 'debounce', 'repeat'] as const;
 
 /**
  * Makes a webhook handler for `payment.succeeded`. Adds a job for each notification, and resolves

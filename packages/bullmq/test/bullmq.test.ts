@@ -169,10 +169,11 @@ describe.skipIf(withoutRedis())('verified notifications as jobs', () => {
 const silentQueue: JobQueue = { add: () => Promise.resolve() };
 
 describe('N09: enqueue', () => {
-  it.each(['deduplication', 'debounce', 'jobId', 'removeOnFail'])(
+  it.each(['deduplication', 'debounce', 'jobId', 'removeOnFail', 'repeat'])(
     'refuses `%s` in jobOptions and in the defaults of the queue',
     (option) => {
-      const given = { [option]: option === 'removeOnFail' ? true : { id: 'payments' } };
+      const value = { removeOnFail: true, repeat: { every: 500 } }[option] ?? { id: 'payments' };
+      const given = { [option]: value };
       const refusal = `jobOptions.${option} must not be set`;
       expect(() => enqueue(silentQueue, { jobOptions: given })).toThrow(refusal);
       expect(() => enqueue({ ...silentQueue, defaultJobOptions: given })).toThrow(refusal);

@@ -2,8 +2,11 @@
 export interface OrdersCheck {
   /** A sentence about `orders`. */
   readonly title: string;
-  /** Rejects with the fault in one sentence. */
+  /** Rejects with the fault in one sentence, or with `NotTested`. */
   readonly run: () => Promise<void>;
   /** Why this check cannot run, such as the option that it needs. */
   readonly untested?: string | undefined;
 }
+
+/** A running check found that this database cannot show the fault. The message says why. */
+export class NotTested extends Error {}

@@ -1,13 +1,15 @@
 /** The checks of `credit`: once, and only for the order's own payment. */
 import type { OrdersCheck } from './check.js';
-import { boundsOf, expectCredit } from './find.js';
-import { messageOf, type NewOrder, type Shop } from './shop.js';
+import { expectCredit } from './find.js';
+import { boundsOf } from './order.js';
+import { isThrown, messageOf, SOURCES, type NewOrder, type Shop, type Source } from './shop.js';
 
 const MAX_INT_32 = 2 ** 31 - 1;
-/** Near the order's amount, equal in 32 bits, and within a tolerance of a small share. */
+/** Near the order's amount, equal in 32 bits or as a 32-bit float, and within a small tolerance. */
 const OTHER_AMOUNTS = [
   { amount: 1_500, wrong: [1_501, 1_499, 150_000, 1_500 + 2 ** 32] },
   { amount: 10_000_000, wrong: [10_000_001, 9_999_999] },
+  { amount: 16_777_217, wrong: [16_777_216] },
 ];
 const CALLS = 20;
 /** Several, because in the first one the pool still opens its connections. */
@@ -22,6 +24,21 @@ export function checkCredit(shop: Shop): OrdersCheck[] {
     {
       title: 'credit pays a new order, and returns 1',
       run: async () => expectCredit(shop, await shop.create()),
+    },
+    {
+      title: 'credit pays an order for the webhook, the return page and the schedule alike',
+      async run() {
+        await expectCredit(shop, await shop.create());
+        for (const source of SOURCES) {
+          const order = await shop.create();
+          const count = await shop.credit(order, source);
+          if (count === 0 || !(await shop.isPaid(order)))
+            throw new Error(
+              `credit does not pay an order if the source is '${source}'. The webhook, the return` +
+                ' page (settle) and the schedule (reconcile) all credit: the row alone decides.',
+            );
+        }
+      },
     },
     {
       title: 'credit returns 0 for a reference that no order has',
@@ -47,9 +64,9 @@ export function checkCredit(shop: Shop): OrdersCheck[] {
       async run() {
         const order = await shop.create();
         await expectCredit(shop, order);
-        for (const wait of [0, NEXT_SECOND]) {
-          await new Promise((resolve) => setTimeout(resolve, wait));
-          const count = await shop.credit(order);
+        for (const source of SOURCES) {
+          if (source === 'settle') await new Promise((resolve) => setTimeout(resolve, NEXT_SECOND));
+          const count = await shop.credit(order, source);
           if (count !== 0 && count !== null)
             throw new Error(
               `credit returned ${count} for an order that was already paid. The write must require an` +
@@ -60,24 +77,22 @@ export function checkCredit(shop: Shop): OrdersCheck[] {
           throw new Error('A second credit made a paid order unpaid.');
       },
     },
-    {
-      title: 'credit changes nothing for another amount (unless find gives bounds)',
+    ...OTHER_AMOUNTS.map(({ amount: right, wrong }) => ({
+      title: `credit changes nothing for another amount than ${right} (unless find gives bounds)`,
       async run() {
-        for (const { amount: right, wrong } of OTHER_AMOUNTS) {
-          const order = await shop.create({ amount: right });
-          const bounds = boundsOf((await shop.find(order))?.amount);
-          if (bounds !== undefined && bounds.min !== bounds.max) return;
-          for (const amount of wrong)
-            await expectRefusal(shop, order, { ...order, amount }, 'amount');
-        }
+        const order = await shop.create({ amount: right });
+        const bounds = boundsOf((await shop.find(order))?.amount);
+        if (bounds !== undefined && bounds.min !== bounds.max) return;
+        for (const [index, amount] of wrong.entries())
+          await expectRefusal(shop, order, { ...order, amount }, 'amount', SOURCES[index % 3]);
       },
-    },
+    })),
     {
       title: 'credit changes nothing for another currency',
       async run() {
         const order = await shop.create();
-        for (const currency of ['USD', 'XAF'])
-          await expectRefusal(shop, order, { ...order, currency }, 'currency');
+        for (const [index, currency] of ['USD', 'XAF', 'EUR'].entries())
+          await expectRefusal(shop, order, { ...order, currency }, 'currency', SOURCES[index]);
       },
     },
     {
@@ -97,7 +112,7 @@ export function checkCredit(shop: Shop): OrdersCheck[] {
 }
 
 async function race(shop: Shop, order: NewOrder): Promise<void> {
-  const calls = Array.from({ length: CALLS }, () => shop.credit(order));
+  const calls = Array.from({ length: CALLS }, (_, call) => shop.credit(order, SOURCES[call % 3]));
   const settled = await Promise.allSettled(calls);
   const counts = settled.map((call) => (call.status === 'fulfilled' ? call.value : undefined));
   const wrote = counts.filter((count) => count !== undefined && Number(count) > 0).length;
@@ -125,10 +140,12 @@ export async function expectRefusal(
   order: NewOrder,
   payment: NewOrder,
   differs: string,
+  source?: Source,
 ): Promise<void> {
-  const mayOverflow = payment.amount > MAX_INT_32;
-  const count = await shop.credit(payment).catch((error: unknown) => {
-    if (mayOverflow) return 0;
+  // An integer column refuses a larger number, and an enumeration another currency.
+  const mayThrow = payment.amount > MAX_INT_32 || differs === 'currency';
+  const count = await shop.credit(payment, source).catch((error: unknown) => {
+    if (mayThrow && isThrown(error)) return 0;
     throw error;
   });
   if ((count !== 0 && count !== null) || (await shop.isPaid(order)))

@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import type { Order } from '@paylink/payments';
 import type { OrdersCheck } from './check.js';
+import { boundsOf } from './order.js';
 import { paidOf, type NewOrder, type Shop } from './shop.js';
 
 /** The smallest, one beyond a 32-bit float, and one beyond a 32-bit integer. */
@@ -67,8 +68,8 @@ function expectAsStored(found: Order | undefined, order: NewOrder): void {
   const bounds = boundsOf(amount);
   if (bounds === undefined)
     throw new Error(
-      `find gives the amount ${inspect(amount)}. An amount is a whole number in the smallest unit:` +
-        ' a number, a bigint or digits, or { min, max } of these.',
+      `find gives the amount ${inspect(amount)}. An amount is a whole number above 0 in the smallest` +
+        ' unit: a number, a bigint or digits, or { min, max } of these with 0 ≤ min ≤ max.',
     );
   const stored = BigInt(order.amount);
   if (stored < bounds.min || stored > bounds.max)
@@ -84,23 +85,6 @@ function expectAsStored(found: Order | undefined, order: NewOrder): void {
   if (closed !== undefined && typeof closed !== 'boolean')
     throw new Error(`closed must be true, false or absent, and find gives ${inspect(closed)}.`);
   if (closed === true) throw new Error('A new order must be open, and find says closed: true.');
-}
-
-export function boundsOf(amount: unknown): { min: bigint; max: bigint } | undefined {
-  const { min, max } = (typeof amount === 'object' && amount !== null ? amount : {}) as {
-    readonly min?: unknown;
-    readonly max?: unknown;
-  };
-  const [from, to] = [wholeOf(min ?? amount), wholeOf(max ?? amount)];
-  return from === undefined || to === undefined ? undefined : { min: from, max: to };
-}
-
-function wholeOf(amount: unknown): bigint | undefined {
-  if (typeof amount === 'bigint') return amount;
-  if (typeof amount === 'number') return Number.isSafeInteger(amount) ? BigInt(amount) : undefined;
-  if (typeof amount !== 'string') return undefined;
-  const digits = /^(\d+)(?:\.0+)?$/.exec(amount)?.[1];
-  return digits === undefined ? undefined : BigInt(digits);
 }
 
 /** Credits the order, and expects one changed row that `find` shows. */

@@ -1,7 +1,9 @@
 /** Calls the merchant's functions for the checks: bounded in time, and with readable faults. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
-import type { Order, Orders } from '@paylink/payments';
+import type { CreditContext, Order, Orders } from '@paylink/payments';
+import { NotTested } from './check.js';
+import { readOrder } from './order.js';
 
 /** An order that the suite asks the merchant to store. */
 export interface NewOrder {
@@ -12,6 +14,10 @@ export interface NewOrder {
   readonly tenant: string | null;
 }
 
+/** The notification, the return page and the schedule, which all credit. */
+export const SOURCES = ['webhook', 'settle', 'reconcile'] as const;
+export type Source = CreditContext['source'];
+
 export interface ShopOptions {
   readonly orders: Orders;
   readonly createOrder: (order: NewOrder) => unknown;
@@ -19,7 +25,11 @@ export interface ShopOptions {
 }
 
 export interface Shop {
-  /** Stores an order under a new reference. */
+  /**
+   * Stores an order under a new reference.
+   *
+   * @throws NotTested if `createOrder` refuses the changed amount
+   */
   create(changes?: Partial<NewOrder>): Promise<NewOrder>;
   /** Returns the database's reason if the order cannot be stored. */
   refusal(order: NewOrder): Promise<string | undefined>;
@@ -29,7 +39,7 @@ export interface Shop {
   /** Returns `paid` of the order. A missing order or another value is a fault. */
   isPaid(order: Pick<NewOrder, 'reference' | 'tenant'>): Promise<boolean>;
   /** Returns the number of changed rows, or `null` if the driver does not know it. */
-  credit(order: NewOrder): Promise<number | null>;
+  credit(order: NewOrder, source?: Source): Promise<number | null>;
 }
 
 /** Below the 5 seconds after which vitest and jest end a test without a reason. */
@@ -60,7 +70,7 @@ export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
   const find: Shop['find'] = async (order) => {
     const context = { tenant: order.tenant, signal };
     const found = await bounded('find', async () => orders.find(order.reference, context));
-    return found ?? undefined;
+    return found === undefined || found === null ? undefined : readOrder(found);
   };
   return {
     refusal,
@@ -70,6 +80,8 @@ export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
       const reference = await newReference();
       const order = { reference, amount: 1_500, currency: 'XOF', tenant, ...changes };
       const reason = await refusal(order);
+      if (reason !== undefined && changes?.amount !== undefined)
+        throw new NotTested(`an order of ${order.amount}: ${reason}`);
       if (reason !== undefined)
         throw new Error(
           `createOrder could not store an order of ${order.amount} ${order.currency}: ${reason}.` +
@@ -80,8 +92,8 @@ export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
     async isPaid(order) {
       return paidOf(await find(order));
     },
-    async credit({ reference, amount, currency, tenant }) {
-      const context = { tenant, signal, source: 'webhook' as const };
+    async credit({ reference, amount, currency, tenant }, source = 'webhook') {
+      const context = { tenant, signal, source };
       const count = await bounded('credit', async () =>
         orders.credit({ reference, amount, currency }, context),
       );
@@ -128,6 +140,11 @@ export async function bounded<Value>(name: string, run: () => Promise<Value>): P
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** True if the merchant's function threw, and did not hang or return a wrong value. */
+export function isThrown(error: unknown): boolean {
+  return error instanceof Error && error.cause !== undefined;
 }
 
 /** Prefers UUIDs, which every text column takes. Integer columns get digits. */

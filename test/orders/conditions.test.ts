@@ -1,0 +1,206 @@
+/**
+ * Orders on PostgreSQL whose fault, or whose innocence, shows under a condition: the source of a
+ * credit, the age of an order, the second call, or a column that refuses a value.
+ */
+import { readFileSync } from 'node:fs';
+import type { Order, Orders } from '@paylink/payments';
+import { testOrders } from '@paylink/testing';
+import { Pool } from 'pg';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { startPostgres } from '../servers/postgres.js';
+import { faultsOf, type Broken } from './faults.js';
+
+const server = await startPostgres({ fsync: 'off' });
+const pool = new Pool({ connectionString: server.url, max: 10 });
+pool.on('error', () => undefined);
+afterAll(async () => {
+  await Promise.race([pool.end(), server.close()]);
+  await server.close();
+});
+const TABLE = new URL('../../examples/databases/tables/postgres.sql', import.meta.url);
+await pool.query(`${readFileSync(TABLE, 'utf8')};
+  CREATE TYPE currency AS ENUM ('XOF');
+  CREATE TABLE enumerated (LIKE orders INCLUDING ALL);
+  ALTER TABLE enumerated ALTER currency TYPE currency USING currency::currency;
+  CREATE TABLE checked (LIKE orders INCLUDING ALL, CHECK (amount >= 100));
+  CREATE TABLE small (LIKE orders INCLUDING ALL);
+  ALTER TABLE small ALTER amount TYPE integer`);
+
+const onTable = (table: string): Broken => ({
+  orders: {
+    async find(reference) {
+      const { rows } = await pool.query<Order>(
+        `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM ${table} WHERE reference = $1`,
+        [reference],
+      );
+      return rows[0];
+    },
+    async credit({ reference, amount, currency }) {
+      const { rowCount } = await pool.query(
+        `UPDATE ${table} SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL`,
+        [reference, amount, currency],
+      );
+      return rowCount;
+    },
+  },
+  createOrder: ({ reference, amount, currency }) =>
+    pool.query(`INSERT INTO ${table} (reference, amount, currency) VALUES ($1, $2, $3)`, [
+      reference,
+      amount,
+      currency,
+    ]),
+});
+const right = onTable('orders');
+const withOrders = (changes: Partial<Orders>): Broken => ({
+  ...right,
+  orders: { ...right.orders, ...changes },
+});
+const references = async (rest: string): Promise<string[]> =>
+  (await pool.query<Order>(`SELECT reference FROM orders WHERE ${rest}`)).rows.map(
+    ({ reference }) => reference,
+  );
+async function* stream(rest: string): AsyncGenerator<string> {
+  yield* await references(rest);
+}
+const onlyStream = stream('paid_at IS NULL');
+const onlyList = references('paid_at IS NULL');
+
+const broken: Record<string, readonly [Broken, RegExp]> = {
+  'an `unpaid` that lists the newest order alone': [
+    withOrders({
+      unpaid: () => references('paid_at IS NULL ORDER BY created_at DESC LIMIT 1'),
+    }),
+    /^unpaid no longer lists an unpaid order after later ones were added.*oldest first/,
+  ],
+  'an `unpaid` that lists the ten newest orders': [
+    withOrders({
+      unpaid: () => references('paid_at IS NULL ORDER BY created_at DESC LIMIT 10'),
+    }),
+    /^unpaid no longer lists an unpaid order after later ones were added/,
+  ],
+  'an `unpaid` that gives one stream for all calls': [
+    withOrders({ unpaid: () => onlyStream }),
+    /^unpaid does not list a new order at the second call.*a new query or stream/,
+  ],
+  'an `unpaid` that gives one list for all calls': [
+    withOrders({ unpaid: () => onlyList }),
+    /^unpaid does not list a new order at the second call/,
+  ],
+  'an `unpaid` that lists the orders of one amount alone': [
+    withOrders({ unpaid: () => references('amount = 1500') }),
+    /^unpaid lists an order after its credit/,
+  ],
+  'a credit for the webhook alone': [
+    withOrders({
+      credit: (payment, context) =>
+        context.source === 'webhook' ? right.orders.credit(payment, context) : 0,
+    }),
+    /^credit does not pay an order if the source is 'settle'.*the row alone decides/,
+  ],
+  'a credit that pays again from the schedule': [
+    withOrders({
+      async credit(payment, context) {
+        if (context.source !== 'reconcile') return right.orders.credit(payment, context);
+        const sql = 'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2';
+        return (await pool.query(sql, [payment.reference, payment.amount])).rowCount;
+      },
+    }),
+    /^credit returned 1 for an order that was already paid/,
+  ],
+  'a credit without the currency from the schedule': [
+    withOrders({
+      async credit(payment, context) {
+        if (context.source !== 'reconcile') return right.orders.credit(payment, context);
+        const sql =
+          'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND paid_at IS NULL';
+        return (await pool.query(sql, [payment.reference, payment.amount])).rowCount;
+      },
+    }),
+    /^credit returned 1 for a payment of another currency/,
+  ],
+  'P38 a credit that compares 32-bit floats': [
+    withOrders({
+      async credit({ reference, amount, currency }) {
+        const sql =
+          'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount::real = $2::real AND currency = $3 AND paid_at IS NULL';
+        return (await pool.query(sql, [reference, Math.fround(amount), currency])).rowCount;
+      },
+    }),
+    /^credit returned 1 for a payment of another amount/,
+  ],
+};
+
+it.each(Object.keys(broken))('names the fault of %s', async (name) => {
+  vi.spyOn(console, 'warn').mockReturnValue(undefined);
+  const [options, sentence] = broken[name]!;
+  expect(await faultsOf(options)).toContainEqual(expect.stringMatching(sentence));
+});
+
+/** Runs the suite as vitest and node:test do. Returns its faults, and what it skipped. */
+async function reportOf(options: Broken): Promise<{ faults: string[]; skipped: string[] }> {
+  const skipped: string[] = [];
+  const faults: string[] = [];
+  const runs: (() => Promise<void>)[] = [];
+  const test = Object.assign(
+    (_: string, run: (...context: unknown[]) => Promise<void>) => {
+      const skip = (note: string): unknown => skipped.push(note);
+      runs.push(() => run({ skip }));
+    },
+    { skip: () => undefined },
+  );
+  testOrders({ ...options, test });
+  for (const run of runs)
+    await run().catch((error: unknown) => faults.push((error as Error).message));
+  return { faults, skipped };
+}
+
+describe('accuses no right orders', () => {
+  it('if `unpaid` leaves out young orders, and says what it could not test', async () => {
+    const { faults, skipped } = await reportOf(
+      withOrders({
+        unpaid: () => references("paid_at IS NULL AND created_at < now() - interval '5 minutes'"),
+      }),
+    );
+    expect(faults).toEqual([]);
+    expect(skipped).toEqual([
+      expect.stringMatching(/^not tested: unpaid lists the unpaid orders.*\(.*young orders/),
+      expect.stringMatching(/^not tested: unpaid still lists an order.*\(.*young orders/),
+    ]);
+  });
+
+  it('if the column of the currency is an enumeration', async () => {
+    expect(await reportOf(onTable('enumerated'))).toEqual({ faults: [], skipped: [] });
+  });
+
+  it("if the table refuses an amount, and gives the database's reason", async () => {
+    const { faults, skipped } = await reportOf(onTable('checked'));
+    expect(faults).toEqual([]);
+    expect(skipped).toEqual([
+      expect.stringMatching(
+        /^not tested: an order of 1 is found and credited exactly \(.*violates check constraint/,
+      ),
+    ]);
+  });
+
+  it('if amounts are integers of 32 bits, beyond which it says what it could not test', async () => {
+    const { faults, skipped } = await reportOf(onTable('small'));
+    expect(faults).toEqual([]);
+    expect(skipped).toEqual([
+      expect.stringMatching(/^not tested: an order of 2147483648 .*out of range/),
+    ]);
+  });
+
+  it('if its references stream from the database', async () => {
+    const options = withOrders({
+      unpaid: () => stream('paid_at IS NULL'),
+      paid: () => stream('paid_at IS NOT NULL'),
+    });
+    expect(await reportOf(options)).toEqual({ faults: [], skipped: [] });
+  });
+});
+
+it('warns under a runner whose running tests cannot skip', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
+  expect(await faultsOf(onTable('checked'))).toEqual([]);
+  expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^not tested: an order of 1 /));
+});
