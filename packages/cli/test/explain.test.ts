@@ -292,6 +292,18 @@ describe('paylink explain', () => {
     expect(stdout).toContain('the service asks Paylink to wait');
   });
 
+  it('says to wait, and suspects no locked row, if the service is late', async () => {
+    const late = await serve(() => undefined);
+    const shop = { ...one, timeout: 200 };
+    const env = environmentOf({ baseUrl: `${late}/api`, apiKey: 'sk_live_a.bcdefghi' }, shop);
+    const args = ['explain', 'order-42', '--module', MODULE, '--json'];
+    const { code, stdout } = await paylink(args, { env });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'handler_timeout', turn: 'the service' });
+    expect(stdout).toMatch(/the service did not answer in time[^]*wait: the next run/);
+    expect(stdout).not.toContain('locks the row');
+  });
+
   it('says that the service answers nonsense', async () => {
     const broken = await serve((_req, res) =>
       res

@@ -23,19 +23,21 @@ export async function checkOrders(
     const checks: Check[] = [];
     const add = (ok: boolean | undefined, message: string): void =>
       void checks.push({ name: 'orders', ok, message });
-    const queue: (readonly [title: string, run: () => Promise<void>])[] = [];
-    const test = Object.assign(
-      (title: string, run: () => Promise<void>) => void queue.push([title, run]),
-      { skip: (title: string) => add(undefined, title) },
-    );
+    type Run = (context: { readonly skip: (note: string) => void }) => Promise<void>;
+    const queue: (readonly [title: string, run: Run])[] = [];
+    const test = Object.assign((title: string, run: Run) => void queue.push([title, run]), {
+      skip: (title: string) => add(undefined, title),
+    });
     const tenants: [string, string] | undefined =
       first === undefined || second === undefined ? undefined : [first, second];
     testOrders({ orders, createOrder, test, ...(tenants === undefined ? {} : { tenants }) });
     for (const [title, run] of queue) {
       if (stop.aborted) return EXIT.interrupted;
       output.progress(title);
-      await run().then(
-        () => add(true, title),
+      let untested: string | undefined;
+      const skip = (note: string): void => void (untested = note);
+      await run({ skip }).then(
+        () => (untested === undefined ? add(true, title) : add(undefined, untested)),
         (error: unknown) => add(false, `${title}. ${messageOf(error)}`),
       );
     }

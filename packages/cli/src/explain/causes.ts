@@ -203,15 +203,24 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
     return advise(turn, advice, readPayment, proven(reason), cause);
   },
 
-  handler_timeout: ({ reason }, { explain }) =>
-    advise(
-      'you',
-      'end the transaction that holds the row',
-      explain,
-      proven(reason),
-      possible('another transaction locks the row of this order'),
-      possible('the pool of your database has no free connection'),
-    ),
+  handler_timeout: ({ reason, order }, { explain, readPayment }) =>
+    // An order that was found was read in time, so the service was late.
+    order !== null
+      ? advise(
+          'the service',
+          'wait: the next run of the schedule asks again',
+          readPayment,
+          proven(reason),
+          possible('the service is slow, or the network between you and the service'),
+        )
+      : advise(
+          'you',
+          'end the transaction that holds the row',
+          explain,
+          proven(reason),
+          possible('another transaction locks the row of this order'),
+          possible('the pool of your database has no free connection'),
+        ),
 };
 
 const UNCONFIRMED: Readonly<Record<string, string>> = {

@@ -15,6 +15,8 @@ export interface Shop {
   readonly lists?: 'none' | 'hang' | 'throw';
   /** Several merchants, with a client each. */
   readonly isForMany?: boolean;
+  /** Milliseconds after which a run has failed. */
+  readonly timeout?: number;
 }
 
 const shop = JSON.parse(process.env['SHOP'] ?? '{"rows":[]}') as Shop;
@@ -72,6 +74,7 @@ export const payments = createPayments({
   // A client has the key of one merchant.
   client: shop.isForMany === true ? connect : connect(),
   orders,
+  timeout: shop.timeout,
 });
 
 export const createOrder = async (order: Row): Promise<void> => {

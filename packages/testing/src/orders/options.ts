@@ -2,9 +2,12 @@
 import type { Orders } from '@paylink/payments';
 import type { NewOrder } from './shop.js';
 
+/** A runner may pass a context whose `skip(note)` marks the running test as skipped. */
+type Run = (...context: unknown[]) => Promise<void>;
+
 /** The runner's function: `test` of vitest, jest or node:test, or `it` of mocha. */
-export type RunTest = ((title: string, run: () => Promise<void>) => unknown) & {
-  readonly skip?: ((title: string, run: () => Promise<void>) => unknown) | undefined;
+export type RunTest = ((title: string, run: Run) => unknown) & {
+  readonly skip?: ((title: string, run: Run) => unknown) | undefined;
 };
 
 export interface TestOrdersOptions {
