@@ -80,8 +80,7 @@ export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
       const reference = await newReference();
       const order = { reference, amount: 1_500, currency: 'XOF', tenant, ...changes };
       const reason = await refusal(order);
-      if (reason !== undefined && changes?.amount !== undefined)
-        throw new NotTested(reason);
+      if (reason !== undefined && changes?.amount !== undefined) throw new NotTested(reason);
       if (reason !== undefined)
         throw new Error(
           `createOrder could not store an order of ${order.amount} ${order.currency}: ${reason}.` +
