@@ -8,6 +8,7 @@ import { testRecipe, type Recipe, type RecipeOptions } from './suite.js';
 const TABLE = readFileSync(new URL('../tables/mysql.sql', import.meta.url), 'utf8');
 
 // In seconds. The default is 50.
+await import('../generate.mjs');
 const server = await startMariaDb({ 'innodb-lock-wait-timeout': 1 });
 process.env['DATABASE_URL'] = server.url;
 const merchant = createPool(server.url);
