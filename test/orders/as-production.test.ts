@@ -51,7 +51,7 @@ const CHANGES: Readonly<Record<string, (order: Order) => unknown>> = {
 
 it.each(Object.keys(CHANGES))('judges %s as production does', async (name) => {
   const { orders, add } = memoryOrders();
-  const find = async (...call: Parameters<Orders['find']>): Promise<Order | undefined> => {
+  const find = async (...call: Parameters<Orders['find']>): Promise<Order | null | undefined> => {
     const order = await orders.find(...call);
     return order && (CHANGES[name]!(order) as Order);
   };

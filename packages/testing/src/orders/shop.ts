@@ -1,7 +1,7 @@
 /** Calls the merchant's functions for the checks: bounded in time, and with readable faults. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
-import type { CreditContext, Order, Orders } from '@paylink/payments';
+import type { Order, Orders } from '@paylink/payments';
 import { NotTested } from './check.js';
 import { readOrder } from './order.js';
 
@@ -16,7 +16,7 @@ export interface NewOrder {
 
 /** The notification, the return page and the schedule, which all credit. */
 export const SOURCES = ['webhook', 'settle', 'reconcile'] as const;
-export type Source = CreditContext['source'];
+export type Source = (typeof SOURCES)[number];
 
 export interface ShopOptions {
   readonly orders: Orders;
