@@ -110,7 +110,7 @@ async function isListed(
   const first = await bounded(name, () => findInList(orders, name, order));
   if (!expected || first.isListed === undefined) return first.isListed;
   const second = await bounded(name, () => findInList(orders, name, order));
-  if (second.isListed === false && (first.isListed === true || first.list === second.list))
+  if (second.isListed === false && (first.isListed || first.list === second.list))
     throw new Error(
       `${name} does not list a new order at the second call. Start a new query or stream at each` +
         ' call, never one for all calls.',
