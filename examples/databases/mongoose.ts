@@ -1,14 +1,15 @@
 import type { Orders } from '@paylink/payments';
 import { createConnection, Schema } from 'mongoose';
 
-export const db = createConnection(process.env['MONGODB_URL'] ?? '', {
-  // find shows only credits that no failover takes back.
-  readConcern: { level: 'majority' },
-  writeConcern: { w: 'majority' },
-});
+const url = process.env['MONGODB_URL'] ?? '';
+// find shows only credits that no failover takes back.
+const concerns = { readConcern: { level: 'majority' }, writeConcern: { w: 'majority' } } as const;
+export const db = createConnection();
+// Mongoose does not repeat a first connection that failed.
+const connect = (): unknown => db.openUri(url, concerns).catch(() => setTimeout(connect, 1_000));
+void connect();
 const schema = new Schema({
-  // Unique, because two orders of one reference would share their payment.
-  reference: { type: String, required: true, unique: true },
+  reference: { type: String, required: true, unique: true }, // or two orders share a payment
   amount: { type: Number, required: true }, // in the smallest unit of the currency
   currency: { type: String, required: true },
   createdAt: { type: Date, default: Date.now },

@@ -44,11 +44,11 @@ for (const [database, start] of Object.entries(ENGINES)) {
     rows.set(recipe.file, line);
     const seconds = ((performance.now() - started) / 1_000).toFixed(0);
     console.log(`${line} ${seconds} s`);
+    if (values.write) writeTable();
   }
   await engine.close();
 }
 console.log(`${rows.size} recipes, ${faults} faults`);
-if (values.write) writeTable();
 process.exitCode = faults === 0 ? 0 : 1;
 
 function lineOf(
@@ -63,7 +63,7 @@ function linkTo(file: string): string {
   return `[${file}.ts](../examples/databases/${file}.ts)`;
 }
 
-/** Keeps the rows of recipes that this run left out. */
+/** Keeps the rows of recipes that this run left out or has not reached. */
 function writeTable(): void {
   const lines = [
     '| database | driver or ORM | recipe | run on | races | kills | lost / doubled |',
@@ -75,8 +75,7 @@ function writeTable(): void {
   for (const { file } of RECIPES) {
     const kept = known!.split('\n').find((line) => line.includes(`/${file}.ts)`));
     const row = rows.get(file) ?? kept;
-    if (row === undefined) throw new Error(`the table has no row of ${file}: run it too`);
-    lines.push(row);
+    if (row !== undefined) lines.push(row);
   }
   for (const [database, library, file, engine] of NOT_RACED)
     lines.push(`| ${database} | ${library} | ${linkTo(file)} | ${engine} | – | – | – |`);

@@ -2,31 +2,20 @@
  * Broken `orders` on Supabase, as public handlers credit there: each is caught by the sentence that
  * names its fault.
  */
-import { readFileSync } from 'node:fs';
 import type { Order } from '@paylink/payments';
-import { Pool } from 'pg';
 import { afterAll, expect, it } from 'vitest';
-import { KEYS, ROLES, startPostgrest } from '../../examples/databases/test/postgrest.js';
-import { startPostgres } from '../servers/postgres.js';
+import { KEYS } from '../../examples/databases/test/postgrest.js';
+import { startSupabase } from '../../examples/databases/test/supabase-server.js';
 import { faultsOf, type Broken } from './faults.js';
 
-const TABLE = new URL('../../examples/databases/tables/supabase.sql', import.meta.url);
-
-const server = await startPostgres({ fsync: 'off' });
-const pool = new Pool({ connectionString: server.url, max: 2 });
-await pool.query(readFileSync(TABLE, 'utf8'));
-await pool.query(`${ROLES};
+const { url, secretKey, pool, close } = await startSupabase();
+await pool.query(`
   ALTER TABLE orders ADD status text NOT NULL DEFAULT 'pending';
   CREATE POLICY reading ON orders FOR SELECT TO anon USING (true)`);
-const postgrest = await startPostgrest(server.url);
-process.env['SUPABASE_URL'] = postgrest.url;
-process.env['SUPABASE_SECRET_KEY'] = KEYS.service_role;
+process.env['SUPABASE_URL'] = url;
+process.env['SUPABASE_SECRET_KEY'] = secretKey;
 const { orders: right, supabase } = await import('../../examples/databases/supabase.js');
-afterAll(async () => {
-  await postgrest.close();
-  await pool.end();
-  await server.close();
-});
+afterAll(close);
 
 type Credit = Broken['orders']['credit'];
 

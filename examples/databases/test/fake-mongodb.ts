@@ -15,7 +15,7 @@ export interface FakeMongod {
   close(): Promise<void>;
 }
 
-export async function startFakeMongod(): Promise<FakeMongod> {
+export async function startFakeMongod(port = 0): Promise<FakeMongod> {
   const collections = new Map<string, Collection>();
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -30,7 +30,7 @@ export async function startFakeMongod(): Promise<FakeMongod> {
         socket.write(answer(message, collections));
       }
     });
-  }).listen(0, '127.0.0.1');
+  }).listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `mongodb://127.0.0.1:${(server.address() as AddressInfo).port}/shop`,

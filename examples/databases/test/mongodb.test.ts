@@ -1,8 +1,9 @@
 import type { Order } from '@paylink/payments';
 import { MongoClient } from 'mongodb';
-import { afterAll } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
+import { freePort } from '../../../test/servers/starting.js';
 import { startFakeMongod } from './fake-mongodb.js';
-import { testRecipe, type RecipeOptions } from './suite.js';
+import { testRecipe, type Recipe, type RecipeOptions } from './suite.js';
 
 interface OrderDocument extends Omit<Order, 'paid'> {
   readonly createdAt: Date;
@@ -38,3 +39,25 @@ const options: RecipeOptions = {
 
 testRecipe('the driver of MongoDB', await import('../mongodb.js'), options);
 testRecipe('Mongoose', await import('../mongoose.js'), options);
+
+it.each(['mongodb', 'mongoose'])(
+  'reads again through the recipe %s after mongod was away, also at the start',
+  async (name) => {
+    const port = await freePort();
+    vi.stubEnv('MONGODB_URL', `mongodb://127.0.0.1:${port}/shop?serverSelectionTimeoutMS=300`);
+    vi.resetModules();
+    const { orders, close } = (await import(`../${name}.ts`)) as Recipe;
+    const find = async (): Promise<unknown> =>
+      orders.find('unknown', { tenant: null, signal: new AbortController().signal });
+    const first = find().catch((error: unknown) => error);
+    const late = await startFakeMongod(port);
+    await first;
+    await expect.poll(find).toBeNull();
+    await late.close();
+    await expect(find()).rejects.toThrow('ECONNREFUSED');
+    const again = await startFakeMongod(port);
+    await expect.poll(() => find().catch((error: unknown) => error)).toBeNull();
+    await close();
+    await again.close();
+  },
+);

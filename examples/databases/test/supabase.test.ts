@@ -1,29 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { createClient } from '@supabase/supabase-js';
-import { Pool } from 'pg';
 import { afterAll, expect, it } from 'vitest';
 import type { Order } from '@paylink/payments';
-import { startPostgres } from '../../../test/servers/postgres.js';
-import { KEYS, ROLES, startPostgrest } from './postgrest.js';
+import { KEYS } from './postgrest.js';
+import { startSupabase } from './supabase-server.js';
 import { testRecipe, type RecipeOptions } from './suite.js';
 
 const sqlOf = (name: string): string =>
   readFileSync(new URL(`../tables/${name}.sql`, import.meta.url), 'utf8');
 
-const server = await startPostgres({ fsync: 'off' });
-const merchant = new Pool({ connectionString: server.url, max: 2 });
-await merchant.query(ROLES);
-await merchant.query(sqlOf('supabase'));
+const { url, secretKey, pool: merchant, close } = await startSupabase();
 await merchant.query(sqlOf('supabase-more-writes'));
 await merchant.query("INSERT INTO wallets VALUES ('ada', 0)");
-const postgrest = await startPostgrest(server.url);
-process.env['SUPABASE_URL'] = postgrest.url;
-process.env['SUPABASE_SECRET_KEY'] = KEYS.service_role;
-afterAll(async () => {
-  await postgrest.close();
-  await merchant.end();
-  await server.close();
-});
+process.env['SUPABASE_URL'] = url;
+process.env['SUPABASE_SECRET_KEY'] = secretKey;
+afterAll(close);
 
 const insert = (reference: string, amount: number, currency: string) =>
   merchant.query('INSERT INTO orders (reference, amount, currency) VALUES ($1, $2, $3)', [
@@ -78,7 +69,7 @@ it('throws for an error of Supabase', async () => {
 
 it('neither finds nor credits with the key of a browser, with and without a policy to read', async () => {
   await insert('guarded', 1_500, 'XOF');
-  const browser = createClient(postgrest.url, KEYS.anon);
+  const browser = createClient(url, KEYS.anon);
   const credit = () =>
     browser
       .from('orders')
@@ -105,7 +96,7 @@ it('leaves neither mark nor receipt if a further write fails, and refuses the ke
 
   await merchant.query("DELETE FROM outbox WHERE reference = 'half'");
   const call = { paid_reference: 'half', paid_amount: 1, paid_currency: 'XOF' };
-  const { error } = await createClient(postgrest.url, KEYS.anon).rpc('credit_order', call);
+  const { error } = await createClient(url, KEYS.anon).rpc('credit_order', call);
   expect(error?.message).toBe('permission denied for function credit_order');
   expect(await recipe.orders.find('half', context)).toMatchObject({ paid: false });
 });

@@ -15,6 +15,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startFakeMongod } from '../../../examples/databases/test/fake-mongodb.js';
+import { startSupabase } from '../../../examples/databases/test/supabase-server.js';
 import { startPostgres } from '../../../test/servers/postgres.js';
 import { freePort } from '../../../test/servers/starting.js';
 import { newFolder, paylink, start, withRecipes } from './paylink.js';
@@ -225,6 +227,27 @@ describe('paylink init', () => {
       stdout: expect.stringContaining('set TEST_DATABASE_URL') as string,
     });
     const env = { TEST_DATABASE_URL: database.url, DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+    expect(await runPrinted(stdout, folder, env)).toMatch(/# fail 0/);
+  });
+
+  it('writes a test with Mongoose that passes', async () => {
+    const mongod = await startFakeMongod();
+    onTestFinished(() => mongod.close());
+    const folder = await project({ dependencies: { express: '5', mongoose: '*' } });
+    const { stdout } = await inFolder(folder);
+    const env = { TEST_MONGODB_URL: mongod.url };
+    expect(await runPrinted(stdout, folder, env)).toMatch(/# fail 0/);
+  });
+
+  it('writes a test on Supabase that passes', async () => {
+    const supabase = await startSupabase();
+    onTestFinished(() => supabase.close());
+    const folder = await project({ dependencies: { express: '5', '@supabase/supabase-js': '*' } });
+    const { stdout } = await inFolder(folder);
+    const env = {
+      TEST_SUPABASE_URL: supabase.url,
+      TEST_SUPABASE_SECRET_KEY: supabase.secretKey,
+    };
     expect(await runPrinted(stdout, folder, env)).toMatch(/# fail 0/);
   });
 
