@@ -11,25 +11,27 @@ export const client = new MongoClient(process.env['MONGODB_URL'] ?? '', {
   readConcern: { level: 'majority' },
   writeConcern: { w: 'majority' },
 });
-// Needs a unique index on the reference, or two orders share a payment.
-export const table = client.db().collection<OrderDocument>('orders');
+// Needs a unique index on the reference, or two orders share a payment. Connects first, because
+// the driver does not repeat a first connection that failed.
+export const table = async () => (await client.connect()).db().collection<OrderDocument>('orders');
 
 export const orders: Orders = {
   async find(reference) {
-    const order = await table.findOne({ reference });
+    const order = await (await table()).findOne({ reference });
     return order && { ...order, paid: Boolean(order.paidAt) };
   },
   async credit({ reference, amount, currency }) {
-    const { modifiedCount } = await table.updateOne(
+    const collection = await table();
+    const { modifiedCount } = await collection.updateOne(
       { reference, amount, currency, paidAt: null },
       { $set: { paidAt: new Date() } },
     );
     return modifiedCount;
   },
-  unpaid() {
+  async unpaid() {
     const since = new Date(Date.now() - 30 * 86_400_000);
-    const rows = table.find({ paidAt: null, createdAt: { $gt: since } }).sort({ createdAt: 1 });
-    return rows.map(({ reference }) => reference);
+    const rows = (await table()).find({ paidAt: null, createdAt: { $gt: since } });
+    return rows.sort({ createdAt: 1 }).map(({ reference }) => reference);
   },
 };
 

@@ -176,8 +176,9 @@ export const KNOWN: readonly Database[] = [
     recipe: 'mongodb',
     variables: ['MONGODB_URL'],
     packages: ['mongodb'],
-    insert: 'await table.insertOne({ reference, amount, currency, createdAt: new Date() })',
-    createTable: 'await table.createIndexes([{ key: { reference: 1 }, unique: true }])',
+    insert:
+      'await (await table()).insertOne({ reference, amount, currency, createdAt: new Date() })',
+    createTable: 'await (await table()).createIndexes([{ key: { reference: 1 }, unique: true }])',
   },
   {
     recipe: 'firestore',
