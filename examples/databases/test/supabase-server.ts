@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { startPostgres } from '../../../test/servers/postgres.js';
 import { KEYS, ROLES, startPostgrest } from './postgrest.js';
 
-/** A real PostgreSQL with the roles and the table of Supabase, behind the stand-in for PostgREST. */
+/** A real PostgreSQL with the roles and the table of Supabase, behind the stand-in. */
 export async function startSupabase() {
   const server = await startPostgres({ fsync: 'off' });
   const pool = new Pool({ connectionString: server.url, max: 2 });
