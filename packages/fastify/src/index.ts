@@ -1,9 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, createReceiver } from '@paylink/core';
 import type { BodyLimits, EventSchemas, EventTypes, Handlers } from '@paylink/core';
 import type { NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
-import { deliveryOf, writeReply } from '@paylink/node';
+import { copyBodies, deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyRequest, RouteShorthandOptions } from 'fastify';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
@@ -29,9 +28,6 @@ const MISUSE = "returns a plugin: app.register(paymentWebhook({ url: '/…', sec
 const STREAM = Symbol('stream');
 type Kept = FastifyRequest & { [STREAM]?: Readable; readonly rawBody?: unknown };
 
-// Kept when the module loads, because fake timers of tests replace it.
-const nextTurn = setImmediate;
-
 /**
  * Returns an encapsulated plugin to register. Its route verifies a notification, runs your handler
  * and replies. Sibling routes keep their parsers.
@@ -52,23 +48,12 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   return (instance, _options, done) => {
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const limit = (by: BodyLimits) => ({ ...by, bodyLimit: Math.min(by.bodyLimit, hostLimit) });
-    const path = `${instance.prefix}${url}`;
-    const [start = ''] = path.split(/[:*(]/, 1);
-    // Pauses the body for the route, because a hook's `data` listener would take it. If the request
-    // may be for a sibling route, for one turn.
-    function hold(this: IncomingMessage, event: string | symbol): void {
-      if (event !== 'data') return;
-      this.pause();
-      if (this.url?.split('?', 1)[0] === path) return;
-      nextTurn(() => this.listeners('newListener').includes(hold) && this.resume());
-    }
-    instance.server.prependListener('request', (req: IncomingMessage) => {
-      if (req.url?.startsWith(start)) req.on('newListener', hold);
-    });
+    const [start = ''] = `${instance.prefix}${url}`.split(/[:*(]/, 1);
+    copyBodies(instance.server, start, hostLimit);
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser('*', (request, payload, parsed) => {
-      request.raw.off('newListener', hold);
-      (request as Kept)[STREAM] = payload.pause();
+      // A hook may have put another stream around the body.
+      if (payload !== request.raw) (request as Kept)[STREAM] = payload.pause();
       parsed(null, undefined);
     });
     // Fastify answers 415 to types that it cannot parse, and treats HTTP/2 without a type as empty.

@@ -3,6 +3,7 @@ import http2 from 'node:http2';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import compress from '@fastify/compress';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
@@ -372,19 +373,71 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
       await new Promise((resolve) => setTimeout(resolve, 20));
     });
     await app.register(paymentWebhook({ url, secret }, nothing));
-    app.put(url, (request) => ({ body: request.body }));
     const address = await listen(app);
     for (let time = 0; time < 3; time++) {
       expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
       expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
     }
     expect(pieces).toHaveLength(6);
-    const reply = await fetch(address, {
-      method: 'PUT',
-      body: 'plain',
-      headers: { 'content-type': 'text/plain' },
+  });
+
+  it.each<[string, (app: FastifyInstance) => unknown]>([
+    [
+      'a hook that waits for the end',
+      (app) => app.addHook('onRequest', ({ raw }) => once(raw.on('data', nothing), 'end')),
+    ],
+    [
+      'a preParsing hook that passes on the bytes by hand',
+      (app) =>
+        app.addHook('preParsing', (_request, _reply, payload, done) => {
+          const out = new PassThrough();
+          payload.on('data', (piece) => out.write(piece)).on('end', () => out.end());
+          done(null, out);
+        }),
+    ],
+    [
+      'a hook that pipes the body elsewhere',
+      (app) =>
+        app.addHook('onRequest', async ({ raw }) => {
+          await finished(raw.pipe(new PassThrough()).resume());
+        }),
+    ],
+  ])('O11 costs no delivery if it is in %s', async (_where, add) => {
+    const app = create();
+    add(app);
+    for (const path of [url, '/:tenant/other']) {
+      await app.register(paymentWebhook({ url: path, secret, bodyLimit: 1_000 }, nothing));
+    }
+    const long = signedDelivery({ secret, rawBody: Buffer.alloc(300_000, 32) });
+    const origin = await listen(app, '');
+    for (const path of [url, '/a/other']) {
+      const address = origin + path;
+      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+      expect((await long.send(address)).status).toBe(413);
+    }
+  });
+
+  it('O11 hangs no other route of the same path, and warns of no leak', async () => {
+    const warned = vi.fn();
+    process.on('warning', warned);
+    const app = create();
+    app.addContentTypeParser('text/csv', (_request, payload, parsed) => {
+      let text = '';
+      payload.on('data', (piece) => (text += String(piece)));
+      payload.on('end', () => parsed(null, text));
     });
-    expect(await reply.json()).toEqual({ body: 'plain' });
+    for (let number = 0; number < 12; number++) {
+      await app.register(
+        paymentWebhook({ url: number === 0 ? url : `/${number}`, secret }, nothing),
+      );
+    }
+    app.put(url, (request) => ({ body: request.body }));
+    const headers = { 'content-type': 'text/csv' };
+    const reply = await fetch(await listen(app), { method: 'PUT', body: 'a;b', headers });
+    expect(await reply.json()).toEqual({ body: 'a;b' });
+    expect(warned).not.toHaveBeenCalled();
+    process.off('warning', warned);
   });
 
   it.each(Object.entries(listeners))('O11 takes no byte if it is in %s', async (_where, add) => {
@@ -401,8 +454,9 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
   it('gets the bytes of a sibling route', async () => {
     const app = create();
     const seen: string[] = [];
-    app.addHook('onRequest', async ({ raw }) => {
+    app.addHook('onRequest', ({ raw }, _reply, done) => {
       raw.on('data', (piece: Buffer) => seen.push(piece.toString()));
+      done();
     });
     await app.register(paymentWebhook({ url, secret }, nothing));
     app.post(`${url}/sibling`, (request) => ({ body: request.body }));

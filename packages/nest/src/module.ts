@@ -5,7 +5,7 @@ import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { EventSchemas, EventTypes, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import { check } from '@paylink/core/internal';
-import { paymentWebhook, type NodeHost } from '@paylink/node';
+import { copyBodies, paymentWebhook, type NodeHost } from '@paylink/node';
 import type { FastifyInstance } from 'fastify';
 
 export type NestWebhook<Events extends EventSchemas> = ReceiverOptions<Events, NodeHost> & {
@@ -49,7 +49,10 @@ export class PaymentWebhookModule {
 
 function mount(adapter: AbstractHttpAdapter, url: string, listener: RequestListener): void {
   if (adapter.getType() !== 'fastify') return void adapter.post(url, listener);
-  void adapter.getInstance<FastifyInstance>().register(async (scope) => {
+  const fastify = adapter.getInstance<FastifyInstance>();
+  const [start = ''] = url.split(/[:*(]/, 1);
+  copyBodies(fastify.server, start, fastify.initialConfig.bodyLimit ?? Infinity);
+  void fastify.register(async (scope) => {
     scope.post(url, () => undefined);
     // Answers before Fastify parses the body.
     scope.addHook('onRequest', ({ raw, params }, reply) =>

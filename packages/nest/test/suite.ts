@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { INestApplication, NestInterceptor, Type } from '@nestjs/common';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
+import type { FastifyInstance } from 'fastify';
 import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -115,6 +116,39 @@ export function testNest(version: string, nest: typeof nest11): void {
         const origin = await listen(app);
         await expectWebhookAt(origin);
         expect((await signedDelivery({ secret }).send(`${origin}/api${url}`)).status).toBe(404);
+      });
+
+      it('O09 gives a handler no way to answer', async () => {
+        const useFactory = () => ({
+          url,
+          secret,
+          logger: log,
+          handlers: (_event: WebhookEvent, { req }: { req: IncomingMessage }) => {
+            (req as IncomingMessage & { res: { json(body: object): void } }).res.json({});
+          },
+        });
+
+        @Module({ imports: [PaymentWebhookModule.forRootAsync({ useFactory })] })
+        class Answering {}
+
+        const origin = await listen(await create(Answering));
+        const reply = await signedDelivery({ secret }).send(`${origin}${url}`);
+        expect([reply.status, await reply.text()]).toEqual([500, '{"error":"handler_failed"}']);
+      });
+
+      it('O11 loses no delivery to a `data` listener of the platform', async () => {
+        const platformAdapter = adapter();
+        const listener = async (raw: IncomingMessage) => {
+          raw.on('data', () => undefined);
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        };
+        if (platform === 'Fastify') {
+          (platformAdapter.getInstance() as FastifyInstance).addHook('onRequest', ({ raw }) =>
+            listener(raw),
+          );
+        }
+        const app = await core.NestFactory.create(Shop, platformAdapter, { logger: false });
+        await expectWebhookAt(await listen(app));
       });
 
       it('P13 answers 500 in spite of a filter, an interceptor and a guard that answer 200', async () => {

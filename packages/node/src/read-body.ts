@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { WebhookError, type BodyLimits } from '@paylink/core';
 import getRawBody from 'raw-body';
+import { wholeBody } from './body-copy.js';
 import { Pieces } from './pieces.js';
 import { endOfTurn } from './turn.js';
 
@@ -27,10 +28,11 @@ type Request = IncomingMessage & {
  */
 export async function readBody(
   req: Request,
-  stream: Readable,
+  given: Readable,
   limits: BodyLimits,
   hint: string,
 ): Promise<Uint8Array> {
+  const stream = given === req ? wholeBody(req) : given;
   const reader = readerOf(req, stream);
   // Uses the bytes that Cloud Functions, `express.json({ verify })` and express.raw keep, and never
   // a string.
