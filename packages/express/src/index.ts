@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createReceiver } from '@paylink/core';
 import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
-import { createGate, deliveryOf, writeReply } from '@paylink/node';
+import { createGate, deliveryOf, withoutReply, writeReply } from '@paylink/node';
 import type { Request } from 'express';
 
 export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
@@ -36,13 +36,9 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 ): ExpressHandler {
   const receiver = createReceiver<SchemasOf<Events>, ExpressHost>(options, handlers);
   return async (req, res) => {
-    const request = req as Omit<Request, 'res' | 'next'> & { res: unknown; next: unknown };
-    // A handler must not find the means to answer, which Express keeps on the request.
-    request.res = request.next = undefined;
-    const reply = await receiver.receive(deliveryOf(req, BODY_CONSUMED_HINT), { req: request });
-    // Loggers look there once the reply is sent.
-    request.res = res;
-    await writeReply(req, res, reply);
+    const host = { req: withoutReply(req) as Request };
+    const delivery = deliveryOf(req, BODY_CONSUMED_HINT);
+    await writeReply(req, res, await receiver.receive(delivery, host));
   };
 }
 

@@ -68,6 +68,26 @@ describe('paymentWebhook', () => {
     expect(seen).toEqual([200]);
   });
 
+  it('O09 lets middleware reply in the middle of a credit', async () => {
+    const app = express().use((_req, res, next) => {
+      setTimeout(() => res.status(503).json({ error: 'too slow' }), 10);
+      next();
+    });
+    const slow = () => new Promise((resolve) => setTimeout(resolve, 50));
+    app.post('/', paymentWebhook({ secret }, slow));
+    await post(app).expect(503, { error: 'too slow' });
+  });
+
+  it('O09 gives a handler what Express knows of the request', async () => {
+    const seen: unknown[] = [];
+    const webhook = paymentWebhook({ secret }, (_event, { req }) => {
+      seen.push(req.params['id'], req.query, req.get('x-shop'), req.ip, req.path, req.method);
+    });
+    const app = express().post('/:id', webhook);
+    await post(app, '/7?a=b').set('x-shop', 'mine').expect(200);
+    expect(seen).toEqual(['7', { a: 'b' }, 'mine', expect.stringContaining('127.0.0.1'), '/7', 'POST']);
+  });
+
   it('N03 names the tenant that the secret function returns', async () => {
     const tenants: unknown[] = [];
     const logger = { warn: vi.fn(), error: vi.fn() };

@@ -30,6 +30,8 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 ): Middleware {
   const receiver = createReceiver<SchemasOf<Events>, KoaHost>(options, handlers);
   return async (ctx) => {
+    // Middleware that does not wait for this one would let Koa answer.
+    ctx.respond = false;
     const delivery = deliveryOf(ctx.req, BODY_CONSUMED_HINT);
     await writeReply(ctx.req, ctx.res, await receiver.receive(delivery, hostOf(ctx)));
   };

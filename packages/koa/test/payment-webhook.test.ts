@@ -118,6 +118,19 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(handler).not.toHaveBeenCalled();
   });
 
+  it('P13 replies alone if middleware in front does not wait for it', async () => {
+    const url = await serve(
+      new App(),
+      (ctx, next) => {
+        void next();
+        ctx.body = 'ok';
+      },
+      paymentWebhook({ secret }, () => Promise.reject(new Error('the stock is empty'))),
+    );
+    expect(await answerTo(delivery.send(url))).toEqual([500, '{"error":"handler_failed"}']);
+    expect(await answerTo(forged.send(url))).toEqual([401, '{"error":"invalid_signature"}']);
+  });
+
   it('F11 replies in place of a status and a body that were set before', async () => {
     const url = await serve(
       new App(),

@@ -34,7 +34,8 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 
 /** @throws ConfigurationError if the event is not an HTTP request */
 function deliveryOf(event: LambdaEvent): Delivery {
-  const { httpMethod, requestContext } = Object(event) as LambdaEvent;
+  // Own fields alone: a polluted prototype is no method.
+  const { httpMethod, requestContext } = { __proto__: null, ...event } as LambdaEvent;
   const method = httpMethod ?? requestContext?.http?.method;
   if (typeof method !== 'string') throw new ConfigurationError('paymentWebhook', NOT_HTTP);
   return {

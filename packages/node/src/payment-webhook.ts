@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createReceiver } from '@paylink/core';
 import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
+import { withoutReply } from './request-view.js';
 import { writeReply } from './write-reply.js';
 
 /** The node:http request, as handlers get it. */
@@ -21,6 +22,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const receiver = createReceiver<SchemasOf<Events>, NodeHost>(options, handlers);
   return async (req, res) => {
-    await writeReply(req, res, await receiver.receive(deliveryOf(req), { req }));
+    const host = { req: withoutReply(req) };
+    await writeReply(req, res, await receiver.receive(deliveryOf(req), host));
   };
 }

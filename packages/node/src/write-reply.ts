@@ -58,8 +58,13 @@ function linger(req: IncomingMessage, res: ServerResponse, body: string): Promis
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
-      res.end();
       resolve();
+      // Other code may have wrapped `end` and expect the text of the reply.
+      try {
+        res.end();
+      } catch {
+        res.destroy();
+      }
     };
     const timer = setTimeout(end, LINGER);
     req.once('close', end).once('end', end).once('error', end);

@@ -137,6 +137,19 @@ describe('a reply before the end of the body', () => {
     expect(await wire.closed()).toBe('FIN');
   });
 
+  it('closes the connection if a wrapped `end` throws', async () => {
+    const port = await listen((req, res) => {
+      res.end = (text?: unknown) => {
+        throw new TypeError(`${(text as string).length}`);
+      };
+      void writeReply(req, res, reply(413));
+    });
+    const { wire, body } = await exchange(port, post(BODY.length + 1));
+    expect(body).toBe('{"é":1}');
+    await wire.send(Buffer.from('n'));
+    await wire.closed();
+  });
+
   it('ends the connection a second later if the body does not end', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const wire = await refused(BODY.length + 1);
