@@ -4,7 +4,7 @@ export { isWellFormed } from './bytes.js';
 export { isProduction } from './environment.js';
 export { check } from './errors.js';
 export { faultOfReference, isEventKind, parsePayload } from './event.js';
-export { createLogger, logLine, type LogFields } from './logger.js';
+export { createLogger, cutReference, logLine, type LogFields } from './logger.js';
 export { keepEvent } from './proven-event.js';
 export type { Admission, Gate } from './receiver.js';
 export { errorReply } from './reply.js';

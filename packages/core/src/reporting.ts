@@ -87,7 +87,8 @@ export class DeliveryReport {
     const { code, status } = refusal;
     const isFailure = isByMerchant || status > 499;
     this.#observe(isFailure ? 'failed' : 'rejected', code);
-    const { reference, kind } = this.proven ?? {};
+    // Own fields alone: a polluted prototype must not name an order.
+    const { reference, kind } = { __proto__: null, ...this.proven } as Partial<Proven>;
     const subject = reference === undefined ? undefined : { reference };
     const line = logLine(thrown, subject, refusal);
     const fields = {

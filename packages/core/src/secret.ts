@@ -118,7 +118,7 @@ function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
 }
 
 /** Characters that people type, and the blanks at the end of a file. */
-const PRINTABLE = /^[\P{C}\s]+$/u;
+const PRINTABLE = /^[\P{C}\t\r\n\ufeff]+$/u;
 
 /** PowerShell writes such files: every second byte is 0, after a byte order mark. */
 function isUtf16(bytes: Uint8Array): boolean {

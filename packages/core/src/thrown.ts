@@ -38,7 +38,9 @@ export function stackOf(thrown: unknown): string | undefined {
   try {
     const { stack } = Object(thrown) as { readonly stack?: unknown };
     if (typeof stack !== 'string') return undefined;
-    return stack.slice(0, LONGEST_STACK).split('\n').map(escapeControls).join('\n');
+    // Indents every line after the first: a line of the message must not look like a line of ours.
+    const lines = stack.slice(0, LONGEST_STACK).split('\n');
+    return lines.map((line) => escapeControls(line).trimStart()).join('\n    ');
   } catch {
     return undefined;
   }

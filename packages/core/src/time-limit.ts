@@ -11,6 +11,8 @@ export interface Bounds {
    * signal's reason, or an Error that names the time.
    */
   readonly reason?: ((aborted: AbortSignal | undefined) => unknown) | undefined;
+  /** True if the wait alone must not keep the process alive. */
+  readonly isBackground?: boolean | undefined;
 }
 
 /**
@@ -18,9 +20,12 @@ export interface Bounds {
  * Ends the wait but not the work: the work must listen to a signal itself.
  */
 export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promise<T> {
-  const { milliseconds, signals = [], reason } = { __proto__: null, ...bounds } as Bounds;
+  const own = { __proto__: null, ...bounds } as Bounds;
+  const { milliseconds, signals = [], reason, isBackground = false } = own;
   return new Promise<T>((resolve, reject) => {
-    const timer = milliseconds === undefined ? undefined : setTimeout(giveUp, milliseconds);
+    const delay = Math.min(milliseconds ?? 0, LONGEST_TIMER);
+    const timer = milliseconds === undefined ? undefined : setTimeout(giveUp, delay);
+    if (isBackground) (timer as { unref?: () => void } | undefined)?.unref?.();
     for (const signal of signals) signal?.addEventListener('abort', giveUp);
     // An already aborted signal fires no event.
     if (signals.some((signal) => signal?.aborted)) giveUp();

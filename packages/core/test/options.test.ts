@@ -126,6 +126,8 @@ describe('a polluted Object.prototype', () => {
       },
       ...{
         event: 'y',
+        reference: 1,
+        kind: 1,
         tenant: 'b',
         handlers: 1,
         idempotency: 1,

@@ -194,6 +194,11 @@ describe('a thrown value', () => {
     );
   });
 
+  it('forges no log line by a line break in its message', async () => {
+    const { text } = await throwAndLog(new Error('no order x\n[paylink] 401 forged'));
+    expect(text.match(/^\[paylink\]/gm)).toHaveLength(1);
+  });
+
   it('has a bounded line and a bounded stack', async () => {
     const { line, text } = await throwAndLog(new Error('x'.repeat(1_000_000)));
     expect(line.length).toBeLessThan(2_200);
