@@ -20,6 +20,8 @@ const MOST_IN_FLIGHT = 8;
 const LEAST_IN_FLIGHT = 2;
 const PROMPT = 2_000;
 const MOST_WITHOUT_ANSWER = 64;
+/** Milliseconds after its time limit at which a question is dropped: its request has died. */
+const DEAD_AFTER = 1_000;
 /** Milliseconds to pause after a 429 without `retryAfter`. Doubles with each refusal. */
 const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
@@ -33,13 +35,14 @@ const JITTER = 250;
 /** Factors of the interval after an answer, because the first rate is a guess, and after a 429. */
 const FASTER = 0.99;
 const SLOWER = 1.1;
+/** Milliseconds: a long pause says nothing about the rate. */
+const LONGEST_INTERVAL = 2_000;
 /** Milliseconds after which the line tries whether the service allows a higher rate. */
 const RATE_KEPT_FOR = 60_000;
 /** Milliseconds without a question after which the answers before say nothing about the rate. */
 const IDLE = 1_000;
 /** Milliseconds for which the schedule waits after its end for an answer. */
 const LAST_ANSWER = 1_000;
-const LONGEST_TIMER = 2_147_483_647;
 
 /** The return page goes first, because a customer is waiting. */
 const LINE: readonly Source[] = ['settle', 'webhook', 'reconcile'];
@@ -52,9 +55,15 @@ export interface Asked {
   readonly tenant: string | null;
   readonly source: Source;
   /** The value of `now()` when the caller came. */
-  readonly start: number;
+  start: number;
   /** The value of `now()` after which no question is sent. A page and a webhook then give up. */
   readonly end: number;
+  /** The place in the line of the most urgent caller that waits for this answer. */
+  place: number;
+}
+
+export function placeOf(source: Source): number {
+  return LINE.indexOf(source);
 }
 
 /** Thrown if the question was not sent, because its turn would come too late for the caller. */
@@ -62,8 +71,7 @@ export class NotAsked extends WebhookError {
   /** True if the question was sent, and the service refused it. */
   readonly isRefused: boolean;
 
-  constructor(retryAfter: number, isRefused: boolean) {
-    const message = 'the service limits its questions, and this one has to come back later';
+  constructor(message: string, retryAfter: number, isRefused: boolean) {
     super('confirm_unavailable', { message, retryAfter });
     this.isRefused = isRefused;
   }
@@ -77,6 +85,8 @@ interface Question {
   isSent: boolean;
   sentAt: number;
   refusals: number;
+  /** Resolves when the question may be sent. */
+  turn: ReturnType<typeof withResolvers<void>>;
   readonly answer: Promise<ServicePayment>;
   readonly resolve: (payment: ServicePayment) => void;
   readonly reject: (error: WebhookError) => void;
@@ -97,9 +107,8 @@ export class Asker {
   readonly #open = new Map<string, Question>();
   /** The waiting questions, by place. */
   readonly #line: readonly Question[][] = LINE.map(() => []);
-  #inFlight = 0;
-  /** The questions in flight, with those that gave their places back. */
-  #unanswered = 0;
+  /** The questions without an answer, the oldest first. */
+  readonly #sent = new Set<Question>();
   /** The questions sent, of which some are of a lower place. */
   #turn = 0;
   #most = MOST_IN_FLIGHT;
@@ -149,12 +158,15 @@ export class Asker {
       if (open === undefined) {
         this.#open.set(key, question);
         this.#line[question.place]!.push(question);
+        void this.#askInTurn(question);
         this.#send();
       }
-      const grace = asked.source === 'reconcile' ? LAST_ANSWER : 0;
+      const isBackground = asked.source === 'reconcile';
+      const grace = isBackground ? LAST_ANSWER : 0;
       const waiting = withinBounds(question.answer, {
-        milliseconds: Math.min(LONGEST_TIMER, Math.max(1, asked.end + grace - now())),
-        reason: () => (question.isSent ? late() : notAsked(question, this.#waitOf(question))),
+        milliseconds: Math.max(1, asked.end + grace - now()),
+        reason: () => (question.isSent ? late() : this.#notAsked(question, this.#waitOf(question))),
+        isBackground,
       });
       if (open === undefined || !isWebhook) return waiting;
       const payment = await waiting.catch(() => undefined);
@@ -173,9 +185,8 @@ export class Asker {
     if (question !== undefined) this.#hurry(question, asked);
   }
 
-  #hurry(question: Question, { source, end }: Asked): void {
+  #hurry(question: Question, { place, end }: Asked): void {
     question.end = Math.max(question.end, end);
-    const place = LINE.indexOf(source);
     if (place < question.place) {
       const line = this.#line[question.place]!;
       const index = line.indexOf(question);
@@ -183,16 +194,16 @@ export class Asker {
       question.place = place;
     }
     const wait = question.isSent ? 0 : this.#waitOf(question);
-    if (wait > 0 && now() + wait >= end) throw notAsked(question, wait);
+    if (wait > 0 && now() + wait >= end) throw this.#notAsked(question, wait);
   }
 
   #createQuestion(key: string, asked: Asked): Question {
     const { promise: answer, resolve, reject } = withResolvers<ServicePayment>();
     // Every caller may have given up.
     answer.catch(() => undefined);
-    const place = LINE.indexOf(asked.source);
-    const state = { place, end: asked.end, isSent: false, sentAt: 0, refusals: 0 };
-    return { key, asked, ...state, answer, resolve, reject };
+    const { place, end } = asked;
+    const state = { place, end, isSent: false, sentAt: 0, refusals: 0 };
+    return { key, asked, ...state, turn: withResolvers(), answer, resolve, reject };
   }
 
   /** Returns the milliseconds until the turn of a question, as far as the line knows. */
@@ -223,43 +234,62 @@ export class Asker {
     this.#answered = 0;
   }
 
-  /** Sends as many questions as may be sent now, and comes back for the next one. */
+  /** Milliseconds until a place is free, unless an answer frees one before. */
+  #placeWait(): number {
+    const time = now();
+    for (const question of this.#sent) {
+      // A Worker ends the work of a request without a word.
+      if (time - question.sentAt < this.#timeout + DEAD_AFTER) break;
+      this.#sent.delete(question);
+      this.#finish(question, () => question.reject(late()));
+    }
+    if (this.#sent.size >= MOST_WITHOUT_ANSWER) return PROMPT;
+    const prompt = Array.from(this.#sent).filter(({ sentAt }) => time - sentAt < PROMPT);
+    return prompt.length < this.#most ? 0 : prompt[0]!.sentAt + PROMPT - time;
+  }
+
+  /** Lets as many questions go as may be sent now, and comes back for the next one. */
   #send(): void {
     stopTimer(this.#timer);
-    while (this.#inFlight < this.#most && this.#unanswered < MOST_WITHOUT_ANSWER) {
+    for (;;) {
       const lines = this.#line.filter(({ length }) => length > 0);
       const lower = SHARES.findLastIndex((share) => (this.#turn + 1) % share === 0);
       const line = lines[Math.min(lower, lines.length - 1)];
       if (line === undefined) return;
-      const wait = this.#nextAt() - now();
+      const wait = Math.max(this.#nextAt() - now(), this.#placeWait());
       if (wait > 0) {
-        this.#timer = startTimer(() => this.#send(), Math.min(LONGEST_TIMER, Math.ceil(wait)));
+        this.#timer = startTimer(() => this.#send(), Math.ceil(wait));
+        // The callers' own timers keep the process alive.
+        (this.#timer as Partial<NodeJS.Timeout>).unref?.();
         return;
       }
       const question = line.shift()!;
       if (question.end <= now()) {
-        this.#finish(question, () => question.reject(notAsked(question, 0)));
+        this.#finish(question, () => question.reject(this.#notAsked(question, 0)));
         continue;
       }
       this.#turn++;
-      void this.#put(question);
+      if (this.#sent.size === 0 && now() - this.#lastSent > IDLE) this.#countFrom(now());
+      this.#lastSent = question.sentAt = now();
+      question.isSent = true;
+      this.#sent.add(question);
+      question.turn.resolve();
     }
+  }
+
+  /** Asks in the request of the caller, because a Worker ends the work of every other request. */
+  async #askInTurn(question: Question): Promise<void> {
+    do {
+      await question.turn.promise;
+      await this.#put(question);
+      this.#sent.delete(question);
+      this.#send();
+    } while (this.#open.get(question.key) === question);
   }
 
   async #put(question: Question): Promise<void> {
     const { reference, tenant } = question.asked;
-    question.isSent = true;
     const controller = new AbortController();
-    if (this.#unanswered === 0 && now() - this.#lastSent > IDLE) this.#countFrom(now());
-    this.#lastSent = question.sentAt = now();
-    this.#inFlight++;
-    this.#unanswered++;
-    let isPrompt = true;
-    const timer = startTimer(() => {
-      isPrompt = false;
-      this.#inFlight--;
-      this.#send();
-    }, PROMPT);
     const asking = (async () =>
       this.#client.getPayment(reference, {
         signal: controller.signal,
@@ -274,11 +304,14 @@ export class Asker {
       const answer = await withinBounds(asking, { milliseconds: this.#timeout, reason });
       this.#noteAnswer();
       const payment = readPayment(answer);
+      const isPayment = typeof answer === 'object' && answer !== null;
       const fault = faultOf(payment, reference);
       if (fault === undefined) {
         this.#finish(question, () => question.resolve(payment), payment.status === 'success');
       } else {
-        const message = `the service's payment ${fault}`;
+        const message = isPayment
+          ? `the service's payment ${fault}`
+          : 'getPayment() of the client gave no object: look for a missing `return`';
         const error = new WebhookError('confirm_unavailable', { message });
         this.#finish(question, () => question.reject(error));
       }
@@ -290,11 +323,6 @@ export class Asker {
         const isLate = controller.signal.aborted;
         this.#finish(question, () => question.reject(isLate ? late() : unconfirmed(error)));
       }
-    } finally {
-      stopTimer(timer);
-      if (isPrompt) this.#inFlight--;
-      this.#unanswered--;
-      this.#send();
     }
   }
 
@@ -305,8 +333,9 @@ export class Asker {
     this.#most = Math.min(MOST_IN_FLIGHT, this.#most + 1);
   }
 
-  #finish({ key, isSent, sentAt, answer }: Question, end: () => void, isSuccess = false): void {
-    this.#open.delete(key);
+  #finish(question: Question, end: () => void, isSuccess = false): void {
+    const { key, isSent, sentAt, answer } = question;
+    if (this.#open.get(key) === question) this.#open.delete(key);
     end();
     if (!isSent) return;
     this.#answers.delete(key);
@@ -333,17 +362,19 @@ export class Asker {
     if (isNew) {
       this.#refusals++;
       if (this.#interval > 0) {
-        this.#interval *= SLOWER;
+        this.#interval = Math.min(LONGEST_INTERVAL, this.#interval * SLOWER);
         this.#leastInterval = this.#interval;
       } else if (this.#answered > 0) {
-        this.#interval = (this.#pauseEnd - this.#countedFrom) / this.#answered;
+        const shown = (this.#pauseEnd - this.#countedFrom) / this.#answered;
+        this.#interval = Math.min(LONGEST_INTERVAL, shown);
       }
       this.#intervalExpiry = this.#pauseEnd + RATE_KEPT_FOR;
     }
     this.#countFrom(this.#pauseEnd);
     question.isSent = false;
+    question.turn = withResolvers();
     if (++question.refusals < MOST_REFUSALS) this.#line[question.place]!.push(question);
-    else this.#finish(question, () => question.reject(notAsked(question, this.pause)));
+    else this.#finish(question, () => question.reject(this.#notAsked(question, this.pause)));
     this.#turnAway();
   }
 
@@ -353,9 +384,17 @@ export class Asker {
       for (const question of line.splice(0)) {
         const turn = this.#nextAt() + this.#aheadOf(place, line.length) * this.#interval;
         if (turn < question.end) line.push(question);
-        else this.#finish(question, () => question.reject(notAsked(question, turn - now())));
+        else this.#finish(question, () => question.reject(this.#notAsked(question, turn - now())));
       }
     }
+  }
+
+  #notAsked({ refusals }: Question, retryAfter: number): NotAsked {
+    const isLimited = refusals > 0 || this.pause > 0 || this.#interval > 0;
+    const message = isLimited
+      ? 'the service limits its questions, and this one has to come back later'
+      : 'questions that the service does not answer hold every place';
+    return new NotAsked(message, retryAfter, refusals > 0);
   }
 }
 
@@ -406,10 +445,6 @@ function unconfirmed(cause: unknown): WebhookError {
       : 'the client could not read the payment';
   const retryAfter = retryAfterOf(cause);
   return new WebhookError('confirm_unavailable', { message, cause, retryAfter });
-}
-
-function notAsked({ refusals }: Question, retryAfter: number): NotAsked {
-  return new NotAsked(retryAfter, refusals > 0);
 }
 
 function late(): WebhookError {

@@ -25,9 +25,7 @@ export function fieldOfError(error: unknown, name: string): unknown {
   }
 }
 
-const FIELDS = ['amount', 'currency', 'paid', 'closed'];
-
-/** The fields of the row that `find` returned. */
+/** The fields of the row that `find` returned, not checked yet. */
 export interface Row {
   readonly reference: string;
   readonly amount: unknown;
@@ -36,19 +34,24 @@ export interface Row {
   readonly closed: unknown;
 }
 
-/**
- * Returns the fields of the row that `find` returned for a reference, not checked yet.
- *
- * @throws WebhookError `unknown_order` or `invalid_order`
- */
-export function readOrder(row: unknown, reference: string): Row {
-  if (row === undefined || row === null) throw unknown('find() returned no order');
-  if (typeof row !== 'object') throw invalid('find()', 'must return an object, null or undefined');
-  const stored = field(row, 'reference');
-  if (stored === reference) {
-    const [amount, currency, paid, closed] = FIELDS.map((name) => field(row, name));
-    return { reference, amount, currency, paid, closed };
+/** Reads each field of what `find` returned, or returns what is not an object. Getters may throw. */
+export function readFields(row: unknown): unknown {
+  if (typeof row !== 'object' || row === null) return row;
+  const names = ['reference', 'amount', 'currency', 'paid', 'closed'];
+  const [reference, given, currency, paid, closed] = names.map((name) => field(row, name));
+  const isRange = typeof given === 'object' && given !== null;
+  const amount = isRange ? { min: field(given, 'min'), max: field(given, 'max') } : given;
+  return { reference, amount, currency, paid, closed };
+}
+
+/** @throws WebhookError `unknown_order` or `invalid_order` */
+export function toRow(fields: unknown, reference: string): Row {
+  if (fields === undefined || fields === null) throw unknown('find() returned no order');
+  if (typeof fields !== 'object') {
+    throw invalid('find()', 'must return an object, null or undefined');
   }
+  const { reference: stored } = fields as Record<string, unknown>;
+  if (stored === reference) return fields as Row;
   if (typeof stored === 'string') {
     throw unknown('find() returned an order whose reference has another spelling');
   }

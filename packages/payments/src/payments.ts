@@ -2,6 +2,7 @@
 import { WebhookError } from '@paylink/core';
 import {
   checkSignal,
+  cutReference,
   faultOfReference,
   logLine,
   validateBound,
@@ -95,12 +96,13 @@ async function untilAborted(
   wait: number | undefined,
   work: () => Promise<Verdict>,
 ): Promise<Verdict> {
+  const stopped = (message: string, cause?: unknown): WebhookError =>
+    new WebhookError('handler_timeout', { message, cause });
+  if (signal?.aborted === true) {
+    return refusal(stopped('the caller had stopped waiting before the run began', signal.reason));
+  }
   const reason = (aborted: AbortSignal | undefined): WebhookError =>
-    new WebhookError('handler_timeout', {
-      message: 'the caller stopped waiting, and the run goes on',
-      cause: aborted?.reason,
-    });
-  if (signal?.aborted === true) return refusal(reason(signal));
+    stopped('the caller stopped waiting, and the run goes on', aborted?.reason);
   return withinBounds(work(), { milliseconds: wait, signals: [signal], reason }).catch(refusal);
 }
 
@@ -122,9 +124,12 @@ async function reported(
   tell().catch(() => undefined);
   if (error !== undefined && isForPeople(task, verdict)) {
     const { code, status } = error;
-    const isRepeated = source === 'settle' && !isNews(`${code} ${keyOf(task)}`, LOGGED_FOR);
+    // A stranger can ask a page for many orders while the database or the service is away.
+    const about = code.endsWith('_unavailable') || code === 'handler_timeout' ? '' : keyOf(task);
+    const isRepeated = source === 'settle' && !isNews(`${code} ${about}`, LOGGED_FOR);
     if (isRepeated) return verdict;
-    logger.error(logLine(error, { reference, source }), { code, status, reference });
+    const fields = { code, status, reference: cutReference(reference) };
+    logger.error(logLine(error, { reference, source }), fields);
   }
   return verdict;
 }

@@ -110,12 +110,9 @@ async function sweep<List extends string>(
     const task = createTask({ reference: item.reference, tenant, source: 'reconcile', end });
     const result = await withinBounds(work(task), {
       milliseconds: end + GRACE - now(),
-      signals: [signal],
-      reason: (aborted): unknown => aborted?.reason ?? overdue(),
-    }).catch((error: unknown): Result<List> => {
-      if (signal?.aborted === true) throw error;
-      return { ...refusal(error), list: 'errors' };
-    });
+      reason: overdue,
+      isBackground: true,
+    }).catch((error: unknown): Result<List> => ({ ...refusal(error), list: 'errors' }));
     if (result.error instanceof NotAsked) {
       tally.end(item, 'notAsked', {}, result.error.isRefused);
       return;
@@ -124,20 +121,30 @@ async function sweep<List extends string>(
     if (result.payment !== undefined || result.outcome === 'no_payment') answers++;
     tally.end(item, result.list, result);
   };
+  // Keeps the process alive, until the run ends or is aborted.
   const timer = setInterval(tell, PROGRESS_INTERVAL);
   let isRead = false;
   try {
-    const items = inOrder(read, list.isRepeatable, from);
+    const items = inOrder(read, list.isRepeatable, from, ended.signal);
     // The rest of an array is counted. A stream is left after the first reference not asked.
     const isEnough = (): boolean => total === undefined && tally.cut !== undefined;
-    isRead = await inParallel(items, { concurrency, signal, end, isEnough }, take);
+    const taking = inParallel(items, { concurrency, signal, end, isEnough }, take);
+    isRead = await withinBounds(taking, { signals: [signal] });
+    if (!isRead) {
+      const reader = references === undefined ? `${source}()` : 'the list of references';
+      settings.logger.error(`[paylink] ${reader} gave no more references before the time limit`);
+    }
   } finally {
     clearInterval(timer);
     ended.abort();
     if (!isRead) tally.leaveUnread();
-    // A list that failed at once says nothing about the place.
+    // A list that failed at once says nothing about the place. The next run starts over if this one
+    // got no further than the last: the list fails or hangs there.
     const isKnown = isRead || tally.cut !== undefined;
-    if (references === undefined && isKnown) settings.cuts.set(place, tally.cut);
+    const isStuck = !isRead && tally.total < 2 && from !== undefined;
+    if (references === undefined && isKnown) {
+      settings.cuts.set(place, isStuck ? undefined : tally.cut);
+    }
   }
   tell();
   if (answers >= ENOUGH_404 && tally.count('noPayment' as List) === answers) {
@@ -215,7 +222,7 @@ class Tally<List extends string> {
   /** The first item in the order of the run that was not reached. */
   #left: Item | undefined;
   #last: Item | undefined;
-  #total = 0;
+  total = 0;
 
   constructor(names: readonly List[]) {
     const empty = () => ({ count: 0, references: [] as string[] });
@@ -223,7 +230,7 @@ class Tally<List extends string> {
   }
 
   begin(item: Item): void {
-    this.#total++;
+    this.total++;
     this.#underWay.add(item);
     this.#last = item;
   }
@@ -259,7 +266,7 @@ class Tally<List extends string> {
 
   progress() {
     const { credited, errors, notAsked } = this.#lists;
-    const ended = this.#total - this.#underWay.size - notAsked!.count;
+    const ended = this.total - this.#underWay.size - notAsked!.count;
     return {
       ended,
       credited: credited?.count ?? 0,
@@ -271,7 +278,7 @@ class Tally<List extends string> {
   report() {
     const { errors, ...lists } = this.#lists;
     return {
-      total: this.#total,
+      total: this.total,
       ...(lists as unknown as Record<Exclude<List, 'errors'>, Listed>),
       errors: { ...errors!, outcomes: this.#outcomes, details: this.#details },
       cursor: this.left && toCursor(this.left),

@@ -1,21 +1,26 @@
 /** The one function that decides whether an order is credited. */
 import { WebhookError } from '@paylink/core';
-import { faultOfReference, logLine, withinBounds } from '@paylink/core/internal';
-import { now, type Asked } from './asker.js';
+import { cutReference, faultOfReference, logLine, withinBounds } from '@paylink/core/internal';
+import { now, placeOf, type Asked, type Asker } from './asker.js';
 import type { FindContext, ServicePayment } from './contract.js';
 import type { Settings } from './options.js';
-import { checkOrder, differenceOf, readOrder, type Row } from './order.js';
+import { checkOrder, differenceOf, readFields, toRow, type Row } from './order.js';
 import { refusal, type Verdict } from './outcome.js';
 
 /** A run for one order, or one look at it. */
 export interface Task extends Asked {
   /** Aborts when a step has taken too long. */
   readonly controller: AbortController;
+  /** What the run waits for, for people. */
+  step: string;
+  /** Set when the run asks the service. */
+  asker: Asker | undefined;
 }
 
 /** Returns the task of a caller who comes now, and gives up at `end`. */
-export function createTask(asked: Omit<Asked, 'start'>): Task {
-  return { ...asked, start: now(), controller: new AbortController() };
+export function createTask(asked: Omit<Asked, 'start' | 'place'>): Task {
+  const state = { place: placeOf(asked.source), step: 'find()', asker: undefined };
+  return { ...asked, ...state, start: now(), controller: new AbortController() };
 }
 
 /** The result of a run. */
@@ -53,7 +58,9 @@ export async function inspectOrder(settings: Settings, task: Task): Promise<Insp
     order = await findOrder(settings, task);
     if (order.paid === true) return decide({ outcome: 'paid' });
     const expected = checkOrder(order);
-    payment = await settings.askerOf(task.tenant).ask(task);
+    task.asker = settings.askerOf(task.tenant);
+    task.step = 'the service';
+    payment = await task.asker.ask(task);
     const { status } = payment;
     if (status === 'failed' || status === 'cancelled') return decide({ outcome: status });
     if (status === 'pending') {
@@ -82,13 +89,14 @@ export async function findOrder({ orders, timeout }: Settings, task: Task): Prom
     throw new WebhookError('unknown_order', { message: `the reference ${fault}` });
   }
   const row = await step(task, timeout, 'find', (context) => orders.find(reference, context));
+  let fields: ReturnType<typeof readFields>;
   try {
-    return readOrder(row, reference);
+    fields = readFields(row);
   } catch (cause) {
-    if (cause instanceof WebhookError) throw cause;
     // A getter of an entity threw.
     throw unavailable('find', cause);
   }
+  return toRow(fields, reference);
 }
 
 /** Calls `credit`, and believes only the row. */
@@ -154,7 +162,10 @@ function logCreditError(
 ): void {
   const message = `credit() threw, ${problem}`;
   const error = new WebhookError('orders_unavailable', { message, cause });
-  logger.error(logLine(error, { reference, source }), { code: error.code, reference });
+  logger.error(logLine(error, { reference, source }), {
+    code: error.code,
+    reference: cutReference(reference),
+  });
 }
 
 /** Logs what the merchant must know although the order is paid. */
@@ -180,23 +191,25 @@ function reportCredit(
     logger.error(
       `[paylink] credit() changed ${returned} rows for the order ${order}: several orders have ` +
         'one reference, and one payment has paid them all. Add a unique index',
-      { code: 'not_credited', reference },
+      { code: 'not_credited', reference: cutReference(reference) },
     );
   }
 }
 
 /** Runs a function of the merchant for at most the rest of the run's time. */
 async function step<T>(
-  { tenant, source, end, controller }: Task,
+  task: Task,
   timeout: number,
   name: string,
   work: (context: FindContext) => PromiseLike<T> | T,
 ): Promise<T> {
+  const { tenant, source, end, controller } = task;
+  task.step = `${name}()`;
   // A run of the schedule may wait in line for longer than `timeout`, so its steps count alone.
   const milliseconds = source === 'reconcile' ? timeout : Math.max(1, end - now());
   const { signal } = controller;
   const reason = (): unknown => {
-    const message = `${name}() did not settle in time`;
+    const message = `${name}() did not settle in the ${Math.ceil(milliseconds)} ms that were left`;
     controller.abort(new WebhookError('handler_timeout', { message }));
     return signal.reason as unknown;
   };

@@ -55,13 +55,16 @@ const KEPT_TOGETHER = 1_000;
  * Yields each reference once, from the start to the end, and then those before the start.
  *
  * @param read gives the references anew at each call if `isRepeatable`
+ * @param ended aborts when nobody takes items any more: a list may never end
  */
 export async function* inOrder(
   read: () => Promise<References>,
   isRepeatable: boolean,
   start: Start | undefined,
+  ended: AbortSignal,
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new SeenReferences();
+  const rest = createRest();
   const kept: string[] = [];
   let batch: unknown[] = [];
   let order = 0;
@@ -73,22 +76,27 @@ export async function* inOrder(
   let index = -1;
   let first = start === undefined ? 0 : Infinity;
   for await (const reference of await read()) {
+    if (ended.aborted) return;
     index++;
     if (index === start?.index || reference === start?.reference) first = Math.min(first, index);
-    if (index >= first) {
-      const item = toItem(reference);
-      if (item !== undefined) yield item;
-    } else if (!isRepeatable && batch.push(orNull(reference)) === KEPT_TOGETHER) {
-      kept.push(JSON.stringify(batch));
-      batch = [];
+    const item = index >= first ? toItem(reference) : undefined;
+    if (item !== undefined) {
+      yield item;
+      continue;
     }
+    await rest();
+    if (isRepeatable || index >= first) continue;
+    if (batch.push(orNull(reference)) < KEPT_TOGETHER) continue;
+    kept.push(JSON.stringify(batch));
+    batch = [];
   }
   index = -1;
   for await (const reference of isRepeatable && first > 0 ? await read() : unpack(kept, batch)) {
     index++;
-    if (index >= first) return;
+    if (index >= first || ended.aborted) return;
     const item = toItem(reference);
-    if (item !== undefined) yield item;
+    if (item === undefined) await rest();
+    else yield item;
   }
 }
 
@@ -149,6 +157,9 @@ function hash(text: string, seed: number): number {
   return 2 ** 32 * (2_097_151 & low) + (high >>> 0) + 1;
 }
 
+/** Milliseconds for an item after the end, to count the rest of an array. */
+const LAST_ITEM = 100;
+
 /** Milliseconds after which a run lets timers and requests have their turn. */
 const WITHOUT_REST = 10;
 
@@ -190,14 +201,14 @@ export async function inParallel(
   work: (item: Item) => Promise<void>,
 ): Promise<boolean> {
   const late = new Error('the references yielded nothing before the time limit');
-  const reason = (aborted: AbortSignal | undefined): unknown => aborted?.reason ?? late;
   const rest = createRest();
   const take = async (): Promise<void> => {
     while (!isEnough()) {
       await rest();
       signal?.throwIfAborted();
-      const milliseconds = Math.max(1, end - now());
-      const next = await withinBounds(items.next(), { milliseconds, signals: [signal], reason });
+      const milliseconds = Math.max(LAST_ITEM, end - now());
+      const bounds = { milliseconds, reason: () => late, isBackground: true };
+      const next = await withinBounds(items.next(), bounds);
       if (next.done === true) return;
       await work(next.value);
     }

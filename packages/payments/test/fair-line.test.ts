@@ -1,5 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { failure, openShop, REFERENCE, refusalOf, succeeded, type ShopOptions } from './shop.js';
+import {
+  failure,
+  openShop,
+  REFERENCE,
+  refusalOf,
+  succeeded,
+  tick,
+  type ShopOptions,
+} from './shop.js';
 
 /** A shop with the orders `order-1` to `order-<count>`. */
 function openMany(count: number, answer: ShopOptions['answer'], options: ShopOptions = {}) {
@@ -31,7 +39,8 @@ describe('a reference that the service refuses each time', () => {
 });
 
 it('pages that fill the line leave a third of the questions to webhooks and the schedule', async () => {
-  const { payments, asked } = openMany(102, { status: 'pending' });
+  const answer = () => tick().then(() => ({ status: 'pending' }));
+  const { payments, asked } = openMany(102, answer);
   const pages = Array.from({ length: 100 }, (_, index) => payments.settle(`order-${index + 1}`));
   const others = [
     payments.reconcile(['order-101']),
