@@ -76,6 +76,19 @@ async function serve(): Promise<void> {
   const config = readFileSync(CONFIG, 'utf8');
   const upstreams = new Map([['/rest/v1/', POSTGREST]]);
   const open = new Set<string>();
+  const server = createServer((req, res) => {
+    const [prefix, upstream] = [...upstreams].find(([each]) => req.url?.startsWith(each)) ?? [];
+    if (prefix === undefined) return void res.writeHead(404).end();
+    const name = prefix.split('/').at(-1)!;
+    const key = req.headers.authorization?.replace('Bearer ', '');
+    const isOpen = name === '' || open.has(name) || req.method === 'OPTIONS';
+    if (!isOpen && !Object.values(KEYS).includes(key ?? '')) return void res.writeHead(401).end();
+    const path = name === '' ? req.url! : req.url!.slice('/functions/v1'.length);
+    forward(req, res, `${upstream!}${path}`);
+  });
+  // Listens before the functions choose their ports.
+  server.listen(Number(GATEWAY_PORT), '127.0.0.1');
+  await once(server, 'listening');
   const names = readdirSync(FUNCTIONS, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('_'))
     .map(({ name }) => name);
@@ -86,26 +99,12 @@ async function serve(): Promise<void> {
       env: { ...env, DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}` } as unknown as NodeJS.ProcessEnv,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    process.once('exit', () => served.kill());
     served.stdout.pipe(process.stdout);
     await untilReady(name, served, served.stdout, /Listening on/);
     upstreams.set(`/functions/v1/${name}`, `http://127.0.0.1:${port}`);
     if (config.includes(`[functions.${name}]\nverify_jwt = false`)) open.add(name);
   }
-  const server = createServer((req, res) => {
-    const [prefix, upstream] = [...upstreams].find(([each]) => req.url?.startsWith(each)) ?? [];
-    if (prefix === undefined) return void res.writeHead(404).end();
-    const name = prefix.split('/').at(-1)!;
-    const key = req.headers.authorization?.replace('Bearer ', '');
-    const isOpen = name === '' || open.has(name) || req.method === 'OPTIONS';
-    if (!isOpen && !Object.values(KEYS).includes(key ?? '')) return void res.writeHead(401).end();
-    forward(
-      req,
-      res,
-      `${upstream!}${name === '' ? req.url! : req.url!.slice('/functions/v1'.length)}`,
-    );
-  });
-  server.listen(Number(GATEWAY_PORT), '127.0.0.1');
-  await once(server, 'listening');
   console.log(`Serving functions on ${gateway}/functions/v1/<function-name>`);
 }
 
