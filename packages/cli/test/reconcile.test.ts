@@ -190,7 +190,8 @@ describe('the lock of two runs', () => {
   it('skips the second run with 75, and a killed run leaves no lock behind', async () => {
     const { service, asked, answer } = await openStuckService();
     const TMPDIR = newFolder();
-    const env = { ...environmentOf(service, { rows: rowsOf(['order-000']) }), TMPDIR };
+    const shop = { rows: rowsOf(['order-000']), patience: 60_000 };
+    const env = { ...environmentOf(service, shop), TMPDIR };
     const first = start(ARGS, env);
     await asked();
     const second = await paylink(ARGS, { env });

@@ -118,7 +118,8 @@ function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep): Ending {
       (entry): entry is [string, Listed] => typeof entry[1]?.count === 'number',
     ),
   );
-  const isIncomplete = errors.count > 0 || notAsked.count > 0;
+  // With a cursor, the list ended early.
+  const isIncomplete = errors.count > 0 || notAsked.count > 0 || cursor !== undefined;
   const isFound = sweep.findings.some((name) => lists[name]!.count > 0);
   const counts = Object.entries(lists).map(([name, { count }]): [string, number] => [name, count]);
   return {

@@ -17,6 +17,8 @@ export interface Shop {
   readonly isForMany?: boolean;
   /** Milliseconds after which a run has failed. */
   readonly timeout?: number;
+  /** Milliseconds for the service to answer. Default: 1,000. */
+  readonly patience?: number;
 }
 
 const shop = JSON.parse(process.env['SHOP'] ?? '{"rows":[]}') as Shop;
@@ -67,7 +69,7 @@ const connect = () =>
     baseUrl: process.env['PAYLINK_BASE_URL'],
     apiKey: process.env['PAYLINK_API_KEY'],
     retries: 0,
-    timeout: 1_000,
+    timeout: shop.patience ?? 1_000,
   });
 
 export const payments = createPayments({
