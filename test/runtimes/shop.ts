@@ -15,7 +15,9 @@ export class Shop {
   install(): void {
     cpSync(fileURLToPath(new URL('servers', import.meta.url)), this.folder, { recursive: true });
     const tarballs = packAll(this.folder);
-    const installed = ['@paylink/core', '@paylink/node', '@paylink/fetch', '@paylink/express'];
+    const installed = ['core', 'node', 'fetch', 'express', 'payments'].map(
+      (name) => `@paylink/${name}`,
+    );
     const dependencies = {
       ...Object.fromEntries(installed.map((name) => [name, `file:${tarballs[name]!}`])),
       express: '^5.3.0',

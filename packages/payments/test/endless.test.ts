@@ -1,0 +1,158 @@
+/** Lists that end badly, rows whose getters throw, and callers that come together. */
+import { describe, expect, it, vi } from 'vitest';
+import { deferred, failure, openShop, REFERENCE, refusalOf, succeeded, tick } from './shop.js';
+
+const LIMITS = { timeLimit: 60, concurrency: 1 };
+
+describe('a list that gives no more references', () => {
+  const five = Array.from({ length: 5 }, (_, index) => `order-${index + 1}`);
+  const never = new Promise<never>(() => undefined);
+
+  async function* hanging() {
+    yield* five;
+    await never;
+  }
+  async function* failing() {
+    yield* five;
+    await tick();
+    throw new Error('the cursor is gone');
+  }
+
+  it.each([
+    ['hangs', hanging],
+    ['throws', failing],
+  ])('and %s, keeps no later run from an order', async (_how, unpaid) => {
+    const { payments, find, logger } = openShop({ orders: { unpaid } });
+    const read = async (): Promise<number> => {
+      find.mockClear();
+      await payments.reconcile(undefined, LIMITS).catch(() => undefined);
+      return new Set(find.mock.calls.map(([reference]) => reference)).size;
+    };
+    // The run starts over when it got no further than the last.
+    expect([await read(), await read(), await read()]).toEqual([5, 1, 5]);
+    if (unpaid === hanging) {
+      expect(logger.error.mock.calls.join()).toContain('unpaid() gave no more');
+    }
+  });
+
+  it.each<[string, () => Iterable<string> | AsyncIterable<string>]>([
+    [
+      'without a pause',
+      function* () {
+        for (;;) yield REFERENCE;
+      },
+    ],
+    [
+      'row by row',
+      async function* () {
+        for (;;) {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          yield REFERENCE;
+        }
+      },
+    ],
+  ])('but the same one for ever %s, is read no longer than the run', async (_how, list) => {
+    let isOver = false;
+    const { payments } = openShop();
+    const unpaid = list();
+    const counted = {
+      [Symbol.asyncIterator]: async function* () {
+        try {
+          for await (const each of unpaid) yield each;
+        } finally {
+          isOver = true;
+        }
+      },
+    };
+    await payments.reconcile(counted, LIMITS);
+    await vi.waitFor(() => expect(isOver).toBe(true));
+  });
+});
+
+it('the longest time limit cuts no order', async () => {
+  const { payments } = openShop();
+  const report = await payments.reconcile([REFERENCE], { timeLimit: 2_147_483_647 });
+  expect(report).toMatchObject({ credited: { count: 1 }, errors: { count: 0 } });
+});
+
+it('P07: a row whose getters throw is orders_unavailable, and stops no other order', async () => {
+  const hostile = [
+    {
+      amount: {
+        get min(): never {
+          throw new TypeError('lazy');
+        },
+        max: 3,
+      },
+    },
+    {
+      get currency(): never {
+        throw Object.assign(new Error('x'), { status: 200 });
+      },
+    },
+  ];
+  for (const fields of hostile) {
+    const find = async (reference: string) => {
+      const row = { reference, currency: 'XOF', amount: 1_000, paid: reference !== REFERENCE };
+      if (row.paid) return row;
+      return Object.defineProperties(row, Object.getOwnPropertyDescriptors(fields));
+    };
+    const { payments } = openShop({ orders: { find } });
+    expect(await payments.settle(REFERENCE)).toEqual({ status: 'unavailable' });
+    expect((await payments.explain(REFERENCE)).outcome).toBe('orders_unavailable');
+    const report = await payments.reconcile([REFERENCE, 'order-2']);
+    expect(report).toMatchObject({ errors: { count: 1 }, paid: { count: 1 } });
+  }
+});
+
+describe('callers of one order', () => {
+  it('read the row a few times, although fifty notifications come together', async () => {
+    const { payments, find } = openShop({ answer: { amount: 2_000 } });
+    const all = Array.from({ length: 50 }, () => failure(payments.receive(succeeded())));
+    for (const error of await Promise.all(all)) expect(error.code).toBe('amount_differs');
+    expect(find.mock.calls.length).toBeLessThanOrEqual(4 * 50);
+  });
+
+  it('learn what the run in front of them waits for', async () => {
+    const { payments } = openShop({ answer: () => new Promise(() => undefined), timeout: 50 });
+    const [first, second] = await Promise.all([
+      failure(payments.receive(succeeded())),
+      failure(payments.receive(succeeded())),
+    ]);
+    expect(first.message).toMatch(/the service did not answer/);
+    expect(second.message).toMatch(/still waits for the service$/);
+  });
+
+  it('move a run of the schedule up, also before it asks', async () => {
+    const row = deferred();
+    const answers = [refusalOf(429, 300)];
+    const { payments, memory, find, client } = openShop({ answer: () => answers.shift() ?? {} });
+    for (const each of ['order-2', 'order-3']) {
+      memory.add({ reference: each, amount: 1_000, currency: 'XOF' });
+    }
+    await payments.reconcile(['order-2'], { timeLimit: 100 });
+    find.mockImplementationOnce(async (reference) => {
+      await row.promise;
+      return { reference, amount: 1_000, currency: 'XOF', paid: false };
+    });
+    const schedule = payments.reconcile(['order-3', REFERENCE], { concurrency: 2 });
+    await tick();
+    const webhook = payments.receive(succeeded('order-3'));
+    row.resolve();
+    await Promise.all([webhook, schedule]);
+    expect(client.getPayment.mock.calls.map(([reference]) => reference)[1]).toBe('order-3');
+  });
+});
+
+it('names a client that gives no payment', async () => {
+  const { payments } = openShop({ answer: () => undefined });
+  const { message } = await failure(payments.receive(succeeded()));
+  expect(message).toContain('look for a missing `return`');
+});
+
+it('logs the outage of the database once a minute, whatever strangers ask for', async () => {
+  const find = () => Promise.reject(new Error('invalid input syntax for type uuid'));
+  const { payments, logger } = openShop({ orders: { find } });
+  for (let number = 0; number < 20; number++) await payments.settle(`x${number}`);
+  expect(logger.error).toHaveBeenCalledOnce();
+});
