@@ -48,8 +48,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
   return (instance, _options, done) => {
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const limit = (by: BodyLimits) => ({ ...by, bodyLimit: Math.min(by.bodyLimit, hostLimit) });
-    const [start = ''] = `${instance.prefix}${url}`.split(/[:*(]/, 1);
-    copyBodies(instance.server, start, hostLimit);
+    copyBodies(instance.server, instance.prefix + url, hostLimit);
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser('*', (request, payload, parsed) => {
       // A hook may have put another stream around the body.

@@ -33,8 +33,7 @@ export class PaymentWebhookModule {
   ): DynamicModule {
     const { imports = [], inject = [], useFactory } = webhook;
     const provider: FactoryProvider = {
-      // A name of its own, because Nest 10 would merge two modules that look alike.
-      provide: `PaymentWebhook ${randomUUID()}`,
+      provide: `PaymentWebhook ${randomUUID()}`, // Nest 10 would merge two modules that look alike.
       inject: [HttpAdapterHost, ...inject],
       useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) => {
         const { url, handlers, ...options } = await useFactory(...injected);
@@ -50,11 +49,9 @@ export class PaymentWebhookModule {
 function mount(adapter: AbstractHttpAdapter, url: string, listener: RequestListener): void {
   if (adapter.getType() !== 'fastify') return void adapter.post(url, listener);
   const fastify = adapter.getInstance<FastifyInstance>();
-  const [start = ''] = url.split(/[:*(]/, 1);
-  copyBodies(fastify.server, start, fastify.initialConfig.bodyLimit ?? Infinity);
+  copyBodies(fastify.server, url, fastify.initialConfig.bodyLimit);
   void fastify.register(async (scope) => {
     scope.post(url, () => undefined);
-    // Answers before Fastify parses the body.
     scope.addHook('onRequest', ({ raw, params }, reply) =>
       listener(Object.assign(raw, { params }), reply.hijack().raw),
     );

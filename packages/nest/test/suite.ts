@@ -143,9 +143,9 @@ export function testNest(version: string, nest: typeof nest11): void {
           await new Promise((resolve) => setTimeout(resolve, 10));
         };
         if (platform === 'Fastify') {
-          (platformAdapter.getInstance() as FastifyInstance).addHook('onRequest', ({ raw }) =>
-            listener(raw),
-          );
+          platformAdapter
+            .getInstance<FastifyInstance>()
+            .addHook('onRequest', ({ raw }) => listener(raw));
         }
         const app = await core.NestFactory.create(Shop, platformAdapter, { logger: false });
         await expectWebhookAt(await listen(app));

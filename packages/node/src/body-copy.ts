@@ -25,12 +25,14 @@ interface Route {
 const routesOf = new WeakMap<Server, Route[]>();
 
 /**
- * Copies the bodies of requests whose paths begin with `start`, from the first `data` listener of
- * other code on. `readBody` then reads the copy.
+ * Copies the bodies of requests for a route, from the first `data` listener of other code on.
+ * `readBody` then reads the copy.
  *
- * @param limit bytes to keep. The piece that exceeds it is kept too
+ * @param path a route's path. Every request is copied that begins like it, up to a parameter
+ * @param limit bytes to keep. The piece that exceeds it is kept too. Default: no limit
  */
-export function copyBodies(server: Server, start: string, limit: number): void {
+export function copyBodies(server: Server, path: string, limit = Infinity): void {
+  const [start = ''] = path.split(/[:*(]/, 1);
   const known = routesOf.get(server);
   const routes = known ?? [];
   routes.push({ start, limit });
