@@ -40,6 +40,7 @@ const LONG = [
   'examples/queues/test/*.test.ts',
   'examples/databases/test/{d1,dynamodb}.test.ts',
   'test/money/{kills,million,rate-limit}.test.ts',
+  'test/orders/{postgres,mariadb,conditions,supabase}.test.ts',
   'packages/cli/test/audit.test.ts',
   'test/adapters/process.test.ts',
 ];
