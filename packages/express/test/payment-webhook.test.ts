@@ -85,7 +85,14 @@ describe('paymentWebhook', () => {
     });
     const app = express().post('/:id', webhook);
     await post(app, '/7?a=b').set('x-shop', 'mine').expect(200);
-    expect(seen).toEqual(['7', { a: 'b' }, 'mine', expect.stringContaining('127.0.0.1'), '/7', 'POST']);
+    expect(seen).toEqual([
+      '7',
+      { a: 'b' },
+      'mine',
+      expect.stringContaining('127.0.0.1'),
+      '/7',
+      'POST',
+    ]);
   });
 
   it('N03 names the tenant that the secret function returns', async () => {
