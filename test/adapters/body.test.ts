@@ -56,6 +56,19 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
+  it('C02 F18 rejects a body that a proxy wrote in another charset or normalisation', async () => {
+    const serving = await serve(host);
+    const signature = mac('{"reference":"é"}');
+    for (const body of [
+      Buffer.from('{"reference":"e\u0301"}'),
+      Buffer.from('{"reference":"é"}', 'latin1'),
+    ]) {
+      const reply = await exchange(serving.port, post(body, { signature }));
+      expectRefused(reply, 401, 'invalid_signature');
+    }
+    expect(serving.events).toEqual([]);
+  });
+
   it('C01 rejects one changed bit at either end or in the middle of a body in many pieces', async () => {
     const serving = await serve(host);
     const body = bodyOf(60_000);
