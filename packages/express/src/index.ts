@@ -36,9 +36,11 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 ): ExpressHandler {
   const receiver = createReceiver<SchemasOf<Events>, ExpressHost>(options, handlers);
   return async (req, res) => {
-    const host = { req: withoutReply(req) as Request };
+    const giveBack = withoutReply(req);
     const delivery = deliveryOf(req, BODY_CONSUMED_HINT);
-    await writeReply(req, res, await receiver.receive(delivery, host));
+    const reply = await receiver.receive(delivery, { req: req as Request });
+    giveBack();
+    await writeReply(req, res, reply);
   };
 }
 

@@ -45,13 +45,17 @@ describe('paymentWebhook', () => {
     await post(app, '/', bytes).expect(400, { error: 'invalid_payload' });
   });
 
-  it('O09 gives a handler neither `req.res` nor `req.next`', async () => {
+  it('O09 lets no handler answer by `req.res` or `req.next`', async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
-    const webhook = paymentWebhook({ secret, logger }, (_event, { req }) => {
-      const { res, next } = req as express.Request;
-      expect([res, next]).toEqual([undefined, undefined]);
+    const byNext = paymentWebhook({ secret, logger }, (_event, { req }) => {
+      (req as express.Request).next!(new Error('mine'));
     });
-    await post(express().post('/', webhook), '/').expect(200, '{"received":true}');
+    const byRes = paymentWebhook({ secret, logger }, (_event, { req }) => {
+      (req as express.Request).res!.json({});
+    });
+    const app = express().post('/next', byNext).post('/res', byRes);
+    await post(app, '/next').expect(200, '{"received":true}');
+    await post(app, '/res').expect(500, '{"error":"handler_failed"}');
   });
 
   it('O09 leaves `req.res` to the loggers in front of it', async () => {

@@ -22,7 +22,9 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const receiver = createReceiver<SchemasOf<Events>, NodeHost>(options, handlers);
   return async (req, res) => {
-    const host = { req: withoutReply(req) };
-    await writeReply(req, res, await receiver.receive(deliveryOf(req), host));
+    const giveBack = withoutReply(req);
+    const reply = await receiver.receive(deliveryOf(req), { req });
+    giveBack();
+    await writeReply(req, res, reply);
   };
 }

@@ -1,9 +1,28 @@
+interface Answerable {
+  res?: unknown;
+  next?: unknown;
+}
+
+/** What Express's own code reads of `req.res` while a handler runs. It cannot answer. */
+const STAND_IN = Object.freeze({ statusCode: 200, headersSent: false, getHeader: ignore });
+
 /**
- * Returns the request as handlers get it: without the means to answer, which Express keeps in `res`
- * and `next`. The request itself keeps them, because Express and other middleware read them there.
+ * Takes the means to answer, which Express keeps in `req.res` and `req.next`, from the handlers.
+ *
+ * @returns a function that gives them back
  */
-export function withoutReply<Request extends object>(req: Request): Request {
-  if (!('res' in req || 'next' in req)) return req;
-  const hidden = { value: undefined, writable: true };
-  return Object.create(req, { res: hidden, next: hidden }) as Request;
+export function withoutReply(req: object): () => void {
+  if (!('res' in req)) return ignore;
+  const answerable: Answerable = req;
+  const { res, next } = answerable;
+  answerable.res = STAND_IN;
+  answerable.next = ignore;
+  return () => {
+    answerable.res = res;
+    answerable.next = next;
+  };
+}
+
+function ignore(): undefined {
+  return undefined;
 }
