@@ -39,8 +39,8 @@ export function copyBodies(server: Server, path: string, limit = Infinity): void
   if (known !== undefined) return;
   routesOf.set(server, routes);
   server.prependListener('request', (req) => {
-    const route = routes.find((each) => req.url?.startsWith(each.start));
-    if (route !== undefined) watch(req, route.limit);
+    const possible = routes.filter((each) => req.url?.startsWith(each.start));
+    if (possible.length > 0) watch(req, Math.max(...possible.map((route) => route.limit)));
   });
 }
 
