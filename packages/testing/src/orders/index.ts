@@ -60,8 +60,7 @@ function runOf(check: OrdersCheck): () => Promise<void> {
       await check.run();
     } catch (error) {
       if (!(error instanceof NotTested)) throw error;
-      // A parameter would mean a `done` callback to jest and mocha, and fixtures to vitest.
-      // eslint-disable-next-line prefer-rest-params
+      // eslint-disable-next-line prefer-rest-params -- a parameter is a callback to jest and mocha
       skipRunning(untestedTitle(check, error.message), arguments[0], this);
     }
   };
