@@ -67,7 +67,7 @@ export class RefusalLog {
 export class DeliveryReport {
   readonly #hooks: Hooks;
   readonly #refusals: RefusalLog;
-  readonly #started = performance.now();
+  readonly #started: number;
   bodyBytes = 0;
   /** Set once the signature matched. */
   proven: Proven | undefined = undefined;
@@ -75,6 +75,7 @@ export class DeliveryReport {
   constructor(hooks: Hooks, refusals: RefusalLog) {
     this.#hooks = hooks;
     this.#refusals = refusals;
+    this.#started = hooks.observe === undefined ? 0 : performance.now();
   }
 
   end(outcome: 'handled' | 'ignored'): void {

@@ -36,13 +36,13 @@ export async function readBody(
   const reader = readerOf(req, stream);
   // Uses the bytes that Cloud Functions, `express.json({ verify })` and express.raw keep, and never
   // a string.
-  const kept = [req.rawBody, reader && bodyOf(req)].find((bytes) => Buffer.isBuffer(bytes));
-  if (req[CLAIMED] === true || (reader !== undefined && kept === undefined)) {
+  const kept = Buffer.isBuffer(req.rawBody) ? req.rawBody : reader && bodyOf(req);
+  if (req[CLAIMED] === true || (reader !== undefined && !Buffer.isBuffer(kept))) {
     const message = `${reader}, so the signed bytes are gone. ${hint}`;
     throw new WebhookError('body_consumed', { message });
   }
   req[CLAIMED] = true;
-  if (kept !== undefined) return kept;
+  if (Buffer.isBuffer(kept)) return kept;
   const body = await collect(stream, req.headers['content-length'], limits);
   await endOfTurn();
   return body;
@@ -75,7 +75,8 @@ async function collect(
 ): Promise<Buffer> {
   if (stream.destroyed) throw new WebhookError('incomplete_body');
   const pieces = new Pieces(bodyLimit);
-  const options = { __proto__: null, limit: bodyLimit, length: declared ?? null };
+  // Every option that raw-body reads, so that it reads none from a polluted prototype.
+  const options = { limit: bodyLimit, length: declared ?? null, encoding: null };
   const reading = getRawBody(pieces as unknown as Readable, options);
   let timer: NodeJS.Timeout | undefined;
   // Most bodies end in the turn of their headers, and need no timer.

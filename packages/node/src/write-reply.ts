@@ -18,18 +18,21 @@ export async function writeReply(
   reply: Reply,
 ): Promise<void> {
   try {
-    if (!res.headersSent) await write(req, res, reply);
-    else if (!res.writableEnded) res.destroy();
+    if (!res.headersSent) {
+      const lingering = write(req, res, reply);
+      if (lingering !== undefined) await lingering;
+    } else if (!res.writableEnded) res.destroy();
   } catch {
     res.destroy();
   }
 }
 
-async function write(
+/** Returns a promise if the reply is still being written. */
+function write(
   req: IncomingMessage,
   res: ServerResponse,
   { status, headers, body }: Reply,
-): Promise<void> {
+): Promise<void> | undefined {
   const isUnread = !hasEnded(req);
   const isHttp1 = req.httpVersionMajor < 2;
   // HTTP/2 has no such header (RFC 9113 section 8.2.2), so the stream is reset after the reply.
@@ -41,8 +44,9 @@ async function write(
   res.writeHead(status, written);
   // A server can be configured to throw if a reply to HEAD has a body.
   const sent = req.method === 'HEAD' ? '' : body;
-  if (isUnread && isHttp1) await linger(req, res, sent);
-  else res.end(sent);
+  if (isUnread && isHttp1) return linger(req, res, sent);
+  res.end(sent);
+  return undefined;
 }
 
 function hasEnded(req: IncomingMessage): boolean {
