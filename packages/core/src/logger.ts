@@ -4,9 +4,8 @@ import { describeThrown, escapeControls, stackOf } from './thrown.js';
 
 declare const PAYLINK_ERRORS_PAGE: string | undefined;
 
-// The build replaces the name with the page's address; see tsup.config.base.ts.
-const ERRORS_PAGE =
-  typeof PAYLINK_ERRORS_PAGE === 'string' ? PAYLINK_ERRORS_PAGE : 'docs/errors.md';
+// A release replaces the name with the page's address; see tsup.config.base.ts.
+const ERRORS_PAGE = typeof PAYLINK_ERRORS_PAGE === 'string' ? PAYLINK_ERRORS_PAGE : undefined;
 
 /** Facts of a log line, for structured loggers. */
 export interface LogFields {
@@ -78,7 +77,8 @@ export function logLine(
   // An error of the `secret` function can quote the secret.
   const text = describeThrown(thrown, code === 'secret_unavailable');
   const line = `[paylink] ${status} ${code}: ${named(subject)}${text}`;
-  return statusOf(code) === undefined ? line : `${line}. See ${ERRORS_PAGE}#${code}`;
+  const isOurs = ERRORS_PAGE !== undefined && statusOf(code) !== undefined;
+  return isOurs ? `${line}. See ${ERRORS_PAGE}#${code}` : line;
 }
 
 export function refusalOf(thrown: unknown): Refusal {

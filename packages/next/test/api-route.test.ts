@@ -155,7 +155,7 @@ describe('a mistake of set-up', () => {
     }
     expect(lines()).toEqual([
       '[paylink] 500 misconfigured: this route cannot verify (secret is missing. ' +
-        'Did you set WEBHOOK_SECRET?). See docs/errors.md#misconfigured',
+        'Did you set WEBHOOK_SECRET?)',
     ]);
     expect(handler).not.toHaveBeenCalled();
   });
