@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { auditReceiver, type AuditReport } from '@paylink/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { BODY_LIMIT, listen, SECRET } from './hand-written.js';
-import { ORDERS } from './merchant-books.js';
 import { peers } from './peers.js';
 import { receivers, type ReceiverUnderAudit } from './receivers-under-audit.js';
 
@@ -16,9 +15,8 @@ vi.spyOn(console, 'log').mockImplementation(() => undefined);
 /** Longer than the receivers' limit for a slow body, even on a busy machine. */
 const SLOW = 4_000;
 
-async function audit({ listener, books }: ReceiverUnderAudit): Promise<AuditReport> {
-  const merchant = books?.();
-  const { url, close } = await listen(listener(merchant?.credit ?? (() => 200)));
+async function audit({ listener }: ReceiverUnderAudit): Promise<AuditReport> {
+  const { url, close } = await listen(listener());
   // Many audits share one process with their receivers, so answers are slow.
   const options = {
     url,
@@ -28,11 +26,7 @@ async function audit({ listener, books }: ReceiverUnderAudit): Promise<AuditRepo
     firstAnswer: 15_000,
   };
   try {
-    return await auditReceiver(
-      merchant === undefined
-        ? options
-        : { ...options, reference: ORDERS, credits: merchant.credits },
-    );
+    return await auditReceiver(options);
   } finally {
     await close();
   }

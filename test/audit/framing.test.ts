@@ -22,7 +22,7 @@ async function besideChunks(
   const onResult = ({ what }: AuditReport['results'][number]): void => {
     if (what === BESIDE_CHUNKS) enough.abort();
   };
-  const { results } = await auditReceiver({ url, secret: SECRET, stop: enough.signal, onResult });
+  const { results } = await auditReceiver({ url, secret: SECRET, signal: enough.signal, onResult });
   return results.find(({ what }) => what === BESIDE_CHUNKS);
 }
 
@@ -55,7 +55,7 @@ describe('auditReceiver', () => {
         url,
         secret: SECRET,
         requestHeaders,
-        stop: enough.signal,
+        signal: enough.signal,
         onResult: () => enough.abort(),
       });
     }

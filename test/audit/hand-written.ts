@@ -34,14 +34,7 @@ export interface Habits {
   /** Set if it checks the signature before it parses the body. */
   readonly verifiesFirst: boolean;
   /** Handles a verified event, and returns the status. */
-  credit(event: ProvenEvent): Promise<number> | number;
-}
-
-export interface ProvenEvent {
-  readonly kind: string;
-  readonly reference: string;
-  readonly status: unknown;
-  readonly raw: Buffer;
+  credit(reference: string): Promise<number> | number;
 }
 
 export const SOUND: Habits = {
@@ -191,8 +184,8 @@ async function decide(
   } catch (error) {
     return [400, habits.invalid(error)];
   }
-  const { reference, status } = (body ?? {}) as { reference?: unknown; status?: unknown };
+  const { reference } = (body ?? {}) as { reference?: unknown };
   if (typeof reference !== 'string' || reference.trim() === '') return [400];
-  const answered = await habits.credit({ kind, reference, status, raw });
+  const answered = await habits.credit(reference);
   return [answered === 200 ? habits.acknowledged : answered];
 }

@@ -41,7 +41,7 @@ describe('auditReceiver', () => {
       url,
       secret,
       firstAnswer: 20_000,
-      stop: controller.signal,
+      signal: controller.signal,
       onResult,
     });
     expect(results[0]).toMatchObject({ id: 'H03', passed: true });
@@ -62,7 +62,7 @@ describe('auditReceiver', () => {
     const report = await auditReceiver({
       url,
       secret,
-      stop: controller.signal,
+      signal: controller.signal,
       onResult: () => controller.abort(),
     });
     expect(report.findings).toEqual([]);
@@ -88,14 +88,14 @@ describe('auditReceiver', () => {
     expect(encoded(report.results.map(({ name }) => name))).toEqual(['gzip', 'br']);
   });
 
-  it('returns a partial report if `stop` is aborted', async () => {
+  it('returns a partial report if `signal` is aborted', async () => {
     const url = await serve(receiver());
     const controller = new AbortController();
     const onProgress = ({ done, total }: { done: number; total: number }): void => {
       expect(total).toBeGreaterThan(150);
       if (done === 20) controller.abort();
     };
-    const report = await auditReceiver({ url, secret, stop: controller.signal, onProgress });
+    const report = await auditReceiver({ url, secret, signal: controller.signal, onProgress });
     expect(report).toMatchObject({
       complete: false,
       passed: false,
@@ -105,7 +105,7 @@ describe('auditReceiver', () => {
     expect(report.results.length).toBeLessThan(60);
   });
 
-  it('reports no finding if `stop` is aborted during a request', async () => {
+  it('reports no finding if `signal` is aborted during a request', async () => {
     let stop = new AbortController();
     let left = 0;
     const url = await serve((req, res) => {
@@ -114,7 +114,7 @@ describe('auditReceiver', () => {
     });
     for (const request of [1, 2, 3, 5, 8, 13, 21, 34, 55, 89]) {
       [stop, left] = [new AbortController(), request];
-      const { stopped, findings } = await auditReceiver({ url, secret, stop: stop.signal });
+      const { stopped, findings } = await auditReceiver({ url, secret, signal: stop.signal });
       expect({ request, reason: stopped?.reason, findings }).toEqual({
         request,
         reason: 'interrupted',
@@ -146,25 +146,7 @@ describe('auditReceiver', () => {
     expect(late).toEqual([]);
   });
 
-  it('lists the attacks that it cannot judge without credits', async () => {
-    const url = await serve(receiver());
-    const { notJudged, notes, passed } = await auditReceiver({ url, secret, timeout: 4_000 });
-    expect(passed).toBe(true);
-    expect(notJudged.join()).toMatch(/double credits.*lost credits/);
-    expect(notes).toEqual([]);
-  }, 30_000);
-
-  it('rejects if `credits` returns no number or fails', async () => {
-    const url = await serve(receiver());
-    await expect(auditReceiver({ url, secret, credits: () => Number.NaN })).rejects.toThrow(
-      /credits must return a whole number/,
-    );
-    await expect(
-      auditReceiver({ url, secret, credits: () => Promise.reject(new Error('no books')) }),
-    ).rejects.toThrow('no books');
-  });
-
-  it('calls onResult for each result, lists skipped attacks, and hides the query of the URL', async () => {
+  it('calls onResult for each result, and hides the query of the URL', async () => {
     const url = await serve((req, res) => {
       if (req.url?.includes('key=of-a-gateway') !== true || req.headers['x-tunnel'] !== 'open')
         res.writeHead(511).end();
@@ -181,20 +163,6 @@ describe('auditReceiver', () => {
     expect(report.findings).toEqual([]);
     expect(report.url).toBe(url);
     expect(seen).toHaveLength(report.results.length);
-    const skipped = new Set(
-      report.results.filter((result) => result.skipped !== undefined).map(({ id }) => id),
-    );
-    expect([...skipped].sort()).toEqual([
-      'A20',
-      'C24',
-      'D03',
-      'D05',
-      'D22',
-      'D26',
-      'E06',
-      'E07',
-      'H04',
-    ]);
   }, 30_000);
 
   it('accepts a router that answers other methods with 404', async () => {
@@ -211,18 +179,6 @@ describe('auditReceiver', () => {
     for (const { name } of methods) expect(name).not.toContain('405');
   }, 30_000);
 
-  it('rejects at once if its signal is aborted', async () => {
-    const url = await serve(receiver());
-    const controller = new AbortController();
-    const audit = auditReceiver({
-      url,
-      secret,
-      signal: controller.signal,
-      onResult: () => controller.abort(new Error('enough')),
-    });
-    await expect(audit).rejects.toThrow('enough');
-  });
-
   it.each<[what: string, wrong: Partial<Parameters<typeof auditReceiver>[0]>, message: string]>([
     ['a url that is not a URL', { url: 'receiver' }, 'url'],
     ['a url of another protocol', { url: 'ftp://receiver/' }, 'url'],
@@ -231,9 +187,7 @@ describe('auditReceiver', () => {
     ['a missing secret', { secret: undefined as unknown as string }, 'secret must be'],
     ['a timeout of 0', { timeout: 0 }, 'timeout'],
     ['a firstAnswer of 0', { firstAnswer: 0 }, 'firstAnswer'],
-    ['a settle of 0', { settle: 0 }, 'settle'],
     ['a concurrency over 32', { concurrency: 33 }, 'concurrency'],
-    ['credits that are not a function', { credits: 5 as never }, 'credits'],
     ['request headers instead of header names', { headers: OF_A_REQUEST }, 'requestHeaders'],
     ['a header with a line break', { requestHeaders: { 'X-Tunnel': 'a\r\nb' } }, 'requestHeaders'],
   ])('refuses %s and sends nothing', async (_, wrong, message) => {

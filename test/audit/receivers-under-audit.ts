@@ -5,16 +5,12 @@ import { gunzipSync } from 'node:zlib';
 import type { AuditReport } from '@paylink/testing';
 import express from 'express';
 import { answering, receiver, SECRET, SOUND, type Habits } from './hand-written.js';
-import * as ways from './merchant-books.js';
-import type { MerchantBooks } from './merchant-books.js';
 
 type CauseId = AuditReport['causes'][number]['id'];
 
 export interface ReceiverUnderAudit {
   readonly name: string;
-  readonly listener: (credit: MerchantBooks['credit']) => RequestListener;
-  /** The merchant's credits. Without them, the audit judges without credits. */
-  readonly books?: () => MerchantBooks;
+  readonly listener: () => RequestListener;
   /** Every critical, high or medium cause. */
   readonly causes: readonly CauseId[];
 }
@@ -24,11 +20,6 @@ const hmac = (body: string | Buffer): string =>
 
 const plain = (habits: Partial<Habits>, ...causes: CauseId[]) => ({
   listener: () => receiver(habits),
-  causes,
-});
-const crediting = (books: () => MerchantBooks, ...causes: CauseId[]) => ({
-  listener: (credit: MerchantBooks['credit']) => receiver({ credit }),
-  books,
   causes,
 });
 const anyText: Partial<Habits> = {
@@ -51,7 +42,6 @@ function parseStrictly(raw: Buffer): unknown {
 
 const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   'sound, in Node': plain({}),
-  'sound, and credits once': crediting(ways.careful),
   'as strict as one in Go: no identity, no trailing text': plain({
     codings: [''],
     forged: () => 'forbidden',
@@ -206,50 +196,6 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   'refuses everything else by 418': {
     listener: () => answering((status) => (status >= 400 && status < 500 ? 418 : status)),
     causes: [],
-  },
-  'keeps no marks': crediting(ways.withoutMemory, 'no_memory', 'credits_unknown'),
-  'checks, then credits': crediting(ways.checkingThenActing, 'not_atomic', 'credits_unknown'),
-  'checks, then credits after a while': crediting(
-    ways.checkingThenActingSlowly,
-    'not_atomic',
-    'credits_unknown',
-  ),
-  'remembers bodies': crediting(ways.rememberingBodies, 'key_by_body', 'credits_unknown'),
-  'marks an order as done at any event': crediting(
-    ways.markingFirst,
-    'loses_credit',
-    'credits_unknown',
-  ),
-  'acknowledges and credits nothing': crediting(ways.neverCrediting, 'loses_credit'),
-  'acknowledges unknown orders': crediting(ways.ignoringUnknownOrders, 'loses_unknown'),
-  'credits whatever the event is': crediting(
-    ways.creditingEveryEvent,
-    'credits_unpaid',
-    'credits_unknown',
-  ),
-  'credits any order once': crediting(ways.takingAnyOrder, 'credits_unknown'),
-  'credits "undefined"': {
-    listener: (credit) => (req, res) => {
-      const chunks: Buffer[] = [];
-      req.on('data', (chunk: Buffer) => chunks.push(chunk));
-      req.on('end', () => {
-        const raw = Buffer.concat(chunks);
-        if (raw.length > 20_000) return void res.writeHead(413, { connection: 'close' }).end();
-        if (req.headers['x-service-signature'] !== hmac(raw))
-          return void res.writeHead(401, { connection: 'close' }).end();
-        let parsed: { reference?: unknown; status?: unknown } | null = {};
-        try {
-          parsed = JSON.parse(raw.toString()) as typeof parsed;
-        } catch {
-          // A careless merchant credits what there is.
-        }
-        const kind = String(req.headers['x-service-event']);
-        void credit({ kind, reference: String(parsed?.reference), status: parsed?.status, raw });
-        res.writeHead(200, { connection: 'close' }).end();
-      });
-    },
-    books: ways.takingAnyOrder,
-    causes: ['credits_nonsense', 'credits_unknown'],
   },
 };
 

@@ -46,7 +46,6 @@ describe('auditReceiver', () => {
     ],
     ['unknown_reference', { credit: (): number => 503 }, {}, /knows the order/],
     ['unknown_reference', { credit: (): number => 422 }, {}, /knows the order/],
-    ['unknown_reference', {}, { credits: () => 0 }, /did not credit/],
   ] as const)(
     'stops within two seconds with %s and a report (case %#)',
     async (reason, habits, options, message) => {

@@ -64,7 +64,10 @@ describe('a mistake on the command line', () => {
     ['reconcile', /required option '--module <file>' not specified\n/],
     ['emulate --port 65536', /'--port <port>' is invalid. It must be .* from 0 to 65535/],
     ['emulate --port 1.5', /'--port <port>' is invalid. It must be a whole number/],
-    ['audit --to http://a --settle 0s', /'--settle <time>' is invalid. It must be a time such as/],
+    [
+      'audit --to http://a --timeout 0s',
+      /'--timeout <time>' is invalid. It must be a time such as/,
+    ],
     ['audit --to shop', /'--to <url>' is invalid. It must be an http or https URL/],
     ['audit --to file:///etc/passwd', /'--to <url>' is invalid. It must be an http or https URL/],
     ['trigger --field amount', /'--field <name=value>' is invalid. .*name=value/],

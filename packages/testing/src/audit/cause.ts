@@ -7,8 +7,7 @@ import texts from './texts.json';
 export type CauseId =
   | Fault | 'not_acknowledged' | 'crashes' | 'hangs' | 'fails_genuine' | 'parses_first'
   | 'no_deadline' | 'one_at_a_time' | 'stops_serving' | 'refuses_duplicates' | 'tells_reason'
-  | 'quotes_body' | 'leaks_secret' | 'leaks_trace' | 'no_memory' | 'not_atomic' | 'key_by_body'
-  | 'loses_credit' | 'credits_unpaid' | 'credits_nonsense' | 'credits_unknown' | 'loses_unknown';
+  | 'quotes_body' | 'leaks_secret' | 'leaks_trace';
 
 type Texts = Readonly<Partial<Record<string, string>>>;
 const FIXES: Texts = texts.fixes;

@@ -70,11 +70,6 @@ const RULES: readonly Rule[] = [
     folds: (finding) => ofFault('trims')(finding) || isIn('C08')(finding) || isBom(finding),
   },
   { id: 'no_limit', holds: ({ has }) => has('no_limit'), folds: ofFault('wrong_limit') },
-  {
-    id: 'no_memory',
-    holds: ({ has }) => has('no_memory'),
-    folds: ofFault('not_atomic', 'key_by_body'),
-  },
 ];
 
 function isBom({ id, what }: AuditResult): boolean {

@@ -7,7 +7,6 @@ import { rawAttacks } from '../attacks/raw.js';
 import { headerNames } from '../delivery-forms.js';
 import { attempt, StoppedServing } from './attempt.js';
 import { fixOf } from './cause.js';
-import { booksOf, judgeCredits, watchNonsense } from './credits.js';
 import { deliverFirst } from './first-delivery.js';
 import { isAcknowledged, openSession, orClosed, statusOf, type AuditSession } from './session.js';
 import { leaks } from './leaks.js';
@@ -16,9 +15,8 @@ import { pooled } from './pool.js';
 import { probeOf, probeOfRaw, type Probe } from './probe.js';
 import { replyProbes } from './reply-probes.js';
 import { reportOf, sorted, type AuditReport, type AuditStop } from './report.js';
-import { passOf, type AuditResult } from './result.js';
+import type { AuditResult } from './result.js';
 import { loadProbes, slowProbes } from './slow-probes.js';
-import texts from './texts.json';
 
 /**
  * Attacks a running receiver over real sockets, and names its faults with their fixes. Sends forged
@@ -29,16 +27,15 @@ import texts from './texts.json';
  * and gives the reason in `stopped`. The report does not hold secrets or signatures, and holds only
  * the status of each reply.
  *
- * @throws TypeError for a wrong option, Error without a connection to the server, the error of
- *   `credits`, or the reason of `signal`
+ * @throws TypeError for a wrong option, or Error without a connection to the server
  */
 export async function auditReceiver(options: AuditOptions): Promise<AuditReport> {
   const started = performance.now();
   const read = createSettings(options);
-  const { url, bodyLimit = 65_536, timeout, stop, signal } = read;
+  const { url, bodyLimit = 65_536, timeout, signal } = read;
   const material = materialOf({ ...read, bodyLimit, names: headerNames(read.headers) });
   const over = new AbortController();
-  const either = AbortSignal.any([signal, stop, over.signal].filter((each) => each !== undefined));
+  const either = AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])]);
   // More than a hundred open connections add a listener each.
   setMaxListeners(0, either);
   const target = { url, timeout, signal: either };
@@ -48,14 +45,13 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   try {
     stopped = await audit.run();
   } catch (error) {
-    if (signal?.aborted === true) throw signal.reason;
     if (error instanceof StoppedServing) {
       audit.results.push(error.result);
       stopped = {
         reason: 'stopped_serving',
         message: `The server ${error.result.title!}, so the audit ended.`,
       };
-    } else if (stop?.aborted === true) {
+    } else if (signal?.aborted === true) {
       stopped = {
         reason: 'interrupted',
         message: 'The audit ended early, so this report is incomplete.',
@@ -66,14 +62,12 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
     over.abort();
   }
   const replies = session.replies.map(({ reply }) => reply);
-  const { results: made, notJudged } = audit;
-  const results = [...made.slice(0, 1), ...sorted(made.slice(1))];
-  return reportOf({ url, results, replies, notJudged, stopped, started });
+  const results = [...audit.results.slice(0, 1), ...sorted(audit.results.slice(1))];
+  return reportOf({ url, results, replies, stopped, started });
 }
 
 class Audit {
   readonly results: AuditResult[] = [];
-  readonly notJudged: string[] = [];
   readonly #options: AuditSettings;
   readonly #session: AuditSession;
   #total = 0;
@@ -85,43 +79,21 @@ class Audit {
 
   /** @returns the reason if the audit ended early */
   async run(): Promise<AuditStop | undefined> {
-    const { url, concurrency, reference, moreReferences, credits, firstAnswer, settle } =
-      this.#options;
+    const { url, concurrency, firstAnswer } = this.#options;
     const session = this.#session;
-    const books = credits === undefined ? undefined : booksOf(credits);
     const probes = probesOf(this.#options);
     this.#total = 1 + probes.length + replyProbes.length + loadProbes.length + slowProbes.length;
 
-    const before = (await books?.(reference)) ?? 0;
-    const nonsense = books && (await watchNonsense(books));
     const first = await deliverFirst(session, url, firstAnswer);
     first.results.forEach(this.#add);
     if (first.stop !== undefined) return first.stop;
 
-    if (books === undefined) this.notJudged.push(...texts.withoutCredits);
-    else {
-      const judged = await judgeCredits({
-        session,
-        books,
-        references: moreReferences,
-        before,
-        settle,
-        onResult: this.#add,
-      });
-      this.notJudged.push(...judged.notJudged);
-      if (judged.stop !== undefined) return judged.stop;
-    }
     await this.#sendUnknownOrder();
     await this.#try(probes, concurrency);
     await this.#try(replyProbes, 1);
     await this.#try(slowProbes, slowProbes.length);
     await this.#try(loadProbes, 1);
-    for (const result of [
-      ...leaks(session),
-      ...((await nonsense?.()) ?? []),
-      ...notTried(this.#options),
-    ])
-      this.#add(result);
+    leaks(session).forEach(this.#add);
     return undefined;
   }
 
@@ -197,24 +169,10 @@ class Audit {
 function probesOf({ secret, reference, bodyLimit, headers, sign }: AuditSettings): Probe[] {
   const isKnown = (id: string): boolean =>
     bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
-  // credits.ts judges contradictions, because only a wrong credit does harm.
+  // A contradiction does harm only if the receiver credits, which no reply shows.
   const kit = attacks({ secret, reference, bodyLimit, headers, sign, confirm: true }).filter(
     ({ id }) => isKnown(id),
   );
   const raw = rawAttacks.filter(({ fault }) => sign === undefined || fault !== 'several_spellings');
   return [...kit.map(probeOf), ...raw.map(probeOfRaw)];
-}
-
-/** Lists the attacks that this audit cannot try, with reasons. */
-function notTried({ credits, bodyLimit }: AuditSettings): AuditResult[] {
-  const { always, withoutCredits, withoutLimit } = texts.notTried;
-  const rows: [id: string, texts: string[]][] = Object.entries({
-    ...always,
-    ...(credits === undefined ? withoutCredits : {}),
-    ...(bodyLimit === undefined ? withoutLimit : {}),
-  });
-  return rows.map(([id, [behaviour, skipped]]) => ({
-    ...passOf(id, behaviour!),
-    skipped: skipped!,
-  }));
 }

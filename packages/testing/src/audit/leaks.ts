@@ -1,6 +1,7 @@
 /** Searches the replies for secrets and stack traces. */
 import type { Material } from '../attacks/attack.js';
-import { resultOf, type AuditResult } from './result.js';
+import { CAUSES } from './cause.js';
+import type { AuditResult } from './result.js';
 import type { AuditSession } from './session.js';
 
 const TRACES =
@@ -8,20 +9,25 @@ const TRACES =
 
 export function leaks({ replies, material }: AuditSession): AuditResult[] {
   const secrets = secretsOf(material);
-  const search = (title: string, isIn: (text: string) => boolean) => {
+  const judge = (
+    name: string,
+    cause: 'leaks_secret' | 'leaks_trace',
+    isIn: (text: string) => boolean,
+  ): AuditResult => {
     const found = replies
       .filter(({ reply }) => isIn(`${reply.bytes.toString('latin1')}\n${reply.body}`))
       .map(({ to }) => to)
       .sort();
-    if (found.length === 0) return undefined;
-    return { title, detail: `in ${found.length} replies, first in ${found[0]!}` };
+    const id = name.slice(0, 3);
+    const result = { id, name, passed: true, expected: [], actual: undefined, durationMs: 0 };
+    if (found.length === 0) return result;
+    const detail = `in ${found.length} replies, first in ${found[0]!}`;
+    return { ...result, passed: false, cause, ...CAUSES[cause], detail };
   };
   const isSecret = (text: string): boolean => secrets.some((secret) => text.includes(secret));
-  const secret = search('sent the secret or a signature', isSecret);
-  const trace = search('sent a stack trace', (text) => TRACES.test(text));
   return [
-    resultOf('J01', 'sends neither the secret nor a signature', 'leaks_secret', secret),
-    resultOf('J11', 'sends no stack trace', 'leaks_trace', trace),
+    judge('J01 sends neither the secret nor a signature', 'leaks_secret', isSecret),
+    judge('J11 sends no stack trace', 'leaks_trace', (text) => TRACES.test(text)),
   ];
 }
 

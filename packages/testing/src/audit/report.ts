@@ -48,19 +48,11 @@ export interface ReportParts {
   readonly url: URL;
   readonly results: readonly AuditResult[];
   readonly replies: readonly WireReply[];
-  readonly notJudged: readonly string[];
   readonly stopped?: AuditStop | undefined;
   readonly started: number;
 }
 
-export function reportOf({
-  url,
-  results,
-  replies,
-  notJudged,
-  stopped,
-  started,
-}: ReportParts): AuditReport {
+export function reportOf({ url, results, replies, stopped, started }: ReportParts): AuditReport {
   const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
   const framework = frameworkOf(replies);
   const limited = results.filter(({ skipped }) => skipped === LIMITED).length;
@@ -70,7 +62,7 @@ export function reportOf({
     passed: findings.length === 0 && complete,
     complete,
     ...(stopped === undefined ? {} : { stopped }),
-    notJudged: limited === 0 ? notJudged : [...notJudged, unjudged(limited)],
+    notJudged: limited === 0 ? [] : [unjudged(limited)],
     causes: causesOf(results, framework),
     ...(framework === undefined ? {} : { framework }),
     results,

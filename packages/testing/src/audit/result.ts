@@ -1,5 +1,5 @@
 import type { Severity } from '../attacks/attack.js';
-import { CAUSES, type CauseId } from './cause.js';
+import type { CauseId } from './cause.js';
 
 /** The answer of a receiver to one delivery, and the judgement. */
 export type AuditResult = {
@@ -33,21 +33,3 @@ export type AuditResult = {
   readonly advice?: string | undefined;
   readonly durationMs: number;
 };
-
-/** Makes a passed result that no single answer shows. */
-export function passOf(id: string, behaviour: string): AuditResult {
-  const name = `${id} ${behaviour}`;
-  return { id, name, passed: true, expected: [], actual: undefined, durationMs: 0 };
-}
-
-/** Makes a result that no single answer shows. A `fault` makes it a finding. */
-export function resultOf(
-  id: string,
-  behaviour: string,
-  cause: CauseId,
-  fault: Pick<AuditResult, 'title' | 'detail'> | undefined,
-): AuditResult {
-  const result = passOf(id, behaviour);
-  if (fault === undefined) return result;
-  return { ...result, passed: false, severity: CAUSES[cause].severity, cause, ...fault };
-}

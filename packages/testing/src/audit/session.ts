@@ -40,8 +40,8 @@ export interface AuditSession extends Craft {
    * over.
    */
   readonly firstAnswer: (milliseconds: number) => Promise<WireAnswer>;
-  /** Sends a genuine delivery of the audit's order or another order, and returns the answer. */
-  readonly serves: (body?: Uint8Array, patience?: number) => Promise<WireAnswer>;
+  /** Sends a genuine delivery, and returns the answer. */
+  readonly serves: (patience?: number) => Promise<WireAnswer>;
   readonly wait: (milliseconds: number) => Promise<void>;
   /**
    * Call this before judging a closed connection: an ending audit closes its own connections.
@@ -112,12 +112,12 @@ export function openSession(
   const exchangeWithin: AuditSession['exchangeWithin'] = (milliseconds, bytes) =>
     send(bytes, (wire) => wire.answer('POST', milliseconds), milliseconds);
 
-  const genuine = (body: Uint8Array): Uint8Array => craft.request(craft.genuineLines(body), body);
+  const genuine = craft.request(craft.genuineLines(), material.body);
 
   const answerOn: AuditSession['answerOn'] = async (wire, patience, method = 'POST') => {
     const answer = await wire.answer(method, patience);
     if (answer !== 'no answer') return answer;
-    await orClosed(exchangeWithin(Math.min(patience, PATIENCE), genuine(material.body)));
+    await orClosed(exchangeWithin(Math.min(patience, PATIENCE), genuine));
     return wire.answer(method, 0);
   };
 
@@ -136,11 +136,11 @@ export function openSession(
   const firstAnswer = async (milliseconds: number): Promise<WireAnswer> => {
     const end = performance.now() + milliseconds;
     const left = (): number => Math.max(1, Math.round(end - performance.now()));
-    let answer = await exchangeWithin(left(), genuine(material.body));
+    let answer = await exchangeWithin(left(), genuine);
     for (const pause of RETRIES) {
       if (!asksForRetry(answer) || left() <= pause) break;
       await wait(pause);
-      answer = await exchangeWithin(left(), genuine(material.body));
+      answer = await exchangeWithin(left(), genuine);
     }
     return answer;
   };
@@ -158,7 +158,7 @@ export function openSession(
     exchange: (bytes, method) => exchange(bytes, method),
     exchangePatiently,
     answerOn,
-    serves: (body = material.body, patience) => exchangePatiently(genuine(body), patience),
+    serves: (patience) => exchangePatiently(genuine, patience),
     wait,
     throwIfEnded: () => signal?.throwIfAborted(),
   };

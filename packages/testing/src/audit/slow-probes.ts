@@ -106,7 +106,7 @@ export const loadProbes: readonly Probe[] = [
       const senders = await Promise.all(Array.from({ length: SLOW_SENDERS }, () => session.open()));
       try {
         await Promise.all(senders.map((sender) => sender.write(firstHalf(session), 1_000)));
-        return { answer: await orClosed(session.serves(undefined, patience)) };
+        return { answer: await orClosed(session.serves(patience)) };
       } finally {
         for (const sender of senders) sender.destroy();
       }
