@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { COMMAND, SECRET, start, words } from './paylink.js';
-import { openShop, serve } from './servers.js';
+import { openShop, serve, signatureOf } from './servers.js';
 import { inTerminal } from './terminal.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
@@ -21,6 +21,14 @@ it('doctor prints passed and failed checks in colour at a terminal', async () =>
   expect(gone.output).toContain(`${RED}FAILED`);
   const plain = await inTerminal(['doctor', '--to', shop.url], { ...env, NO_COLOR: '1' }, []);
   expect(plain.output).not.toContain('\u001b');
+});
+
+it('sign says that it waits for the body if a person gives none', async () => {
+  const { code, output } = await inTerminal(['sign'], env, [
+    { after: /--body: type the bytes, then press Ctrl-D/, send: '{}\n\u0004' },
+  ]);
+  expect(code).toBe(0);
+  expect(output).toContain(signatureOf('{}\n'));
 });
 
 it('commands exit silently if the reader closes the pipe', async () => {

@@ -69,7 +69,7 @@ function keep(
   };
   if (fresh.apiKey === kept.apiKey && fresh.webhookSecret === kept.webhookSecret) return;
   try {
-    keepSecrets(fresh);
+    keepSecrets(fresh, output);
   } catch (error) {
     output.note(`${cannotBeWritten(KEPT_SECRETS, error)}: each start makes new secrets`);
   }

@@ -1,4 +1,5 @@
 /** The steps that `paylink init` leaves to the user. */
+import { isTracked } from '../terminal/git.js';
 import { NPX } from '../terminal/shell.js';
 import { VERSION } from '../terminal/version.js';
 import { isNext, loadsDotenv } from './code.js';
@@ -18,6 +19,7 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
       : `${database.unsupported} has no recipe in this command`;
   const mount = render(HOSTS[framework].mount, styleOf(project)).trimEnd();
   return [
+    ...(isTracked('.env') ? ['git rm --cached .env   # git tracks it, and it holds secrets'] : []),
     ...installLines(project),
     ...databaseLines(project, files),
     testLine(project, files.test),

@@ -63,7 +63,7 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
   const { forwardTo: target, port } = flags;
   const found = (await findSecret(flags, output)) ?? keptSetting('webhookSecret', output);
   const secret = found === undefined ? undefined : (await validateSecret(found)).value;
-  makePrivateFolder(FOLDER);
+  makePrivateFolder(FOLDER, output);
   const stop = new AbortController();
   const record = createRecorder(FOLDER);
   const context: Context = { target, secret, output, record, stop: stop.signal };

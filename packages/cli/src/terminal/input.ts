@@ -6,6 +6,8 @@ import { cannotBeRead, usageFailure } from './failure.js';
 
 /** Reads the exact bytes of a file. `-` is stdin. */
 export async function readBytes(path: string, option: string): Promise<Buffer> {
+  if (path === '-' && process.stdin.isTTY)
+    process.stderr.write(`${option}: type the bytes, then press Ctrl-D\n`);
   return (path === '-' ? buffer(process.stdin) : readFile(path)).catch((error: unknown) => {
     throw usageFailure(cannotBeRead(option, path, error));
   });
