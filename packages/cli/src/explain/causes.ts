@@ -51,16 +51,7 @@ const advise = (turn: Turn, advice: string, next: string, ...causes: Cause[]): A
 });
 
 export function adviceFor(facts: Facts, commands: Commands): Advice {
-  const advice = ADVICE[facts.outcome](facts, commands);
-  const { timesListed = 0 } = facts;
-  if (timesListed < 2) return advice;
-  return advise(
-    'you',
-    'decide by hand which order was paid, and give the reference a unique index',
-    commands.testOrders,
-    proven(`${timesListed} orders have this reference, so Paylink cannot tell which one was paid`),
-    ...advice.causes,
-  );
+  return ADVICE[facts.outcome](facts, commands);
 }
 
 type Rule = (facts: Facts, commands: Commands) => Advice;
@@ -107,24 +98,15 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       proven('the customer has not paid yet'),
     ),
 
-  no_payment: ({ knowsNoOrder }, { createLink, readPayment, explain }) => {
-    if (knowsNoOrder === true)
-      return advise(
-        'you',
-        'compare PAYLINK_BASE_URL and PAYLINK_API_KEY with the portal of the service',
-        explain,
-        proven('the service knows none of your paid orders: `baseUrl` or `apiKey` is wrong'),
-      );
-    const account = '`baseUrl` or `apiKey` belongs to another account';
-    return advise(
+  no_payment: (_facts, { createLink, readPayment }) =>
+    advise(
       'you',
       'create the link if the customer still wants to pay',
       createLink,
       proven('the service has no payment of this reference'),
       possible('the link was never created: the customer left, or createPaymentLink failed'),
-      ...(knowsNoOrder === undefined ? [possible(account, readPayment)] : []),
-    );
-  },
+      possible('`baseUrl` or `apiKey` is wrong, or belongs to another account', readPayment),
+    ),
 
   failed: unpaid('the payment failed, so the customer has not paid'),
   cancelled: unpaid('the customer cancelled the payment'),
@@ -153,16 +135,14 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       proven('the customer paid after the order was closed'),
     ),
 
-  amount_differs: ({ reason, timesListed }, { reconcile, testOrders }) =>
+  amount_differs: ({ reason }, { reconcile, testOrders }) =>
     advise(
       'you',
       'refund the customer by hand, or correct the order and then credit it',
       reconcile,
       proven(reason),
       possible('the order changed after its link was created'),
-      ...(timesListed === undefined
-        ? [possible('two orders have this reference, and the other one was paid', testOrders)]
-        : []),
+      possible('two orders have this reference, and the other one was paid', testOrders),
     ),
 
   not_credited: ({ reason }, { testOrders }) =>

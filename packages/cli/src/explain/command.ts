@@ -21,8 +21,7 @@ export const explainCommand = (): Command =>
     description:
       'Reads the order with your module, asks the service, and prints both, the outcome that ' +
       'Paylink would give, its causes, and the next command. Credits nothing and never writes. ' +
-      'If the module also exports orders, the command checks a few more causes. Exits with 1 if ' +
-      'you have to act.',
+      'Exits with 1 if you have to act.',
     argument: ['<reference>', "the order's reference"],
     options: SHOP_OPTIONS,
     examples: [
@@ -35,10 +34,10 @@ export const explainCommand = (): Command =>
 async function explain({ flags, argument, output }: Run<ShopFlags>): Promise<number> {
   const tenants = tenantsOf(flags);
   return withShop(flags, output, async (module, stop) => {
-    const shop = requirePayments(module, flags);
+    const payments = requirePayments(module, flags);
     let facts: Facts | undefined;
     for (const tenant of tenants) {
-      const next = await factsOf(shop, argument, tenant, stop);
+      const next = await factsOf(payments, argument, tenant, stop);
       // The first merchant counts if no merchant has the order.
       if (facts === undefined || next.outcome !== 'unknown_order') facts = next;
       if (next.outcome !== 'unknown_order') break;

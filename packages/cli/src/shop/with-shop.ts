@@ -30,14 +30,9 @@ export function tenantsOf({ tenant }: ShopFlags): readonly (string | undefined)[
   return tenant === undefined ? [undefined] : [...new Set(tenant)];
 }
 
-export interface Shop extends ShopModule {
-  readonly payments: Payments;
-}
-
-/** The module with its payments. @throws Failure without them */
-export function requirePayments(shop: ShopModule, { module }: ShopFlags): Shop {
-  const { payments } = shop;
-  if (payments !== undefined) return { ...shop, payments };
+/** @throws Failure if the module exports no payments */
+export function requirePayments({ payments }: ShopModule, { module }: ShopFlags): Payments {
+  if (payments !== undefined) return payments;
   throw usageFailure(
     `--module: ${module} does not export payments`,
     'export const payments = createPayments({ client, orders })',

@@ -1,12 +1,12 @@
 /** `paylink reconcile` and `paylink verify`: one sweep over the orders, once or on a schedule. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import type { Payments } from '@paylink/payments';
 import {
   requirePayments,
   SHOP_OPTIONS,
   tenantsOf,
   withShop,
-  type Shop,
   type ShopFlags,
 } from '../shop/with-shop.js';
 import { createCommand, option, type Run } from '../terminal/command.js';
@@ -124,11 +124,11 @@ const EXITS: Readonly<Record<Result, number>> = {
 const worstOf = (results: readonly Result[]): Result =>
   (Object.keys(EXITS) as Result[]).findLast((result) => results.includes(result))!;
 
-async function repeat(context: Context, shop: Shop, stop: AbortSignal): Promise<number> {
+async function repeat(context: Context, payments: Payments, stop: AbortSignal): Promise<number> {
   const { flags, sweep, output } = context;
   for (;;) {
     const started = performance.now();
-    const work = () => sweepAll(context, shop, stop);
+    const work = () => sweepAll(context, payments, stop);
     const lock = lockPathOf(sweep.name, flags.module);
     const results = flags.lock ? await runAlone(lock, work) : await work();
     if (results === undefined) {
@@ -145,7 +145,11 @@ async function repeat(context: Context, shop: Shop, stop: AbortSignal): Promise<
 }
 
 /** Works for one merchant after the other. */
-async function sweepAll(context: Context, shop: Shop, stop: AbortSignal): Promise<Result[]> {
+async function sweepAll(
+  context: Context,
+  payments: Payments,
+  stop: AbortSignal,
+): Promise<Result[]> {
   const { sweep, flags, output, state } = context;
   const { timeLimit, concurrency } = flags;
   const cursors = new Map(Object.entries(Object(state.read()['cursors']) as object));
@@ -158,7 +162,7 @@ async function sweepAll(context: Context, shop: Shop, stop: AbortSignal): Promis
   for (const tenant of context.tenants) {
     const key = tenant ?? '';
     const cursor: unknown = cursors.get(key);
-    const report = await runOnce(sweep, shop.payments, {
+    const report = await runOnce(sweep, payments, {
       ...{ tenant, timeLimit, concurrency, signal: stop },
       cursor: typeof cursor === 'string' && /^\d{1,15}:/.test(cursor) ? cursor : undefined,
       onProgress: (progress) => {
