@@ -220,25 +220,6 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
-  it('resumes from --state after a kill and does not log earlier attempts again', async () => {
-    const folder = newFolder();
-    let isUp = false;
-    const shop = await serve((_req, res) => res.writeHead(isUp ? 200 : 500).end());
-    const options = words`--state state --assume firstRetryDelay=20`;
-    const args = words`emulate --port 0 --webhook ${shop} ${options}`;
-    const before = start(args, {}, folder);
-    await before.until(READY);
-    await pay(before);
-    await before.until(/order-42 \(3\) → 500/);
-    before.child.kill('SIGKILL');
-    await before.result();
-    isUp = true;
-    const after = start(args, {}, folder);
-    await after.until(/order-42 \(\d+\) → 200/);
-    expect(after.stdout()).not.toContain('→ 500');
-    await stop(after);
-  });
-
   it('keeps its secrets in .paylink, readable by the owner only and ignored by git', async () => {
     const folder = newFolder();
     const secrets: string[][] = [];

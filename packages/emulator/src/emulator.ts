@@ -5,7 +5,8 @@ import type { PayChoice } from './payments/actions.js';
 
 /**
  * A running emulator of the Payment Link Service. Its methods throw errors with a `code`. After
- * `close`, the code is `emulator_closed`.
+ * `close`, the code is `emulator_closed`. A wrong argument throws a ConfigurationError that names
+ * the argument.
  */
 export interface Emulator {
   /** The address of the API. The endpoints are at `{baseUrl}/v1/…`. */
@@ -27,8 +28,7 @@ export interface Emulator {
    * @param choice `amount`: for a free-amount link, default its lower bound. `delivery`: sends the
    *   notification late (`{ delay }`), twice (`{ times: 2 }`), not at all (`{ times: 0 }`) or out
    *   of order (`{ afterNext: true }`)
-   * @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `invalid_amount`, or
-   *   ConfigurationError for a wrong choice
+   * @throws EmulatorError `payment_not_found`, `transition_not_allowed`, `invalid_amount`
    */
   pay(reference: string, choice?: PayChoice): Promise<Payment>;
   /** Makes the payment fail. @throws EmulatorError `payment_not_found`, `transition_not_allowed` */
@@ -49,7 +49,7 @@ export interface Emulator {
    * `status`. Resolves with the newest such delivery, at once if it exists.
    *
    * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms, the message has the
-   *   last answer), `no_webhook`, `emulator_reset`, or ConfigurationError for an unknown option
+   *   last answer), `no_webhook`, `emulator_reset`
    */
   waitForDelivery(awaited: AwaitedDelivery): Promise<EmulatorDelivery>;
   /**

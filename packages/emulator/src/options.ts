@@ -41,11 +41,6 @@ export interface EmulatorOptions {
   readonly allowRemote?: boolean | undefined;
   /** Names or addresses of other machines that may receive notifications. Default none. */
   readonly allowHosts?: readonly string[] | undefined;
-  /**
-   * A file that keeps links, payments and notifications through a restart or a kill. Only one
-   * emulator can use the file. Default: memory only.
-   */
-  readonly state?: string | undefined;
   /** Called after each API request, also after a refused one. The emulator prints its errors. */
   readonly onRequest?: ((request: ApiRequest) => void) | undefined;
   /** The emulator's choices in open points of the contract. */
@@ -61,14 +56,12 @@ export interface Settings {
   readonly apiKey: string;
   readonly target: Target | undefined;
   readonly webhookSecret: string;
-  readonly state: string | undefined;
   readonly onRequest: NonNullable<EmulatorOptions['onRequest']>;
   readonly assumed: Assumed;
 }
 
-const OPTIONS = (
-  'port host payUrl merchant apiKey webhook ' + 'allowRemote allowHosts state onRequest assumed'
-).split(' ');
+const OPTIONS =
+  'port host payUrl merchant apiKey webhook allowRemote allowHosts onRequest assumed'.split(' ');
 const MERCHANT_LENGTH = 100;
 
 /**
@@ -77,7 +70,7 @@ const MERCHANT_LENGTH = 100;
 export async function createSettings(options: EmulatorOptions): Promise<Settings> {
   const own = validateOptions(options, OPTIONS);
   const webhook = validateOptions(own.webhook ?? {}, ['url', 'secret'], 'webhook');
-  const { port = 0, host = '127.0.0.1', allowRemote = false, payUrl, merchant, state } = own;
+  const { port = 0, host = '127.0.0.1', allowRemote = false, payUrl, merchant } = own;
   const { apiKey = generateApiKey(), onRequest = () => undefined } = own;
   validateBound('port', port, 0, 65_535);
   check(typeof allowRemote === 'boolean', 'allowRemote', 'must be true or false');
@@ -92,8 +85,6 @@ export async function createSettings(options: EmulatorOptions): Promise<Settings
   const isName =
     typeof merchant === 'string' && merchant.trim() !== '' && merchant.length <= MERCHANT_LENGTH;
   check(merchant === undefined || isName, 'merchant', `must be 1 to ${MERCHANT_LENGTH} characters`);
-  const isPath = typeof state === 'string' && state !== '';
-  check(state === undefined || isPath, 'state', 'must be the path of a file');
   check(typeof onRequest === 'function', 'onRequest', 'must be a function');
   const allowed = parseAllowedHosts(own.allowHosts);
   return {
@@ -106,7 +97,6 @@ export async function createSettings(options: EmulatorOptions): Promise<Settings
     target:
       webhook.url === undefined ? undefined : parseTarget('webhook.url', webhook.url, allowed),
     webhookSecret: await validateSecret(webhook.secret ?? randomBytes(32).toString('hex')),
-    state,
     onRequest: guarded(onRequest),
     assumed: createAssumed(own.assumed),
   };

@@ -17,9 +17,8 @@ import { createDashboard } from './pages/dashboard/routes.js';
 import { createHostedPage } from './pages/hosted/routes.js';
 import { createActions, type Actions } from './payments/actions.js';
 import { Ledger } from './payments/ledger.js';
-import { asksForAddressOr, asksForLoopback } from './server/request-guard.js';
+import { isForEmulator } from './server/request-guard.js';
 import { listen } from './server/server.js';
-import { noStore, openStateFile, type Store } from './state/state-file.js';
 
 /**
  * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications,
@@ -33,19 +32,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const server = await listen(settings, async (request) => app.fetch(request));
   const payUrl = settings.payUrl ?? server.origin;
   const baseUrl = `${server.origin}/api`;
-  let parts: Parts;
-  try {
-    parts = createParts(settings, payUrl);
-  } catch (error) {
-    await server.close();
-    throw error;
-  }
-  const { ledger, outbox, store, waiting, limiter, actions, life } = parts;
+  const parts = createParts(settings, payUrl);
+  const { ledger, outbox, waiting, limiter, actions, life } = parts;
   addRoutes(app, parts, { ...settings, baseUrl, payUrl });
 
   function open(): Actions {
     if (life.signal.aborted) throw new EmulatorError('emulator_closed', 'the emulator is closed');
-    store.catchUp();
     return actions;
   }
 
@@ -85,7 +77,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       open();
       waiting.endAll('emulator_reset', 'the emulator was reset');
       limiter.reset();
-      store.clear();
       ledger.reset();
       await outbox?.reset();
     },
@@ -94,14 +85,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       life.abort();
       waiting.endAll('emulator_closed', 'the emulator was closed');
       outbox?.close();
-      store.close();
       await server.close();
     },
   });
 }
 
 interface Parts {
-  readonly store: Store;
   readonly ledger: Ledger;
   readonly outbox: Outbox | undefined;
   readonly waiting: Waiting;
@@ -111,36 +100,32 @@ interface Parts {
   readonly life: AbortController;
 }
 
-/** @throws ConfigurationError if the state file cannot be used */
 function createParts(settings: Settings, payUrl: string): Parts {
-  const { assumed, target, state, webhookSecret: secret } = settings;
-  const store = state === undefined ? noStore : openStateFile(state);
-  try {
-    const waiting = new Waiting(() => outbox?.list() ?? []);
-    const onChange = waiting.look;
-    const onSuccess = (link: Link, delivery: DeliverySwitches | undefined): void => {
-      const payment = { ...ledger.paymentOf(link), token: link.token };
-      try {
-        const body = JSON.stringify(assumed.notificationBody(payment)) as string | undefined;
-        if (body === undefined) throw new Error('assumed.notificationBody returned no object');
-        const switches = delivery ?? validateDelivery(assumed.delivery(payment));
-        outbox?.send(link.reference, body, switches);
-      } catch (error) {
-        // The customer has paid all the same.
-        report(error);
-      }
-    };
-    const ledger = new Ledger({ assumed, store, payUrl, onSuccess });
-    const outbox: Outbox | undefined =
-      target && new Outbox({ target, secret, assumed, store, onChange });
-    const limiter = new RateLimiter(assumed.rateLimit);
-    const actions = createActions(ledger, assumed);
-    const life = new AbortController();
-    return { store, ledger, outbox, waiting, limiter, actions, life };
-  } catch (error) {
-    store.close();
-    throw error;
-  }
+  const { assumed, target, webhookSecret: secret } = settings;
+  const waiting = new Waiting(() => outbox?.list() ?? []);
+  const onSuccess = (link: Link, delivery: DeliverySwitches | undefined): void => {
+    const payment = { ...ledger.paymentOf(link), token: link.token };
+    try {
+      const body = JSON.stringify(assumed.notificationBody(payment)) as string | undefined;
+      if (body === undefined) throw new Error('assumed.notificationBody returned no object');
+      const switches = delivery ?? validateDelivery(assumed.delivery(payment));
+      outbox?.send(link.reference, body, switches);
+    } catch (error) {
+      // The customer has paid all the same.
+      report(error);
+    }
+  };
+  const ledger = new Ledger({ assumed, payUrl, onSuccess });
+  const outbox: Outbox | undefined =
+    target && new Outbox({ target, secret, assumed, onChange: waiting.look });
+  return {
+    ledger,
+    outbox,
+    waiting,
+    limiter: new RateLimiter(assumed.rateLimit),
+    actions: createActions(ledger, assumed),
+    life: new AbortController(),
+  };
 }
 
 interface Service extends Settings {
@@ -149,19 +134,14 @@ interface Service extends Settings {
 }
 
 function addRoutes(app: Hono, parts: Parts, service: Service): void {
-  const { store, ledger, outbox, actions, life } = parts;
-  const { apiKey, merchant, target, baseUrl, payUrl } = service;
+  const { ledger, outbox, actions, life } = parts;
+  const { apiKey, merchant, target, baseUrl, payUrl, host, allowRemote } = service;
+  const names = allowRemote ? [host, new URL(payUrl).hostname] : undefined;
   app.use(async (c, next) => {
-    if (isMeant(c.req.raw, service)) return next();
+    if (isForEmulator(c.req.raw, names)) return next();
     const advice = 'Set its name with --host <name> --allow-remote.';
     return c.text(`This emulator does not answer to that host. ${advice}\n`, 421);
   });
-  // A repeated change must not succeed while the state file lacks the first one.
-  for (const path of ['/control/*', '/link/*', '/dashboard/*'])
-    app.use(path, async (_, next) => {
-      store.catchUp();
-      await next();
-    });
   app.route('/api', createApi({ ...parts, ...service, signal: life.signal }));
   app.route('/control', createControl(apiKey, actions));
   app.route('/link', createHostedPage(ledger, merchant));
@@ -170,14 +150,8 @@ function addRoutes(app: Hono, parts: Parts, service: Service): void {
   app.get('/', (c) => c.redirect('/dashboard', 303));
   app.onError((error, c) => {
     report(error);
-    const isKnown = error instanceof EmulatorError;
-    return c.text(`${isKnown ? error.message : 'The emulator failed: read its console'}.\n`, 500);
+    return c.text('The emulator failed: read its console.\n', 500);
   });
-}
-
-function isMeant(request: Request, { allowRemote, host, payUrl }: Settings): boolean {
-  const names = [host, ...(payUrl === undefined ? [] : [new URL(payUrl).hostname])];
-  return allowRemote ? asksForAddressOr(names, request) : asksForLoopback(request);
 }
 
 /** Hides the two secrets from a log of the whole object. Property access still works. */

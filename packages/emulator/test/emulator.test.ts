@@ -185,6 +185,18 @@ describe('startEmulator (M01, M03)', () => {
       expect(await statusAt(`${payUrl}/link/x`, host)).toBe(421);
   });
 
+  it('answers a container by the name of its machine, but only where the API key is needed', async () => {
+    const { payUrl, apiKey } = await start();
+    const host = 'host.docker.internal:4010';
+    const read = (key?: string) =>
+      statusAt(`${payUrl}/api/v1/payments/x`, host, key === undefined ? {} : { 'X-Api-Key': key });
+    expect([await read(apiKey), await read()]).toEqual([404, 401]);
+    // A page at a rebound name could read and send these without a key.
+    for (const path of ['/link/x', '/dashboard', '/', '/api/../dashboard'])
+      expect(await statusAt(`${payUrl}${path}`, host), path).toBe(421);
+    expect(await statusAt(`${payUrl}/api/v1/payments/x`, 'docker.internal')).toBe(421);
+  });
+
   it('accepts only IP addresses and its own name as Host with allowRemote', async () => {
     const emulator = await start({ host: '0.0.0.0', allowRemote: true });
     expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { EmulatorError, type EmulatorOptions } from '../src/index.js';
+import { EmulatorError, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { setUp, start } from './set-up.js';
 
@@ -61,6 +61,7 @@ describe('the errors of all methods', () => {
         () => emulator.waitForDelivery({ reference: 'order-1', state: 'delivered' } as never),
       ],
       ['misconfigured', () => emulator.waitForDelivery({} as never)],
+      ['misconfigured', () => emulator.waitForDelivery(undefined as never)],
       ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', timeout: 0 })],
       ['misconfigured', () => emulator.waitForDelivery({ reference: 'order-1', status: 20 })],
       ['wait_timeout', () => emulator.waitForDelivery({ reference: 'order-1', timeout: 1 })],
@@ -83,6 +84,23 @@ describe('the errors of all methods', () => {
       expect(error, `${code}: ${String(fail)}`).toMatchObject({ code });
       if (code !== 'misconfigured') expect(error).toBeInstanceOf(EmulatorError);
     }
+  });
+});
+
+describe('a call without its argument, as from JavaScript', () => {
+  it.each<[name: string, argument: string, call: (emulator: Emulator) => unknown]>([
+    ['pay', 'reference', (emulator) => emulator.pay(undefined as never)],
+    ['fail', 'reference', (emulator) => emulator.fail(undefined as never)],
+    ['cancel', 'reference', (emulator) => emulator.cancel(42 as never)],
+    ['redeliver', 'id', (emulator) => emulator.redeliver(undefined as never)],
+    ['waitForDelivery', 'reference', (emulator) => emulator.waitForDelivery({} as never)],
+  ])('of %s names the argument %s', async (_, argument, call) => {
+    const { emulator } = await setUp();
+    await expect(call(emulator)).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      option: argument,
+      message: `${argument} must be a string`,
+    });
   });
 });
 

@@ -48,17 +48,12 @@ export const emulateCommand = (): Command =>
         "change the emulator's choice in an open point of the contract (can be repeated)",
         { parse: collectField },
       ),
-      option(
-        '--state <file>',
-        'keep links, payments and notifications in this file, through a restart or a kill',
-      ),
       ...SECRET_OPTIONS,
       ...API_KEY_OPTIONS,
     ],
     examples: [
       'paylink emulate --webhook http://localhost:3000/webhooks/payments',
       'paylink emulate --assume replayedKey=refuse --assume firstRetryDelay=50',
-      'paylink emulate --state .paylink/state',
     ],
     run: emulate,
   });
@@ -67,7 +62,6 @@ async function emulate({ flags, output }: Run<EmulateFlags>): Promise<number> {
   const secret = await findSecret(flags, output);
   if (secret !== undefined) await validateSecret(secret);
   const given = { secret, apiKey: await findApiKey(flags, output) };
-  const since = new Date();
   const emulator = await start(flags, given, output, (request) => logRequest(request, output));
   const stopped = untilStopped();
   const { baseUrl, payUrl, dashboardUrl, apiKey, webhookSecret } = emulator;
@@ -78,10 +72,8 @@ async function emulate({ flags, output }: Run<EmulateFlags>): Promise<number> {
     webhookSecret: given.secret === undefined ? webhookSecret : undefined,
   });
   introduce(emulator, { flags, given, output });
-  const stopWatching = watchDeliveries(
-    emulator,
-    (delivery, attempt) => logAttempt(delivery, attempt, output),
-    since,
+  const stopWatching = watchDeliveries(emulator, (delivery, attempt) =>
+    logAttempt(delivery, attempt, output),
   );
   await stopped;
   stopWatching();

@@ -9,13 +9,12 @@ export type DeliveryAttempt = EmulatorDelivery['attempts'][number];
 type Report = (delivery: EmulatorDelivery, attempt: DeliveryAttempt) => void;
 
 /**
- * Reports attempts in the order of their ends. Skips attempts that began before `since`, in an
- * earlier run. Returns a function that reports the last attempts and stops.
+ * Reports attempts in the order of their ends. Returns a function that reports the last attempts
+ * and stops.
  */
 export function watchDeliveries(
   emulator: Pick<Emulator, 'deliveries'>,
   report: Report,
-  since = new Date(0),
 ): () => void {
   // Remembers each number, not the highest number: concurrent attempts end in any order.
   let reported = new Map<string, ReadonlySet<number>>();
@@ -23,7 +22,6 @@ export function watchDeliveries(
     const deliveries = emulator.deliveries();
     const fresh = deliveries.flatMap((delivery) =>
       delivery.attempts
-        .filter(({ startedAt }) => startedAt >= since)
         .filter(({ number }) => reported.get(delivery.id)?.has(number) !== true)
         .map((attempt) => ({ delivery, attempt })),
     );

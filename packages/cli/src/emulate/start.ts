@@ -1,6 +1,4 @@
 /** Starts the emulator by the flags, and explains why it cannot start. */
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
 import {
   KEPT_SECRETS,
@@ -28,7 +26,6 @@ export interface EmulateFlags extends CommonFlags, SecretFlags, ApiKeyFlags {
   readonly allowHost?: readonly string[];
   readonly allowRemote?: boolean;
   readonly assume?: Readonly<Record<string, unknown>>;
-  readonly state?: string;
 }
 
 /** What the user set. Undefined values come from the kept secrets, or are new. */
@@ -43,11 +40,10 @@ export async function start(
   output: Output,
   onRequest: NonNullable<EmulatorOptions['onRequest']>,
 ): Promise<Emulator> {
-  const { port, webhook, host, payUrl, allowRemote, allowHost: allowHosts, state } = flags;
+  const { port, webhook, host, payUrl, allowRemote, allowHost: allowHosts } = flags;
   const kept = readKeptSecrets();
-  if (state !== undefined) mkdirSync(dirname(state), { recursive: true });
   const options: EmulatorOptions = {
-    ...{ port, host, payUrl, allowRemote, allowHosts, state, onRequest, assumed: flags.assume },
+    ...{ port, host, payUrl, allowRemote, allowHosts, onRequest, assumed: flags.assume },
     apiKey: given.apiKey?.value ?? kept.apiKey,
     webhook: { url: webhook?.href, secret: given.secret?.value ?? kept.webhookSecret },
   };
@@ -81,7 +77,6 @@ const FLAGS: Readonly<Record<string, readonly [flag: string, fix?: string]>> = {
   payUrl: ['--pay-url'],
   'webhook.url': ['--webhook', 'add --allow-host <host> to send there'],
   allowHosts: ['--allow-host'],
-  state: ['--state'],
 };
 
 function explainStart(

@@ -11,7 +11,6 @@ import { report } from '../base/report.js';
 import type { Assumed } from '../contract/assumed.js';
 import type { Ledger } from '../payments/ledger.js';
 import { parseLinkRequest } from '../payments/link-request.js';
-import type { Store } from '../state/state-file.js';
 import { createKeyCheck } from './authentication.js';
 import { observe, type ApiRequest, type ObservedVariables } from './observed-request.js';
 import type { RateLimiter } from './rate-limit.js';
@@ -23,7 +22,6 @@ export interface ApiOptions {
   readonly apiKey: string;
   readonly ledger: Ledger;
   readonly limiter: RateLimiter;
-  readonly store: Store;
   readonly assumed: Assumed;
   readonly onRequest: (request: ApiRequest) => void;
   /** Aborts when the emulator closes. */
@@ -32,7 +30,7 @@ export interface ApiOptions {
 
 /** Creates the two endpoints of the service, mounted at the path of `baseUrl`. */
 export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariables }> {
-  const { apiKey, ledger, limiter, store, assumed, onRequest, signal } = options;
+  const { apiKey, ledger, limiter, assumed, onRequest, signal } = options;
   const api = new Hono<{ Variables: ObservedVariables }>();
   const isAuthentic = createKeyCheck(apiKey);
 
@@ -47,8 +45,6 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
       const message = `too many requests: the API answers again in ${secondsLeft} s`;
       throw new EmulatorError('rate_limited', message);
     }
-    // Writes failed changes before the answer, because a kill must not undo an answer.
-    store.catchUp();
     await next();
     c.header('Cache-Control', 'no-store');
   });
@@ -106,8 +102,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
     if (Object.hasOwn(ERROR_STATUSES, code))
       return answerError(c, { code: code as ServiceErrorCode, message }, assumed);
     report(error);
-    const isKnown = code === 'state_not_written';
-    const reason = isKnown ? message : 'the emulator failed: read its console';
+    const reason = 'the emulator failed: read its console';
     return answerError(c, { code: 'internal_error', message: reason }, assumed);
   });
   return api;

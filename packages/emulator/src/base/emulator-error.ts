@@ -30,7 +30,6 @@ export type EmulatorErrorCode =
   | 'invalid_amount'
   | 'delivery_not_found'
   | 'wait_timeout'
-  | 'state_not_written'
   | ServiceErrorCode;
 
 /** An error of the emulator's methods. Branch on `code`. The message is for people. */

@@ -42,9 +42,9 @@ export interface EmulatorDelivery {
    * and only `redeliver` sends it.
    */
   readonly state: 'pending' | 'delivered' | 'unsent';
-  /** The number of attempts, those of earlier runs included. */
+  /** The number of attempts, forgotten ones included. */
   readonly attemptCount: number;
-  /** The newest attempts of this run, oldest first. */
+  /** The newest 50 attempts, oldest first. */
   readonly attempts: readonly DeliveryAttempt[];
   readonly nextAttemptAt?: Date;
 }

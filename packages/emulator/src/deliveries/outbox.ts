@@ -1,21 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { check } from '@paylink/core/internal';
 import { EmulatorError } from '../base/emulator-error.js';
 import { report } from '../base/report.js';
 import { quote } from '../base/visible-text.js';
 import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
 import type { Target } from '../server/target.js';
-import type { Store } from '../state/state-file.js';
 import { attempt } from './attempt.js';
 import type { DeliveryAttempt, EmulatorDelivery } from './delivery.js';
-import { DeliveryRecords, type Entry } from './records.js';
+import { createEntry, toDelivery, type Entry } from './entry.js';
 import { retryDelay } from './retry-delay.js';
 
 export interface OutboxOptions {
   readonly target: Target;
   readonly secret: string;
   readonly assumed: Assumed;
-  readonly store: Store;
   /** Called after each change of a delivery. */
   readonly onChange: () => void;
 }
@@ -28,29 +27,24 @@ const ATTEMPTS_KEPT = 50;
 /** Sends notifications and retries each until the receiver acknowledges it. */
 export class Outbox {
   readonly #options: OutboxOptions;
-  readonly #records: DeliveryRecords;
+  /** The deliveries by id, oldest first. */
+  readonly #entries = new Map<string, Entry>();
   readonly #running = new Set<Promise<unknown>>();
   #life = newLife();
   #isClosed = false;
   /** A notification that waits until the next one is answered. */
   #held: Entry | undefined;
 
-  /** @throws ConfigurationError for a wrong record of the store */
   constructor(options: OutboxOptions) {
     this.#options = options;
-    const { target, store, assumed } = options;
-    const { deliveriesKept } = assumed;
-    this.#records = new DeliveryRecords({ store, url: target.url.href, deliveriesKept });
-    this.#records.restore((entry, at) => {
-      this.#startAt(entry, Math.max(0, (at?.getTime() ?? 0) - Date.now()));
-    });
   }
 
   /** Starts a delivery. Does not wait for the answer. */
   send(reference: string, body: string, switches: DeliverySwitches): void {
     if (this.#isClosed) return;
     const { times = 1, delay = 0, afterNext = false } = switches;
-    const entry = this.#records.add(reference, body);
+    const entry = createEntry(reference, body);
+    this.#entries.set(entry.id, entry);
     // Two notifications that wait for each other would wait for ever, so the second one goes out.
     const isHeld = afterNext && this.#held === undefined;
     if (times === 0) entry.state = 'unsent';
@@ -66,7 +60,8 @@ export class Outbox {
    * @throws EmulatorError `delivery_not_found`, `emulator_closed`
    */
   async resend(id: string): Promise<DeliveryAttempt> {
-    const entry = this.#records.find(id);
+    check(typeof id === 'string', 'id', 'must be a string');
+    const entry = this.#entries.get(id);
     if (entry === undefined)
       throw new EmulatorError('delivery_not_found', `the delivery ${quote(id)} does not exist`);
     if (this.#isClosed) throw new EmulatorError('emulator_closed', 'the emulator is closed');
@@ -76,14 +71,15 @@ export class Outbox {
 
   /** Returns every delivery, oldest first. */
   list(): EmulatorDelivery[] {
-    return this.#records.all().map((entry) => this.#records.snapshot(entry));
+    const { href } = this.#options.target.url;
+    return Array.from(this.#entries.values(), (entry) => toDelivery(entry, href));
   }
 
   /** Forgets every delivery. Resolves when the last running request has ended. */
   async reset(): Promise<void> {
     const ended = this.#end('the emulator was reset');
     this.#life = newLife();
-    this.#records.clear();
+    this.#entries.clear();
     this.#held = undefined;
     await ended;
   }
@@ -95,14 +91,19 @@ export class Outbox {
   }
 
   #end(reason: string): Promise<unknown> {
-    for (const entry of this.#records.all()) cancelNext(entry);
+    for (const entry of this.#entries.values()) cancelNext(entry);
     this.#life.abort(new Error(reason));
     return Promise.allSettled(this.#running);
   }
 
   #changed(entry: Entry): void {
-    this.#records.save(entry);
+    if (entry.state !== 'pending') this.#forgetOldest();
     this.#options.onChange();
+  }
+
+  #forgetOldest(): void {
+    const ended = [...this.#entries.values()].filter(({ state }) => state !== 'pending');
+    if (ended.length > this.#options.assumed.deliveriesKept) this.#entries.delete(ended[0]!.id);
   }
 
   /** Sends a notification and, after its answer, the held notification. */

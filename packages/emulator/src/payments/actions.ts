@@ -1,3 +1,4 @@
+import { check } from '@paylink/core/internal';
 import { EmulatorError } from '../base/emulator-error.js';
 import { quote } from '../base/visible-text.js';
 import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
@@ -26,6 +27,7 @@ export interface Actions {
 
 export function createActions(ledger: Ledger, assumed: Assumed): Actions {
   function find(reference: string): Link {
+    check(typeof reference === 'string', 'reference', 'must be a string');
     const link = ledger.findByReference(reference);
     if (link !== undefined) return link;
     const message = `the reference ${quote(reference)} has no payment`;

@@ -9,10 +9,7 @@ import {
   type Payment,
   type PaymentStatus,
 } from '../contract/payment.js';
-import { restoreAll, type StoredRecord } from '../state/record.js';
-import type { Store } from '../state/state-file.js';
 import { replay } from './idempotency.js';
-import { parseLinkRequest } from './link-request.js';
 
 type OwnLink = Link & { status: PaymentStatus; chosen?: number };
 
@@ -29,7 +26,6 @@ interface Entry {
 export interface LedgerOptions {
   readonly assumed: Assumed;
   readonly payUrl: string;
-  readonly store: Store;
   /** Called once per successful payment, with the switches that `pay` got. */
   readonly onSuccess: (link: Link, delivery: DeliverySwitches | undefined) => void;
 }
@@ -40,13 +36,10 @@ export type PayOutcome = 'paid' | 'repeated' | 'refused';
 export interface Creation {
   readonly status: 200 | 201;
   readonly body: string;
-  readonly token: string;
 }
 
 // Enough for every page that a customer can have open.
 const PAGES_KEPT = 100;
-const KIND = 'link';
-const STATUSES: readonly PaymentStatus[] = ['pending', 'success', 'failed', 'cancelled'];
 
 /** Keeps links, their payments, and the idempotency keys of their requests. */
 export class Ledger {
@@ -56,10 +49,8 @@ export class Ledger {
   readonly #byReference = new Map<string, Entry[]>();
   readonly #byKey = new Map<string | undefined, Entry>();
 
-  /** @throws ConfigurationError for a wrong record of the store */
   constructor(options: LedgerOptions) {
     this.#options = options;
-    restoreAll(options.store, KIND, (record, token) => this.#restore(record, token));
   }
 
   /**
@@ -72,14 +63,14 @@ export class Ledger {
     const earlier = key === undefined ? undefined : this.#byKey.get(key);
     if (earlier !== undefined) {
       const status = replay(JSON.stringify(earlier.request) === JSON.stringify(request), assumed);
-      if (status !== undefined) return toCreation(earlier, status);
+      if (status !== undefined) return { status, body: earlier.created };
     }
     const isTaken = this.findByReference(request.reference) !== undefined;
     if (isTaken && assumed.duplicateReference === 'refuse') {
       const message = 'another payment link has this reference';
       throw new EmulatorError('reference_taken', message);
     }
-    return toCreation(this.#add(request, key), 201);
+    return { status: 201, body: this.#add(request, key).created };
   }
 
   find(token: string): Link | undefined {
@@ -122,12 +113,8 @@ export class Ledger {
     pages.add(page);
     if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);
     link.chosen = amount;
-    // Writes the payment and its notification together: a kill between them would leave a payment
-    // without a notification.
-    this.#options.store.together(() => {
-      this.#turn(entry, 'success');
-      this.#options.onSuccess({ ...link }, delivery);
-    });
+    link.status = 'success';
+    this.#options.onSuccess({ ...link }, delivery);
     return 'paid';
   }
 
@@ -135,7 +122,7 @@ export class Ledger {
   settle(token: string, status: 'failed' | 'cancelled'): boolean {
     const entry = this.#entry(token);
     if (!this.allows(entry.link, status)) return entry.link.status === status;
-    this.#turn(entry, status);
+    entry.link.status = status;
     return true;
   }
 
@@ -151,11 +138,6 @@ export class Ledger {
     for (const index of [this.#entries, this.#byReference, this.#byKey]) index.clear();
   }
 
-  #turn(entry: Entry, status: PaymentStatus): void {
-    entry.link.status = status;
-    this.#keep(entry);
-  }
-
   #entry(token: string): Entry {
     const entry = this.#entries.get(token);
     if (entry !== undefined) return entry;
@@ -167,60 +149,22 @@ export class Ledger {
     const link: OwnLink = {
       ...request,
       token,
-      url: this.#urlOf(token),
+      url: `${this.#options.payUrl}/link/${token}`,
       status: 'pending',
       createdAt: new Date(),
     };
     const created = JSON.stringify(toCreatedLink(link));
     const entry: Entry = { request, link, created, key, pages: new Set() };
-    this.#index(entry);
-    this.#keep(entry);
+    this.#entries.set(token, entry);
+    const { reference } = request;
+    this.#byReference.set(reference, [...(this.#byReference.get(reference) ?? []), entry]);
+    this.#byKey.set(key, entry);
     this.#forgetOldest();
     return entry;
   }
 
-  #urlOf(token: string): string {
-    return `${this.#options.payUrl}/link/${token}`;
-  }
-
-  #index(entry: Entry): void {
-    const { token, reference } = entry.link;
-    this.#entries.set(token, entry);
-    this.#byReference.set(reference, [...(this.#byReference.get(reference) ?? []), entry]);
-    this.#byKey.set(entry.key, entry);
-  }
-
-  #keep({ request, link, key, pages }: Entry): void {
-    const { token, status, chosen, createdAt } = link;
-    const record = { request, status, amount: chosen, createdAt, key, pages: [...pages] };
-    this.#options.store.put(KIND, token, record);
-  }
-
-  /** @throws Error that names the wrong field */
-  #restore(record: StoredRecord, token: string): void {
-    const body = new TextEncoder().encode(JSON.stringify(record.get('request') ?? null));
-    const request = parseLinkRequest(body, this.#options.assumed);
-    const link: OwnLink = {
-      ...request,
-      ...(record.has('amount') ? { chosen: record.whole('amount') } : {}),
-      token,
-      // The port may have changed since.
-      url: this.#urlOf(token),
-      status: record.oneOf('status', STATUSES),
-      createdAt: record.date('createdAt'),
-    };
-    this.#index({
-      request,
-      link,
-      created: JSON.stringify(toCreatedLink({ ...link, status: 'pending' })),
-      key: record.has('key') ? record.text('key') : undefined,
-      pages: new Set(record.texts('pages')),
-    });
-  }
-
   #forgetOldest(): void {
-    const { assumed, store } = this.#options;
-    if (this.#entries.size <= assumed.linksKept) return;
+    if (this.#entries.size <= this.#options.assumed.linksKept) return;
     const oldest = this.#entries.values().next().value!;
     const { token, reference } = oldest.link;
     const others = this.#byReference.get(reference)!.filter((entry) => entry !== oldest);
@@ -228,10 +172,5 @@ export class Ledger {
     this.#byReference.set(reference, others);
     if (others.length === 0) this.#byReference.delete(reference);
     if (this.#byKey.get(oldest.key) === oldest) this.#byKey.delete(oldest.key);
-    store.remove(KIND, token);
   }
-}
-
-function toCreation({ link, created }: Entry, status: Creation['status']): Creation {
-  return { status, body: created, token: link.token };
 }

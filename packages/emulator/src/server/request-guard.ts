@@ -1,10 +1,25 @@
 import { isIP } from 'node:net';
 import { isLoopbackHost } from './loopback.js';
 
-/** Another name in the Host header may mean DNS rebinding. */
-export function asksForLoopback(request: Request): boolean {
-  const host = hostOf(request);
-  return host !== undefined && isLoopbackHost(host.hostname);
+/** The name by which a shop in a container calls the emulator on its machine. */
+const FROM_CONTAINER = 'host.docker.internal';
+/** The paths that require the API key. No other site's page has the key, even after a rebinding. */
+const WITH_KEY = /^\/(api|control)\//;
+
+/**
+ * Checks the Host header, because another name may mean DNS rebinding. An address cannot be
+ * rebound, and the configured names are expected.
+ *
+ * @param names the configured names if other machines may connect, otherwise undefined
+ */
+export function isForEmulator(request: Request, names: readonly string[] | undefined): boolean {
+  const hostname = hostOf(request)?.hostname;
+  if (hostname === undefined) return false;
+  if (isLoopbackHost(hostname)) return true;
+  if (hostname === FROM_CONTAINER && WITH_KEY.test(new URL(request.url).pathname)) return true;
+  if (names === undefined) return false;
+  const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+  return isAddress || names.some((name) => name.toLowerCase() === hostname);
 }
 
 /**
@@ -16,17 +31,6 @@ export function isFromOwnPage(request: Request): boolean {
   if (site !== null) return site === 'same-origin';
   const origin = request.headers.get('origin');
   return origin === null || origin === hostOf(request)?.origin;
-}
-
-/** Allows other machines: an address cannot be rebound, and the configured names are expected. */
-export function asksForAddressOr(configured: readonly string[], request: Request): boolean {
-  const hostname = hostOf(request)?.hostname;
-  if (hostname === undefined) return false;
-  return (
-    isLoopbackHost(hostname) ||
-    isIP(hostname.replace(/^\[|\]$/g, '')) !== 0 ||
-    configured.some((name) => name.toLowerCase() === hostname)
-  );
 }
 
 function hostOf(request: Request): URL | undefined {
