@@ -14,12 +14,17 @@ export type FetchDelivery = Delivery & {
  * Makes the delivery of a Fetch Request.
  *
  * @param host the second argument of the host's call, such as Bun's server
+ * @param kept the bytes, if the host keeps what `arrayBuffer()` gave to other code
  */
-export function deliveryOf(request: FetchRequest, host?: unknown): FetchDelivery {
+export function deliveryOf(
+  request: FetchRequest,
+  host?: unknown,
+  kept?: Promise<ArrayBuffer>,
+): FetchDelivery {
   return {
     method: request.method,
     header: (name) => request.headers.get(name) ?? undefined,
-    body: (limits) => readBody(request, limits),
+    body: (limits) => readBody(request, limits, kept),
     closes: isBunServer(host),
     cancel: () => {
       const { body, bodyUsed } = request;

@@ -22,12 +22,17 @@ const READ = Symbol.for('paylink.claimed');
  *
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`
  */
-export async function readBody(request: FetchRequest, limits: BodyLimits): Promise<Uint8Array> {
-  const { body, bodyUsed } = request;
-  if (bodyUsed === true || body?.locked === true) throw consumed(request[READ] === true);
+export async function readBody(
+  request: FetchRequest,
+  limits: BodyLimits,
+  kept?: Promise<ArrayBuffer>,
+): Promise<Uint8Array> {
+  const { body, bodyUsed, [READ]: isByWebhook = false } = request;
+  const isRead = kept === undefined && (bodyUsed === true || body?.locked === true);
+  if (isRead || isByWebhook) throw consumed(isByWebhook);
   if (request.signal?.aborted) throw incomplete(request.signal.reason);
   const declared = request.headers.get('content-length');
-  const rawBody = body === null ? new Uint8Array() : await readWithin(request, body, limits);
+  const rawBody = body === null ? new Uint8Array() : await readWithin(request, limits, kept);
   // If the sender leaves, some hosts end the body as if it were complete. Without a declared length
   // the signature decides, because other hosts (srvx) also abort the signal of a complete request.
   const isShort = declared !== null && rawBody.length !== Number(declared);
@@ -37,14 +42,16 @@ export async function readBody(request: FetchRequest, limits: BodyLimits): Promi
 
 async function readWithin(
   request: FetchRequest,
-  body: FetchRequest['body'],
   { bodyLimit, bodyTimeout }: BodyLimits,
+  kept: Promise<ArrayBuffer> | undefined,
 ): Promise<Uint8Array> {
   // Reflect.set does not throw if the host's request is frozen.
   Reflect.set(request, READ, true);
+  const { body } = request;
+  const isStream = kept === undefined && typeof body?.getReader === 'function';
+  const reader = isStream ? body.getReader() : undefined;
   // A host without streams already has the whole body.
-  const reader = typeof body?.getReader === 'function' ? body.getReader() : undefined;
-  const reading = reader === undefined ? whole(request) : collect(reader, bodyLimit);
+  const reading = reader ? collect(reader, bodyLimit) : whole(kept ?? request.arrayBuffer());
   try {
     const reason = (): WebhookError => new WebhookError('body_timeout');
     return await withinBounds(reading, { milliseconds: bodyTimeout, reason });
@@ -54,8 +61,8 @@ async function readWithin(
   }
 }
 
-async function whole(request: FetchRequest): Promise<Uint8Array> {
-  return new Uint8Array(await request.arrayBuffer());
+async function whole(bytes: Promise<ArrayBuffer>): Promise<Uint8Array> {
+  return new Uint8Array(await bytes);
 }
 
 async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Array> {

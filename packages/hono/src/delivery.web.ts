@@ -3,7 +3,8 @@ import type { Context, ExecutionContext } from 'hono';
 
 /** Reads from the Request, because Workers, Bun and Deno have no other message. */
 export function deliveryOf({ req, env }: Context): ReturnType<typeof deliveryOfRequest> {
-  return deliveryOfRequest(req.raw, env);
+  // Hono keeps what `c.req.arrayBuffer()` gave to other code.
+  return deliveryOfRequest(req.raw, env, req.bodyCache.arrayBuffer);
 }
 
 /** Returns the execution context of a Worker. On other hosts Hono's getter throws. */

@@ -164,9 +164,15 @@ describe('middleware in front of the webhook on Node', () => {
     await next();
   };
 
+  const keep: MiddlewareHandler = async ({ req }, next) => {
+    await req.arrayBuffer();
+    await next();
+  };
+
   it.each([
     ['read a clone', clone],
     ['held the body against a limit', bodyLimit({ maxSize: 100_000 })],
+    ['kept the bytes by c.req.arrayBuffer()', keep],
   ])('can have %s', async (_what, middleware) => {
     const app = new Hono().post(
       path,
@@ -176,10 +182,27 @@ describe('middleware in front of the webhook on Node', () => {
     const url = await listen(app);
     expect(await answerOf(delivery.send(url))).toEqual(RECEIVED);
     expect(await answerOf(forged.send(url))).toEqual(UNSIGNED);
+    expect(await answerOf(app.request(delivery.toRequest(url)))).toEqual(RECEIVED);
+    expect(await answerOf(app.request(forged.toRequest(url)))).toEqual(UNSIGNED);
+  });
+
+  it('can have kept the bytes, and still only one webhook takes them', async () => {
+    const handler = vi.fn();
+    const webhook = paymentWebhook({ secret }, handler);
+    const app = new Hono().post(path, keep, async (c, next) => {
+      await webhook(c, next);
+      return (await webhook(c, next)) as Response;
+    });
+    const url = await listen(app);
+    const consumed = [500, { error: 'body_consumed' }];
+    expect(await answerOf(delivery.send(url))).toEqual(consumed);
+    expect(await answerOf(app.request(delivery.toRequest(url)))).toEqual(consumed);
+    expect(handler).toHaveBeenCalledTimes(2);
   });
 
   it.each<readonly [string, (c: Context) => Promise<unknown>]>([
     ['the body by c.req.json()', ({ req }) => req.json()],
+    ['the body by c.req.text()', ({ req }) => req.text()],
     ['the message of node:http', ({ env }) => text((env as HttpBindings).incoming)],
   ])('must not read %s, and the log says so', async (_what, read) => {
     const handler = vi.fn();
