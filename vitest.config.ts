@@ -21,11 +21,17 @@ const BUILT = [
   'packages/cli/test/{docker,init}.test.ts',
   'test/docs/{lambda,quick-start,quick-start-supabase,testing}.test.ts',
 ];
-/** Installs of many minutes: `pnpm lab quick-starts`. */
-const NIGHTLY = [
+/** The full size of what the other projects run in a short form: `pnpm lab full-size`. */
+const FULL_SIZE = [
   'packages/next/test/next-15.test.ts',
   'test/docs/{quick-start,quick-start-supabase}.test.ts',
+  'test/money/{million,rate-limit}.test.ts',
 ];
+const FULL = {
+  PAYLINK_QUICK_STARTS: 'all',
+  PAYLINK_REFERENCES: '1000000',
+  PAYLINK_NOTIFICATIONS: '600',
+};
 /**
  * These compare times, so they run alone, after all others: what runs beside them would be measured
  * too.
@@ -49,9 +55,11 @@ const LONG = [
  * pass.
  */
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
+/** These install the packed tarballs. */
+const packed = { ...limits, globalSetup: 'test/packaging/packed.ts' };
 /** These look at the built site: `pnpm docs:check`. */
 const SITE = ['test/site/built/**/*.test.ts'];
-const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...NIGHTLY, ...SITE];
+const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...FULL_SIZE, ...SITE];
 
 export default defineConfig({
   test: {
@@ -112,8 +120,16 @@ export default defineConfig({
         test: { name: 'lab', include: LONG, exclude: ['**/node_modules/**'], ...limits },
       },
       { ...fromSources(), test: { name: 'site', include: SITE, ...limits, testTimeout: 60_000 } },
-      { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], ...limits } },
-      { test: { name: 'nightly', include: NIGHTLY, env: { PAYLINK_QUICK_STARTS: 'all' } } },
+      { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], ...packed } },
+      {
+        ...fromSources(),
+        test: {
+          name: 'full size',
+          include: FULL_SIZE,
+          env: FULL,
+          ...packed,
+        },
+      },
     ],
   },
 });

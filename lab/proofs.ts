@@ -71,15 +71,10 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     file: '../node_modules/@stryker-mutator/core/bin/stryker.js',
     always: ['run', 'lab/mutants/stryker.config.mjs'],
   },
-  release: {
-    what: 'a release to a registry on loopback, and a quick start from it',
-    file: 'release/main.ts',
-    isBuilt: true,
-  },
-  'quick-starts': {
-    what: 'each quick start in an empty folder, and Next.js 15',
+  'full-size': {
+    what: 'the tests that CI runs in a short form: quick starts, Next.js 15, a million references',
     file: '../node_modules/vitest/vitest.mjs',
-    always: ['run', '--project=nightly'],
+    always: ['run', '--project=full size'],
     isBuilt: true,
   },
   'under-load': {
@@ -99,11 +94,6 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     file: 'bench/postgres.ts',
     short: ['3'],
     long: ['7'],
-  },
-  'bench-siege': {
-    ...BENCH,
-    what: 'genuine deliveries beside a flood of forged ones',
-    file: 'bench/siege.ts',
   },
   'bench-runtimes': { ...BENCH, what: 'Bun, Deno and workerd', file: 'bench/runtimes/main.ts' },
   'bench-import': { ...BENCH, what: 'time and memory of an import', file: 'bench/import.ts' },

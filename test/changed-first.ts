@@ -2,10 +2,14 @@ import { basename, dirname, relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { changedFiles } from '../scripts/check.mjs';
 
+/** Files of a minute or more. A late start of one would leave the other workers without work. */
+const LONGEST =
+  /test\/(types\/matrix|packaging\/(consumer|bare)|money\/kills|runtimes\/runtimes|docs\/quick-start)|next\/test\/next\.test|cli\/test\/(init|audit)|audit\/causes/;
+
 /**
  * Runs the tests of your change first, so that you see a failure early: the files that failed last
- * time, changed tests, tests named after a changed file, and the changed packages. Then Vitest's
- * order holds.
+ * time, changed tests, tests named after a changed file, and the changed packages. Then come the
+ * longest files, then Vitest's order.
  */
 export class ChangedFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -16,8 +20,8 @@ export class ChangedFirst extends BaseSequencer {
       const path = relative(this.ctx.config.root, moduleId);
       if (this.ctx.cache.getFileTestResults(`${project.name}:${path}`)?.failed === true) return 0;
       if (changed.includes(path)) return 1;
-      if (!folders.has(folderOf(path))) return 4;
-      return names.has(nameOf(path)) ? 2 : 3;
+      if (folders.has(folderOf(path))) return names.has(nameOf(path)) ? 2 : 3;
+      return LONGEST.test(path) ? 4 : 5;
     };
     const sorted = await super.sort(files);
     return sorted.toSorted((one, other) => distance(one) - distance(other));

@@ -3,8 +3,6 @@ import { createHmac } from 'node:crypto';
 import { SECRET, URL_PATH } from './secret.js';
 
 export const REFERENCE = 'order-000042';
-/** The path on which a besieged server refuses every request. */
-export const REFUSED_PATH = '/refused';
 export { SECRET, URL_PATH } from './secret.js';
 
 /** Returns a JSON object of exactly `bytes` bytes: a payment, filled up with order lines. */
@@ -52,21 +50,7 @@ export function nodeHeaders(body: Buffer): Record<string, string> {
 }
 
 /** Returns a whole request as on the wire. */
-export function requestOf(body: Buffer, path = URL_PATH): Buffer {
-  return Buffer.concat([headOf(body, path), body]);
-}
-
-export function headOf(body: Buffer, path = URL_PATH): Buffer {
+export function requestOf(body: Buffer): Buffer {
   const lines = Object.entries(nodeHeaders(body)).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
-}
-
-/** Changes one digit of the request's signature. */
-export function forged(request: Buffer): Buffer {
-  const text = request.toString('latin1');
-  const changed = text.replace(
-    /(signature: )(.)/i,
-    (_, name: string, digit: string) => `${name}${digit === '0' ? '1' : '0'}`,
-  );
-  return Buffer.from(changed, 'latin1');
+  return Buffer.concat([Buffer.from(`POST ${URL_PATH} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
 }

@@ -2,17 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { ServerName } from './hosts/host.js';
+import type { ContestantName } from './hosts/host.js';
 import type { HostName } from './hosts/index.js';
 
 export interface ServerProcess {
   readonly port: number;
   /** Returns the CPU microseconds of all threads since the start. */
   cpuTime(): Promise<number>;
-  /** Returns the used bytes of objects and buffers, after a garbage collection. */
-  memory(): Promise<number>;
-  /** Returns the bytes of the machine's memory that the process occupies. */
-  resident(): Promise<number>;
   close(): void;
 }
 
@@ -21,9 +17,9 @@ export function onServerCore(command: readonly string[]): readonly string[] {
   return ['taskset', '--cpu-list', String(cpus().length - 1), ...command];
 }
 
-export async function startServer(host: HostName, name: ServerName): Promise<ServerProcess> {
+export async function startServer(host: HostName, name: ContestantName): Promise<ServerProcess> {
   const script = fileURLToPath(new URL('serve.ts', import.meta.url));
-  const node = [process.execPath, ...process.execArgv, '--expose-gc', script, host, name];
+  const node = [process.execPath, ...process.execArgv, script, host, name];
   const [file, ...args] = onServerCore(node);
   const child = spawn(file!, args, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -35,11 +31,6 @@ export async function startServer(host: HostName, name: ServerName): Promise<Ser
   // Messages resolve the promise that waits for them. After `close`, none waits.
   died.catch(() => undefined);
 
-  function ask(question: string): Promise<number> {
-    child.send(question);
-    return nextMessage();
-  }
-
   async function nextMessage(): Promise<number> {
     const [message] = (await Promise.race([once(child, 'message'), died])) as [number];
     return message;
@@ -47,9 +38,10 @@ export async function startServer(host: HostName, name: ServerName): Promise<Ser
 
   return {
     port: await nextMessage(),
-    cpuTime: () => ask('cpu time'),
-    memory: () => ask('memory'),
-    resident: () => ask('resident'),
+    cpuTime() {
+      child.send('cpu time');
+      return nextMessage();
+    },
     close: () => child.disconnect(),
   };
 }

@@ -18,8 +18,8 @@ export interface Host {
   readonly shows: string;
   /** A Markdown note for the documentation. */
   readonly note?: string;
-  /** The path of the shared `orders.ts` in the project. */
-  readonly orders: string;
+  /** The path of the shared `orders.ts` in the project. Default: `src/orders.ts`. */
+  readonly orders?: string;
   /** Files from `projects` that the host copies. */
   readonly copies?: readonly string[];
   /** The Paylink packages that it imports. */

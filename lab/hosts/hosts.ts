@@ -68,7 +68,6 @@ export const hosts: readonly Host[] = [
     name: 'Hono on Node',
     version: 'hono',
     shows: 'src/server.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/hono'],
     others: ['hono', '@hono/node-server'],
     build: ['tsc'],
@@ -79,7 +78,6 @@ export const hosts: readonly Host[] = [
     name: 'Express',
     version: 'express',
     shows: 'src/server.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/express'],
     others: ['express', '@types/express'],
     build: ['tsc'],
@@ -90,7 +88,6 @@ export const hosts: readonly Host[] = [
     name: 'Fastify',
     version: 'fastify',
     shows: 'src/server.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/fastify'],
     others: ['fastify'],
     build: ['tsc'],
@@ -101,7 +98,6 @@ export const hosts: readonly Host[] = [
     name: 'Koa',
     version: 'koa',
     shows: 'src/server.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/koa'],
     others: ['koa', '@koa/router', '@types/koa'],
     build: ['tsc'],
@@ -136,7 +132,6 @@ export const hosts: readonly Host[] = [
     name: 'NestJS',
     version: '@nestjs/core',
     shows: 'src/main.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/nest'],
     others: [
       '@nestjs/common',
@@ -153,7 +148,6 @@ export const hosts: readonly Host[] = [
     name: 'NestJS on Fastify',
     version: '@nestjs/core',
     shows: 'src/main.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/nest'],
     others: [
       '@nestjs/common',
@@ -171,7 +165,6 @@ export const hosts: readonly Host[] = [
     name: 'SvelteKit',
     version: '@sveltejs/kit',
     shows: 'src/routes/webhooks/payments/+server.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/fetch'],
     others: [
       '@sveltejs/kit',
@@ -229,7 +222,6 @@ export const hosts: readonly Host[] = [
     name: 'Astro',
     version: 'astro',
     shows: 'src/pages/webhooks/payments.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/fetch'],
     others: ['astro', '@astrojs/node'],
     build: ['astro sync', 'tsc --noEmit', 'astro build'],
@@ -241,7 +233,6 @@ export const hosts: readonly Host[] = [
     name: 'TanStack Start',
     version: '@tanstack/react-start',
     shows: 'src/routes/webhooks/payments.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/fetch'],
     others: [
       '@tanstack/react-start',
@@ -264,7 +255,6 @@ export const hosts: readonly Host[] = [
     name: 'Elysia on Bun',
     version: 'elysia',
     shows: 'src/server.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/fetch'],
     others: ['elysia', '@types/bun', '@oven/bun-linux-x64'],
     build: ['tsc', `${BUN} build src/server.ts --target=bun --outdir=dist`],
@@ -276,7 +266,6 @@ export const hosts: readonly Host[] = [
     name: 'Bun',
     version: '@oven/bun-linux-x64',
     shows: 'src/server.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/fetch'],
     others: ['@types/bun', '@oven/bun-linux-x64'],
     build: ['tsc', `${BUN} build src/server.ts --target=bun --outdir=dist`],
@@ -288,7 +277,6 @@ export const hosts: readonly Host[] = [
     name: 'Deno',
     version: '@deno/linux-x64-glibc',
     shows: 'src/server.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/fetch'],
     others: ['@deno/linux-x64-glibc'],
     build: [`${DENO} check --node-modules-dir=manual --no-lock src/server.ts`],
@@ -412,7 +400,6 @@ export const hosts: readonly Host[] = [
     note:
       'Put `global::payments` above `strapi::body` in `config/middlewares.ts`. In the test, ' +
       'libsql stands for better-sqlite3, which npm would compile.',
-    orders: 'src/orders.ts',
     ours: ['@paylink/koa'],
     others: ['@strapi/strapi', '@types/koa', 'better-sqlite3'],
     build: ['tsc'],
@@ -423,7 +410,6 @@ export const hosts: readonly Host[] = [
     name: 'Cloudflare Workers',
     version: 'wrangler',
     shows: 'src/worker.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/fetch'],
     others: ['wrangler', 'miniflare', '@cloudflare/workers-types'],
     build: ['tsc', 'wrangler deploy --dry-run --outdir dist'],
@@ -479,7 +465,6 @@ export const hosts: readonly Host[] = [
     name: 'AWS Lambda',
     version: 'node',
     shows: 'src/handler.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/lambda'],
     others: [],
     copies: ['gateway.mjs'],
@@ -492,7 +477,6 @@ export const hosts: readonly Host[] = [
     name: "AWS Lambda, Powertools' event handler",
     version: '@aws-lambda-powertools/event-handler',
     shows: 'src/handler.ts',
-    orders: 'src/orders.ts',
     note:
       'The webhook gets `event`, not `req`. Powertools decodes the body as text before it ' +
       'makes the Request, which changes ' +
@@ -517,7 +501,6 @@ export const hosts: readonly Host[] = [
     name: 'Express on AWS Lambda (serverless-http)',
     version: 'serverless-http',
     shows: 'src/handler.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/express'],
     others: ['express', '@types/express', 'serverless-http'],
     copies: ['gateway.mjs'],
@@ -530,7 +513,6 @@ export const hosts: readonly Host[] = [
     name: 'Azure Functions v4',
     version: '@azure/functions',
     shows: 'src/functions.ts',
-    orders: 'src/orders.ts',
     note:
       'Azure’s Core Tools are not on npm, so a server stands for the Functions host in ' +
       'the test. It gives the body as bytes to the ' +
@@ -547,7 +529,6 @@ export const hosts: readonly Host[] = [
     name: 'Firebase Functions',
     version: 'firebase-functions',
     shows: 'src/index.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/express'],
     others: [
       'firebase-functions',
@@ -565,7 +546,6 @@ export const hosts: readonly Host[] = [
     name: "Google's functions-framework",
     version: '@google-cloud/functions-framework',
     shows: 'src/index.ts',
-    orders: 'src/orders.ts',
     ours: ['@paylink/node'],
     others: ['@google-cloud/functions-framework', '@types/express'],
     build: ['tsc'],

@@ -91,9 +91,12 @@ export async function buildProject(
   await mkdir(folder, { recursive: true });
   const old = (await readdir(folder)).filter((name) => !KEPT.includes(name));
   await Promise.all(old.map((name) => rm(join(folder, name), { recursive: true, force: true })));
+  if (host.build.includes('tsc'))
+    await cp(join(PROJECTS, 'tsconfig.json'), join(folder, 'tsconfig.json'));
   await cp(join(PROJECTS, host.id), folder, { recursive: true });
-  await mkdir(dirname(join(folder, host.orders)), { recursive: true });
-  await cp(join(PROJECTS, 'orders.ts'), join(folder, host.orders));
+  const orders = join(folder, host.orders ?? 'src/orders.ts');
+  await mkdir(dirname(orders), { recursive: true });
+  await cp(join(PROJECTS, 'orders.ts'), orders);
   for (const name of host.copies ?? []) await cp(join(PROJECTS, name), join(folder, name));
 
   const ours = (await withDependencies([...host.ours, '@paylink/payments'])).map((name) => [

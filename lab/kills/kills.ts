@@ -4,12 +4,9 @@
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { signedDelivery } from '@paylink/testing';
-import { build } from 'esbuild';
+import { bundleScript, type Bundle } from '../../test/servers/bundle.js';
 import { Random } from '../random.js';
 import { open, STEPS, type Books, type Design, type Engine } from './databases.js';
 import type { MerchantSettings } from './merchant.js';
@@ -137,37 +134,20 @@ class Merchant {
 
 /** The processes, each started before it is needed. */
 class Merchants {
-  readonly #folder: string;
+  readonly #bundle: Bundle;
   readonly #settings: MerchantSettings;
   readonly #all: ChildProcess[] = [];
   readonly #spares: Promise<Merchant>[] = [];
 
-  private constructor(folder: string, settings: MerchantSettings) {
-    this.#folder = folder;
+  private constructor(bundle: Bundle, settings: MerchantSettings) {
+    this.#bundle = bundle;
     this.#settings = settings;
     for (let spare = 0; spare < LANES; spare += 1) this.#spares.push(this.#start());
   }
 
   static async start(settings: MerchantSettings): Promise<Merchants> {
-    const here = fileURLToPath(new URL('..', import.meta.url));
-    // Inside the lab, so that the bundle finds the drivers.
-    await mkdir(join(here, '.cache'), { recursive: true });
-    const folder = await mkdtemp(join(here, '.cache', 'kills-'));
-    await build({
-      entryPoints: [fileURLToPath(new URL('merchant.ts', import.meta.url))],
-      outfile: join(folder, 'merchant.mjs'),
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      target: 'node20',
-      external: ['libsql', 'pg'],
-      banner: {
-        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-      },
-      conditions: ['@paylink/source', 'module'],
-      logLevel: 'error',
-    });
-    return new Merchants(folder, settings);
+    const bundle = await bundleScript(new URL('merchant.ts', import.meta.url));
+    return new Merchants(bundle, settings);
   }
 
   next(): Promise<Merchant> {
@@ -176,8 +156,7 @@ class Merchants {
   }
 
   async #start(): Promise<Merchant> {
-    const bundle = join(this.#folder, 'merchant.mjs');
-    const child = fork(bundle, [JSON.stringify(this.#settings)], {
+    const child = fork(this.#bundle.path, [JSON.stringify(this.#settings)], {
       cwd: tmpdir(),
       execArgv: [],
       env: { ...process.env, NODE_ENV: 'production' },
@@ -194,6 +173,6 @@ class Merchants {
   async close(): Promise<void> {
     await Promise.all(this.#spares);
     for (const child of this.#all) child.kill('SIGKILL');
-    await rm(this.#folder, { recursive: true, force: true });
+    await this.#bundle.remove();
   }
 }

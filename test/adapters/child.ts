@@ -1,6 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 
 /** Bytes, after a garbage collection. */
 export interface Memory {
@@ -20,17 +19,16 @@ export interface ChildMessage {
   readonly exceptions?: readonly string[];
 }
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-
 export class Child {
   readonly #process: ChildProcess;
   readonly #messages: ChildMessage[] = [];
   readonly #arrived = new Set<() => void>();
   output = '';
 
-  constructor(host: string, bodyLimit = 65_536) {
-    this.#process = fork(at('./serve-host.ts'), [host, String(bodyLimit)], {
-      execArgv: ['--expose-gc', '--conditions=@paylink/source', '--import', 'tsx'],
+  /** @param script the bundle of serve-host.ts */
+  constructor(script: string, host: string, bodyLimit = 65_536) {
+    this.#process = fork(script, [host, String(bodyLimit)], {
+      execArgv: ['--expose-gc'],
       silent: true,
     });
     for (const stream of [this.#process.stdout!, this.#process.stderr!]) {

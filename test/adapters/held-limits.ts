@@ -5,6 +5,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 
+/** Milliseconds that a receiver and Hono's server keep reading after a reply. */
+export const LINGERS = [1_000, 500];
+
 /** The longest timer of Node. */
 const FOREVER = 2 ** 31 - 1;
 

@@ -1,10 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { bundleScript, type Bundle } from '../servers/bundle.js';
 import { Child } from './child.js';
 import { BODY, genuine, head } from './deliveries.js';
 import { oneOfEach, readers } from './hosts/index.js';
 import { expectAcknowledged, within } from './serving.js';
 import { expectNoSecretIn } from './watch.js';
 import { begin, closeWires, Wire } from './wire.js';
+
+let script: Bundle;
+beforeAll(async () => {
+  script = await bundleScript(new URL('serve-host.ts', import.meta.url));
+});
+afterAll(() => script.remove());
 
 let child: Child;
 afterEach(async () => {
@@ -15,7 +22,7 @@ afterEach(async () => {
 
 describe.each(oneOfEach)('$name', (host) => {
   it('G10 finishes the handler on SIGTERM, acknowledges, accepts no new connection, and exits', async () => {
-    child = new Child(host.name);
+    child = new Child(script.path, host.name);
     const port = await child.told('port');
     const wire = await begin(port, genuine('order-slow'));
     expect(await child.told('handling')).toBe('order-slow');
@@ -28,7 +35,7 @@ describe.each(oneOfEach)('$name', (host) => {
   });
 
   it('G11 acknowledges no delivery that a crash of the process interrupts', async () => {
-    child = new Child(host.name);
+    child = new Child(script.path, host.name);
     const wire = await begin(await child.told('port'), genuine('order-crash'));
     expect(await child.told('handling')).toBe('order-crash');
     await expect(wire.reply()).rejects.toThrow(/closed by/);
@@ -36,7 +43,7 @@ describe.each(oneOfEach)('$name', (host) => {
   });
 
   it('throws nothing, not even a caught error, during a genuine delivery', async () => {
-    child = new Child(host.name);
+    child = new Child(script.path, host.name);
     const port = await child.told('port');
     // The first delivery loads the code that the others use.
     expectAcknowledged(await (await begin(port, genuine('order-quick'))).reply());
@@ -52,14 +59,14 @@ describe.each(oneOfEach)('$name', (host) => {
 });
 
 describe.each(readers)('$name', (host) => {
-  const SENDERS = 500;
+  const SENDERS = 250;
   const LIMIT = 8_192;
   const PIECE = 128;
 
-  it('D11 buffers small pieces of 500 slow senders in little more memory than their bytes', async ({
+  it('D11 buffers small pieces of 250 slow senders in little more memory than their bytes', async ({
     annotate,
   }) => {
-    child = new Child(host.name, LIMIT);
+    child = new Child(script.path, host.name, LIMIT);
     const port = await child.told('port');
     // Sends the heads first, so that all requests exist before the measurement.
     const opened = head(BODY, { framing: LIMIT, lines: [['Expect', '100-continue']] });

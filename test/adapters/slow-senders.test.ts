@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BODY, chunk, genuine, head, post, REFERENCE } from './deliveries.js';
 import { holdLimits } from './held-limits.js';
-import { handlerHosts } from './hosts/index.js';
+import { newestHosts } from './hosts/index.js';
 import {
   eventually,
   expectAccepted,
@@ -18,7 +18,7 @@ const BODY_TIMEOUT = 7_000;
 /** Milliseconds that a receiver gives a sender to read its reply. */
 const LINGER = 1_000;
 
-describe.each(handlerHosts)('$name', (host) => {
+describe.each(newestHosts)('$name', (host) => {
   it('D06 D16 answers 408 and closes if the rest of a body never comes, also after 100 Continue', async () => {
     const serving = await serve(host, { options: { bodyTimeout: BODY_TIMEOUT } });
     using limits = holdLimits(BODY_TIMEOUT, LINGER);
@@ -88,11 +88,13 @@ describe.each(handlerHosts)('$name', (host) => {
 
   it('D11 closes connections with an impossible signature', async () => {
     const serving = await serve(host);
+    using limits = holdLimits(LINGER);
     const guess = (): Promise<Wire> =>
       begin(serving.port, head(BODY, { framing: LIMIT, signature: 'guess' }));
     const wires = await Promise.all(Array.from({ length: 50 }, guess));
     for (const reply of await Promise.all(wires.map((wire) => wire.reply())))
       expectRefused(reply, 401, 'invalid_signature');
+    limits.release(LINGER);
     await Promise.all(wires.map((wire) => wire.closed()));
   });
 });

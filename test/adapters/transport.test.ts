@@ -14,8 +14,8 @@ import {
   type HeaderLines,
   type Message,
 } from './deliveries.js';
-import { holdLimits } from './held-limits.js';
-import { handlerHosts } from './hosts/index.js';
+import { holdLimits, LINGERS } from './held-limits.js';
+import { newestHosts } from './hosts/index.js';
 import {
   eventually,
   expectAccepted,
@@ -30,8 +30,6 @@ import {
 import { begin, exchange, Wire } from './wire.js';
 
 const LIMIT = 65_536;
-/** Milliseconds that a receiver and Hono's server keep reading after a reply. */
-const LINGERS = [1_000, 500];
 
 /** Sends until the server closes, and returns the number of accepted bytes. */
 async function flood(wire: Wire, piece: Buffer): Promise<number> {
@@ -56,25 +54,7 @@ const misframed: readonly (readonly [title: string, lines: HeaderLines, body: st
     ],
     BODY.toString(),
   ],
-  [
-    'D09 lets Node refuse two different Content-Length lines',
-    [
-      ['Content-Length', '24'],
-      ['Content-Length', '2'],
-    ],
-    BODY.toString(),
-  ],
   ['D09 lets Node refuse a negative Content-Length', [['Content-Length', '-24']], BODY.toString()],
-  [
-    'D09 lets Node refuse a Content-Length that is not a decimal number',
-    [['Content-Length', '0x18']],
-    BODY.toString(),
-  ],
-  [
-    'D09 lets Node refuse a Content-Length over 64 bits',
-    [['Content-Length', '99999999999999999999999']],
-    BODY.toString(),
-  ],
   [
     'D09 lets Node refuse Content-Length beside Transfer-Encoding',
     [
@@ -83,14 +63,9 @@ const misframed: readonly (readonly [title: string, lines: HeaderLines, body: st
     ],
     chunked(BODY).toString(),
   ],
-  [
-    'D09 lets Node refuse a Transfer-Encoding that does not end in chunked',
-    [['Transfer-Encoding', 'gzip']],
-    BODY.toString(),
-  ],
 ];
 
-describe.each(handlerHosts)('$name', (host) => {
+describe.each(newestHosts)('$name', (host) => {
   const { banners } = host.capabilities;
 
   it('D01 accepts 20 kB in chunks of one byte', async () => {
@@ -432,9 +407,9 @@ describe.each(handlerHosts)('$name', (host) => {
 });
 
 describe.each(
-  handlerHosts.filter(({ capabilities }) => capabilities.surroundings.includes('every method')),
+  newestHosts.filter(({ capabilities }) => capabilities.surroundings.includes('every method')),
 )('$name', (host) => {
-  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT'])(
+  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
     'D18 answers 405 to %s, also with a genuine signature',
     async (method) => {
       const serving = await serve(host, { surroundings: 'every method' });
@@ -479,7 +454,7 @@ describe.each(
   });
 });
 
-describe.each(handlerHosts.filter(({ capabilities }) => capabilities.routes))('$name', (host) => {
+describe.each(newestHosts.filter(({ capabilities }) => capabilities.routes))('$name', (host) => {
   it('D18 leaves other methods to the router if only POST is routed', async () => {
     const serving = await serve(host);
     for (const method of ['GET', 'PUT', 'DELETE']) {
@@ -512,7 +487,7 @@ describe.each(handlerHosts.filter(({ capabilities }) => capabilities.routes))('$
   });
 });
 
-describe.each(handlerHosts.filter(({ capabilities }) => !capabilities.routes))('$name', (host) => {
+describe.each(newestHosts.filter(({ capabilities }) => !capabilities.routes))('$name', (host) => {
   it('D26 ignores the path if the host has no routes', async () => {
     const serving = await serve(host);
     for (const path of [

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { auditReceiver, type AuditReport } from '@paylink/testing';
 import { describe, expect, it } from 'vitest';
 import { SECRET, listen, receiver, serve } from './hand-written.js';
@@ -163,6 +164,24 @@ describe('auditReceiver', () => {
     expect(report.findings).toEqual([]);
     expect(report.url).toBe(url);
     expect(seen).toHaveLength(report.results.length);
+  }, 30_000);
+
+  it('signs by `sign` for a receiver of another scheme', async () => {
+    const url = await serve((req, res) => {
+      const { 'x-hub-signature-256': given = '' } = req.headers;
+      req.headers['x-service-signature'] = String(given).replace(/^sha256=(?=[0-9a-f]{64}$)/, '');
+      if (!String(given).startsWith('sha256=')) req.headers['x-service-signature'] = 'none';
+      receiver()(req, res);
+    });
+    const { results, findings } = await auditReceiver({
+      url,
+      secret,
+      sign: (rawBody, key) => `sha256=${createHmac('sha256', key).update(rawBody).digest('hex')}`,
+      headers: { signature: 'x-hub-signature-256' },
+      timeout: 3_000,
+    });
+    expect(findings).toEqual([]);
+    expect(results.length).toBeGreaterThan(100);
   }, 30_000);
 
   it('accepts a router that answers other methods with 404', async () => {

@@ -79,20 +79,22 @@ describeInChromium('the dashboard in Chromium', () => {
     expect(delivery?.attemptCount).toBe(2);
   });
 
-  it.each(Object.entries(HOSTILE))(
-    'shows a hostile text without running it: %s',
-    async (_, text) => {
-      const url = await shop.createLink({ reference: text, description: text });
-      await openDashboard(page, shop);
+  it('shows hostile texts without running them', async () => {
+    await openDashboard(page, shop);
+    const urls: string[] = [];
+    for (const text of Object.values(HOSTILE)) {
+      urls.push(await shop.createLink({ reference: text, description: text }));
       await shop.emulator.pay(text);
       const row = page.locator('li[data-status]').first();
       await expect.poll(() => row.getAttribute('data-reference')).toBe(text);
       await expect.poll(() => row.getAttribute('data-status')).toBe('success');
       await expectUnharmed(page);
+    }
+    for (const url of urls) {
       await openPayment(page, shop, url);
       await expectUnharmed(page);
-    },
-  );
+    }
+  }, 60_000);
 });
 
 /**

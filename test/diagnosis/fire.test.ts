@@ -4,17 +4,24 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedDelivery } from '@paylink/testing';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SECRET } from '../adapters/deliveries.js';
+import { bundleScript, type Bundle } from '../servers/bundle.js';
 import { forgedBodies } from './forged-bodies.js';
 import { forgedHeaders, ReceiverProcess } from './receiver-process.js';
 
 const genuine = signedDelivery({ secret: SECRET, reference: 'order-42' });
 const bodies = forgedBodies.map(([, body]) => body);
 
+let script: Bundle;
+beforeAll(async () => {
+  script = await bundleScript(new URL('server.ts', import.meta.url));
+});
+afterAll(() => script.remove());
+
 const running: ReceiverProcess[] = [];
 function start(host: string, diagnosis: 'on' | 'off'): ReceiverProcess {
-  const receiver = new ReceiverProcess(host, diagnosis);
+  const receiver = new ReceiverProcess(script.path, host, diagnosis);
   running.push(receiver);
   return receiver;
 }

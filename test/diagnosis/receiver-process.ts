@@ -1,10 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { PATH } from '../adapters/deliveries.js';
-
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** A receiver in another process, with clients for the service and for a stranger. */
 export class ReceiverProcess {
@@ -16,9 +13,10 @@ export class ReceiverProcess {
   #fire: Promise<void> | undefined;
   #firing = false;
 
-  constructor(host: string, diagnosis: 'on' | 'off') {
-    this.#process = fork(at('./server.ts'), [host, diagnosis], {
-      execArgv: ['--max-old-space-size=512', '--conditions=@paylink/source', '--import', 'tsx'],
+  /** @param script the bundle of server.ts */
+  constructor(script: string, host: string, diagnosis: 'on' | 'off') {
+    this.#process = fork(script, [host, diagnosis], {
+      execArgv: ['--max-old-space-size=512'],
       env: Object.assign({ ...process.env }, { NODE_ENV: '' }),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });

@@ -3,10 +3,9 @@
  */
 import type { RequestListener } from 'node:http';
 import type { PaymentLinkRequest } from '@paylink/client';
-import { WebhookError, type Delivery, type Receiver } from '@paylink/core';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/node';
-import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
+import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import {
   afterAll,
   beforeAll,
@@ -14,12 +13,11 @@ import {
   describe,
   expect,
   it,
-  onTestFinished,
   vi,
   type MockInstance,
 } from 'vitest';
 import { SHAPES } from '../../packages/lambda/test/events.js';
-import { blockOf, runBlock, serve, type Surroundings } from './blocks.js';
+import { blockOf, runBlock, serve } from './blocks.js';
 
 const ofPackage = (name: string) => (containing: string) =>
   blockOf(`packages/${name}/README.md`, containing);
@@ -39,28 +37,6 @@ beforeEach(() => {
 describe('a block of core’s README', () => {
   const readme = ofPackage('core');
 
-  interface Answer {
-    readonly status: number;
-  }
-  /** Gives a delivery to the `receiver` that a block exports. */
-  async function receive(
-    code: string,
-    surroundings: Surroundings,
-    sent: SignedDelivery,
-    host: object = {},
-  ): Promise<Answer> {
-    const env = { WEBHOOK_SECRET: TEST_SECRET };
-    const { receiver } = (await runBlock(code, { env, ...surroundings })) as {
-      receiver: Receiver<object>;
-    };
-    const headers: Readonly<Record<string, string | undefined>> = sent.headers;
-    const delivery: Delivery = {
-      header: (name) => headers[name],
-      body: () => Promise.resolve(sent.rawBody),
-    };
-    return receiver.receive(delivery, host);
-  }
-
   it('credits verified deliveries and answers forged ones with the status of the error', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const block = await runBlock(await readme('createVerifier({'), {
@@ -72,56 +48,6 @@ describe('a block of core’s README', () => {
     expect(await receive(genuine.rawBody, genuine.headers)).toBe(200);
     expect(await receive(Buffer.from('{}'), genuine.headers)).toBe(401);
     expect(creditOrder.mock.calls).toEqual([['order-42']]);
-  });
-
-  it('handles another event kind by its schema', async () => {
-    const keepNote = vi.fn(async () => undefined);
-    const declared = { creditOrder: vi.fn(), keepNote };
-    const other = { type: 'shop.example', payload: { note: 'hello' } };
-    const code = await readme("'shop.example': z.object");
-    expect((await receive(code, { declared }, signedDelivery(other))).status).toBe(200);
-    expect(
-      (await receive(code, { declared }, signedDelivery({ ...other, payload: {} }))).status,
-    ).toBe(400);
-    expect(keepNote.mock.calls).toEqual([['hello']]);
-  });
-
-  it('loads the secret once for each path', async () => {
-    const read = vi.fn(async () => TEST_SECRET);
-    const creditOrder = vi.fn(async () => undefined);
-    const code = await readme('key: ({ path }) => path');
-    expect(
-      (
-        await receive(code, { declared: { vault: { read }, creditOrder } }, signedDelivery(), {
-          path: '/acme',
-        })
-      ).status,
-    ).toBe(200);
-    expect(read.mock.calls).toEqual([['webhooks/acme']]);
-    expect(creditOrder.mock.calls).toEqual([['/acme', 'order-42']]);
-  });
-
-  it('credits for the tenant whose secret signed the delivery', async () => {
-    const creditOrder = vi.fn(async () => undefined);
-    const merchantAt = async (path: string) =>
-      path === '/acme' ? { id: 'acme', webhookSecret: TEST_SECRET } : undefined;
-    const declared = { creditOrder, merchantAt };
-    const code = await readme('tenant: merchant.id');
-    expect((await receive(code, { declared }, signedDelivery(), { path: '/acme' })).status).toBe(
-      200,
-    );
-    expect((await receive(code, { declared }, signedDelivery(), { path: '/unknown' })).status).toBe(
-      503,
-    );
-    expect(creditOrder.mock.calls).toEqual([['acme', 'order-42']]);
-  });
-
-  it('asks for a retry if the order does not exist yet', async () => {
-    const orderExists = vi.fn(async () => false);
-    const code = await readme('orderExists(reference)');
-    expect((await receive(code, { declared: { orderExists } }, signedDelivery())).status).toBe(503);
-    orderExists.mockResolvedValue(true);
-    expect((await receive(code, { declared: { orderExists } }, signedDelivery())).status).toBe(200);
   });
 
   it('explains a mismatched signature', async () => {
@@ -258,17 +184,5 @@ describe('a block of the README of', () => {
     const code = onPortOf(url, await ofPackage('testing')('delivery.toInject'));
     await runBlock(code, { declared: { app, POST, fastify: { inject } } });
     expect([POST.mock.calls.length, inject.mock.calls.length]).toEqual([1, 1]);
-  });
-
-  it('testing: an audit of a receiver passes', async () => {
-    const { exitCode } = process;
-    onTestFinished(() => void (process.exitCode = exitCode));
-    const webhook = paymentWebhook({ secret: TEST_SECRET, bodyTimeout: 500 }, ({ reference }) => {
-      if (reference !== 'audit-1') throw new WebhookError('unknown_order', { status: 503 });
-    });
-    const code = onPortOf(await serve(webhook), await ofPackage('testing')('auditReceiver({'));
-    await runBlock(code, { env });
-    expect(log.mock.calls).toEqual([]);
-    expect(process.exitCode).toBe(0);
   });
 });

@@ -6,7 +6,6 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startPage } from '../../docs/.vitepress/start-pages.js';
 import { ROLES, startPostgrest, type Postgrest } from '../../examples/databases/test/postgrest.js';
-import { packAll } from '../packaging/pack.js';
 import { startPostgres, type PostgresServer } from '../servers/postgres.js';
 import { freePort } from '../servers/starting.js';
 import { startReader, stepsOf } from './quick-start.js';
@@ -52,13 +51,10 @@ async function supabaseCommand(gatewayPort: number): Promise<string> {
 it('leads a reader of the Supabase quick start to a credited payment, a schedule and a passing test', async () => {
   const gatewayPort = await freePort();
   const page = await startPage('en', 'supabase');
-  const reader = await startReader(
-    { tarballs: packAll(folder) },
-    {
-      ports: { 54321: gatewayPort },
-      packages: { 'supabase@2': await supabaseCommand(gatewayPort) },
-    },
-  );
+  const reader = await startReader({
+    ports: { 54321: gatewayPort },
+    packages: { 'supabase@2': await supabaseCommand(gatewayPort) },
+  });
   try {
     for (const step of stepsOf(page)) await reader.do(step);
     const paid = 'SELECT count(*)::int AS paid FROM orders WHERE paid_at IS NOT NULL';

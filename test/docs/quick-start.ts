@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { freePort } from '../servers/starting.js';
 import { withItsOwn } from '../packaging/pack.js';
+import { tarballs } from '../packaging/packed.js';
 
 /** A reader's step with a quick start's block, in the order of the page. */
 export type Step =
@@ -53,13 +54,7 @@ export interface StandIns {
   readonly packages?: Readonly<Record<string, string>>;
 }
 
-/**
- * @param source the packages: tarballs by name, or npm settings for a registry that has them
- */
-export async function startReader(
-  source: { readonly tarballs: Readonly<Record<string, string>> } | { readonly npmrc: string },
-  standIns: StandIns = {},
-): Promise<Reader> {
+export async function startReader(standIns: StandIns = {}): Promise<Reader> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'paylink-quick-start-')));
   // Another server may use the page's ports.
   const ports = new Map([
@@ -82,14 +77,7 @@ export async function startReader(
       (line, [name, folder]) => line.replaceAll(` ${name}`, ` ${folder}`),
       withPorts(command, ports),
     );
-    const settings = {
-      ...environment(),
-      ...('npmrc' in source && { npm_config_userconfig: source.npmrc }),
-    };
-    last =
-      'tarballs' in source
-        ? openTerminal(fromTarballs(said, source.tarballs), current, settings)
-        : openTerminal(said, current, settings);
+    last = openTerminal(fromTarballs(said), current, environment());
     if (ownTerminal) {
       terminals.push(last);
       return;
@@ -132,14 +120,15 @@ function withPorts(text: string, ports: ReadonlyMap<string, number>): string {
  * Turns `npm install` of Paylink packages into an install of tarballs, with the dependencies that
  * the page does not name.
  */
-function fromTarballs(command: string, tarballs: Readonly<Record<string, string>>): string {
+function fromTarballs(command: string): string {
+  const packed = tarballs();
   const named = new Set(command.match(/@paylink\/[a-z]+/g) ?? []);
   return command.replace(/^npm install .*$/gm, (line) => {
     const ours = line.match(/@paylink\/[a-z]+/g) ?? [];
     const unnamed = withItsOwn(ours).filter((name) => !named.has(name));
     return [
-      line.replace(/@paylink\/[a-z]+/g, (name) => tarballs[name]!),
-      ...unnamed.map((name) => tarballs[name]!),
+      line.replace(/@paylink\/[a-z]+/g, (name) => packed[name]!),
+      ...unnamed.map((name) => packed[name]!),
     ].join(' ');
   });
 }

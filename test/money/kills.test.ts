@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createOrder,
@@ -14,19 +13,22 @@ import {
   type Engine,
   type Step,
 } from './engines.js';
+import { bundleScript, type Bundle } from '../servers/bundle.js';
 import { startService } from './service.js';
 
-const SCRIPT = fileURLToPath(new URL('shop-process.ts', import.meta.url));
 const ROLES = ['webhook', 'settle', 'reconcile', 'webhook'] as const;
 const ORDERS = 40;
 
+let script: Bundle;
+beforeAll(async () => {
+  script = await bundleScript(new URL('shop-process.ts', import.meta.url));
+});
+afterAll(() => script.remove());
+
 /** Runs a process of the shop. Resolves with the signal that ended it, and its replies. */
 async function runProcess(args: readonly string[]) {
-  const child = spawn(
-    process.execPath,
-    ['--conditions=@paylink/source', '--import', 'tsx', SCRIPT, ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const stdio = ['ignore', 'pipe', 'pipe'] as const;
+  const child = spawn(process.execPath, [script.path, ...args], { stdio: [...stdio] });
   let replies = '';
   let errors = '';
   child.stdout.on('data', (piece: Buffer) => (replies += piece.toString()));

@@ -133,7 +133,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
 it.each(Object.keys(broken))('names the fault of %s', async (name) => {
   vi.spyOn(console, 'warn').mockReturnValue(undefined);
   const [options, sentence] = broken[name]!;
-  expect(await faultsOf(options)).toContainEqual(expect.stringMatching(sentence));
+  expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
 });
 
 /** Runs the suite as vitest and node:test do. Returns its faults, and what it skipped. */

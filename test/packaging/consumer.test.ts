@@ -95,7 +95,7 @@ describe('a project that installs the packed tarballs', () => {
   it.each(['node16', 'bundler'] as const)(
     'compiles in strict TypeScript under moduleResolution %s, in both module formats, without skipLibCheck',
     (resolution) => {
-      shop.compile('typescript', resolution);
+      shop.compile(resolution);
     },
     120_000,
   );

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packAll } from './pack.js';
+import { tarballs } from './packed.js';
 
 /** The dependencies of a project that compiles. */
 export const TYPESCRIPT = { '@types/node': '^20.19.0', typescript: '5.9.3' };
@@ -28,7 +28,7 @@ export interface Project {
    * Compiles its .mts files, once unchanged and once as .cts. @throws Error with the compiler's
    * output
    */
-  compile(compiler: string, moduleResolution: 'node16' | 'bundler'): void;
+  compile(moduleResolution: 'node16' | 'bundler'): void;
   remove(): void;
 }
 
@@ -64,21 +64,21 @@ export function installProject(
       }
     },
     json: (path) => JSON.parse(readFileSync(join(folder, path), 'utf8')) as unknown,
-    compile(compiler, moduleResolution) {
+    compile(moduleResolution) {
       for (const file of readdirSync(folder).filter((name) => name.endsWith('.mts'))) {
         copyFileSync(join(folder, file), join(folder, file.replace(/mts$/, 'cts')));
       }
       const module = moduleResolution === 'bundler' ? 'esnext' : moduleResolution;
       const options = ['--module', module, '--moduleResolution', moduleResolution];
-      project.run('node', `node_modules/${compiler}/bin/tsc`, '-p', '.', ...options);
+      project.run('node', 'node_modules/typescript/bin/tsc', '-p', '.', ...options);
     },
     remove() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  const tarballs = packAll(folder);
+  const packed = tarballs();
   const dependencies = {
-    ...Object.fromEntries(ours.map((own) => [own, `file:${tarballs[own]!}`])),
+    ...Object.fromEntries(ours.map((own) => [own, `file:${packed[own]!}`])),
     ...others,
   };
   writeFileSync(

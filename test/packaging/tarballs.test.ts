@@ -3,8 +3,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installLines, packAll, publishedPackages } from './pack.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { installLines, publishedPackages } from './pack.js';
+import { tarballs as packedTarballs } from './packed.js';
 
 interface Doors {
   readonly bin?: object;
@@ -24,11 +25,7 @@ function contentsOf(tarball: string): string {
 }
 
 describe('the tarballs', () => {
-  let tarballs: Record<string, string>;
-
-  beforeAll(() => {
-    tarballs = packAll(folder);
-  }, 60_000);
+  const tarballs = packedTarballs();
 
   it.each([...packages.keys()])('of %s do not expose the sources', (name) => {
     expect(contentsOf(tarballs[name]!)).not.toContain('@paylink/source');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { packAll } from '../packaging/pack.js';
+import { tarballs } from '../packaging/packed.js';
 
 export const SECRET = 'a-secret-of-the-portal';
 
@@ -14,12 +14,12 @@ export class Shop {
 
   install(): void {
     cpSync(fileURLToPath(new URL('servers', import.meta.url)), this.folder, { recursive: true });
-    const tarballs = packAll(this.folder);
+    const packed = tarballs();
     const installed = ['core', 'node', 'fetch', 'express', 'payments'].map(
       (name) => `@paylink/${name}`,
     );
     const dependencies = {
-      ...Object.fromEntries(installed.map((name) => [name, `file:${tarballs[name]!}`])),
+      ...Object.fromEntries(installed.map((name) => [name, `file:${packed[name]!}`])),
       express: '^5.3.0',
     };
     writeFileSync(

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { chmod, chown, cp, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, platform, tmpdir } from 'node:os';
@@ -49,22 +49,9 @@ export async function startPostgres(
   { package: source = installedPackage(), parent = tmpdir(), env = {} }: Place = {},
 ): Promise<PostgresServer> {
   const binaries = await unpackedBinaries(source);
-  const folder = await mkdtemp(join(parent, 'paylink-pg-'));
+  const folder = await newFolder(join(parent, 'paylink-pg-'));
   const data = join(folder, 'data');
-  await mkdir(data, { mode: 0o700 });
-  if (AS_ROOT) for (const path of [folder, data]) await chown(path, NOBODY.uid, NOBODY.gid);
-  await runToEnd(join(binaries, 'bin', 'initdb'), [
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--locale=C',
-    '-N',
-  ]);
+  await runToEnd('cp', ['-R', await emptyCluster(binaries), data]);
   const port = await freePort();
   const flags = Object.entries({
     listen_addresses: '127.0.0.1',
@@ -126,6 +113,26 @@ export async function startPostgres(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function newFolder(prefix: string): Promise<string> {
+  const folder = await mkdtemp(prefix);
+  if (AS_ROOT) await chown(folder, NOBODY.uid, NOBODY.gid);
+  return folder;
+}
+
+/** Returns a data folder to copy, which takes a tenth of the time of `initdb`. */
+async function emptyCluster(binaries: string): Promise<string> {
+  const target = `${binaries}-data`;
+  if (existsSync(target)) return target;
+  const folder = await newFolder(`${target}.`);
+  const draft = join(folder, 'data');
+  const flags = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'];
+  await runToEnd(join(binaries, 'bin', 'initdb'), ['-D', draft, ...flags]);
+  // Another test may have been faster.
+  await rename(draft, target).catch(() => undefined);
+  await rm(folder, { recursive: true, force: true });
+  return target;
 }
 
 async function runToEnd(command: string, args: string[]): Promise<void> {

@@ -1,19 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import { paymentWebhook } from '@paylink/express';
 import express, { type RequestHandler } from 'express';
-import { REFUSED_PATH, SECRET, URL_PATH } from '../delivery.js';
+import { SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
-import { CLOSING, handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
+import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 
 const drain: RequestHandler = (req, res) => {
   req.resume().on('end', () => {
     res.writeHead(200, HEADERS).end(RECEIVED);
-  });
-};
-
-const refuse: RequestHandler = (req, res) => {
-  req.resume().on('end', () => {
-    res.writeHead(401, CLOSING).end(RECEIVED);
   });
 };
 
@@ -27,10 +21,6 @@ export const host: Host = {
   bare: () => serve(drain),
   byHand: () => serve(express.raw({ type: '*/*' }), checkByHand),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
-  besieged() {
-    const app = express().post(URL_PATH, paymentWebhook({ secret: SECRET }, handlers));
-    return createServer(app.post(REFUSED_PATH, refuse));
-  },
 };
 
 function serve(...middleware: RequestHandler[]): Server {

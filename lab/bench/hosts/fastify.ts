@@ -3,7 +3,7 @@ import { paymentWebhook } from '@paylink/fastify';
 import fastify, { type FastifyInstance } from 'fastify';
 import rawBody from 'fastify-raw-body';
 import { isSigned } from '../by-hand.js';
-import { REFUSED_PATH, SECRET, URL_PATH } from '../delivery.js';
+import { SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
 import { credit, handlers } from './merchant.js';
 
@@ -33,14 +33,6 @@ export const host: Host = {
   },
   async paylink() {
     const app = fastify();
-    await app.register(paymentWebhook({ secret: SECRET, url: URL_PATH }, handlers));
-    return serve(app);
-  },
-  async besieged() {
-    const app = draining();
-    app.post(REFUSED_PATH, (_request, reply) =>
-      reply.code(401).header('connection', 'close').send({ received: true }),
-    );
     await app.register(paymentWebhook({ secret: SECRET, url: URL_PATH }, handlers));
     return serve(app);
   },

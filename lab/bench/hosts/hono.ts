@@ -2,18 +2,13 @@ import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { paymentWebhook } from '@paylink/hono';
 import { Hono, type Handler } from 'hono';
-import { REFUSED_PATH, SECRET, URL_PATH } from '../delivery.js';
+import { SECRET, URL_PATH } from '../delivery.js';
 import type { Host } from './host.js';
 import { handlers, receiveByHand } from './merchant.js';
 
 const drain: Handler = async (c) => {
   await c.req.arrayBuffer();
   return c.json({ received: true });
-};
-
-const refuse: Handler = async (c) => {
-  await c.req.arrayBuffer();
-  return c.json({ received: true }, 401, { connection: 'close' });
 };
 
 const checkByHand: Handler = async (c) => {
@@ -30,10 +25,6 @@ export const host: Host = {
   bare: () => serve(drain),
   byHand: () => serve(checkByHand),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
-  besieged() {
-    const app = new Hono().post(URL_PATH, paymentWebhook({ secret: SECRET }, handlers));
-    return createAdaptorServer(app.post(REFUSED_PATH, refuse)) as Server;
-  },
 };
 
 function serve(handler: Handler): Server {

@@ -7,12 +7,8 @@ export interface Host {
   /** The host's usual way to the raw body, with a hand-written check. */
   byHand(): Server | Promise<Server>;
   paylink(): Server | Promise<Server>;
-  /** Paylink, and on `REFUSED_PATH` a bare 401 after the whole body. Both close the connection. */
-  besieged(): Server | Promise<Server>;
 }
 
-export type ServerName = keyof Host;
-
-export type ContestantName = Exclude<ServerName, 'besieged'>;
+export type ContestantName = keyof Host;
 
 export const CONTESTANTS: readonly ContestantName[] = ['bare', 'byHand', 'paylink'];

@@ -2,19 +2,12 @@ import { createServer, type Server } from 'node:http';
 import { paymentWebhook } from '@paylink/koa';
 import Koa, { type Middleware } from 'koa';
 import getRawBody from 'raw-body';
-import { REFUSED_PATH, SECRET } from '../delivery.js';
+import { SECRET } from '../delivery.js';
 import type { Host } from './host.js';
 import { handlers, receiveByHand } from './merchant.js';
 
 const drain: Middleware = async (ctx) => {
   await new Promise((resolve) => ctx.req.resume().on('end', resolve));
-  ctx.body = { received: true };
-};
-
-const refuse: Middleware = async (ctx) => {
-  await new Promise((resolve) => ctx.req.resume().on('end', resolve));
-  ctx.status = 401;
-  ctx.set('connection', 'close');
   ctx.body = { received: true };
 };
 
@@ -32,12 +25,6 @@ export const host: Host = {
   bare: () => serve(drain),
   byHand: () => serve(checkByHand),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
-  besieged() {
-    const webhook = paymentWebhook({ secret: SECRET }, handlers);
-    return serve(async (ctx, next) => {
-      await (ctx.path === REFUSED_PATH ? refuse : webhook)(ctx, next);
-    });
-  },
 };
 
 function serve(middleware: Middleware): Server {

@@ -5,9 +5,6 @@ import { SECRET } from '../delivery.js';
 export const RECEIVED = '{"received":true}';
 export const HEADERS = { 'content-type': 'application/json', 'content-length': RECEIVED.length };
 
-/** The headers of a bare 401. */
-export const CLOSING = { ...HEADERS, connection: 'close' };
-
 export const handlers = {
   'payment.succeeded': ({ reference }: { readonly reference: string }) => credit(reference),
 };

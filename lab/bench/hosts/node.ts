@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { paymentWebhook } from '@paylink/node';
 import getRawBody from 'raw-body';
-import { REFUSED_PATH, SECRET } from '../delivery.js';
+import { SECRET } from '../delivery.js';
 import type { Host } from './host.js';
-import { CLOSING, handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
+import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 
 export const host: Host = {
   bare: () => createServer(drain),
@@ -12,23 +12,11 @@ export const host: Host = {
       checkByHand(req, res).catch(() => res.writeHead(400).end());
     }),
   paylink: () => createServer(paymentWebhook({ secret: SECRET }, handlers)),
-  besieged() {
-    const webhook = paymentWebhook({ secret: SECRET }, handlers);
-    return createServer((req, res) =>
-      req.url === REFUSED_PATH ? refuse(req, res) : webhook(req, res),
-    );
-  },
 };
 
 function drain(req: IncomingMessage, res: ServerResponse): void {
   req.resume().on('end', () => {
     res.writeHead(200, HEADERS).end(RECEIVED);
-  });
-}
-
-function refuse(req: IncomingMessage, res: ServerResponse): void {
-  req.resume().on('end', () => {
-    res.writeHead(401, CLOSING).end(RECEIVED);
   });
 }
 

@@ -35,53 +35,6 @@ describe('the client against the emulator', () => {
     await remote.close();
   });
 
-  it.each(['bearer', 'x-api-key'] as const)(
-    'creates a link and reads its payment, with the key as %s',
-    async (authentication) => {
-      client = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey, authentication });
-      const link = await client.createPaymentLink({
-        amount: 15_000,
-        reference: 'order-1',
-        single_use: true,
-      });
-      expect(link).toEqual({
-        token: expect.any(String) as string,
-        url: `${emulator.payUrl}/link/${link.token}`,
-        amount: 15_000,
-        currency: 'XOF',
-        reference: 'order-1',
-        status: 'pending',
-      });
-      expect(await client.getPayment('order-1')).toMatchObject({ status: 'pending' });
-      await emulator.pay('order-1');
-      expect(await client.getPayment('order-1')).toEqual({
-        reference: 'order-1',
-        type: 'payment',
-        amount: 15_000,
-        currency: 'XOF',
-        status: 'success',
-      });
-    },
-  );
-
-  it.each(['number', 'omit'] as const)(
-    'creates a link with a free amount and reads the chosen amount (%s)',
-    async (before) => {
-      await emulator.close();
-      await start({ amountBeforeChoice: before === 'omit' ? 'omit' : 0 });
-      const free = {
-        amount_min: 500,
-        amount_max: 5_000,
-        reference: 'gift-1',
-        description: 'A gift',
-      };
-      expect(await client.createPaymentLink(free)).not.toHaveProperty('amount');
-      expect((await client.getPayment('gift-1')).status).toBe('pending');
-      await emulator.pay('gift-1', { amount: 700 });
-      expect(await client.getPayment('gift-1')).toMatchObject({ amount: 700, status: 'success' });
-    },
-  );
-
   it('creates one link per key, for any answer of the service to a repeated key', async () => {
     const link = { amount: 1, reference: 'order-1' };
     const options = { idempotencyKey: 'order-1' };

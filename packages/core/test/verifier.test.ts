@@ -9,7 +9,7 @@ const refused = { code: 'invalid_signature', status: 401 };
 const mac = (algorithm: string, key: string | Uint8Array, data: string | Uint8Array): string =>
   createHmac(algorithm, key).update(data).digest('hex');
 
-describe('a signature', () => {
+describe('A20 a signature', () => {
   const forms: readonly [string, unknown][] = [
     ['is missing', undefined],
     ['is empty', ''],
@@ -196,7 +196,7 @@ describe('the raw body', () => {
     ['a DataView', new DataView(new Uint8Array(rawBody).buffer)],
     ['a Uint16Array', new Uint16Array(12)],
     ['an object that claims to be bytes', { [Symbol.toStringTag]: 'Uint8Array', length: 3 }],
-  ])('K05 must be bytes: %s is rejected and never serialised', async (_, value) => {
+  ])('F03 K05 must be bytes: %s is rejected and never serialised', async (_, value) => {
     await expect(verifier.verify(value as never, headers)).rejects.toMatchObject({
       code: 'body_consumed',
       message: expect.stringContaining('must be a Uint8Array') as string,
@@ -215,7 +215,7 @@ describe('the raw body', () => {
 });
 
 describe('verify and verifySignature', () => {
-  it('succeed by resolving and fail by rejecting: no boolean can be misread', async () => {
+  it('F20 succeed by resolving and fail by rejecting: no boolean can be misread', async () => {
     await expect(verifySignature(rawBody, signature, TEST_SECRET)).resolves.toBeUndefined();
     await expect(verifier.verify(rawBody, {})).rejects.toMatchObject(refused);
   });

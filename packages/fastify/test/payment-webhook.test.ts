@@ -158,37 +158,6 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
-  it.each(['application/json\tx', ';', 'x', 'a/b; c="', '"'])(
-    'takes a delivery of the malformed type %j',
-    async (type) => {
-      const app = create();
-      await app.register(paymentWebhook({ url, secret }, nothing));
-      const { headers, rawBody } = delivery;
-      const address = await listen(app);
-      expect(
-        await answerTo(
-          fetch(address, {
-            method: 'POST',
-            headers: { ...headers, 'content-type': type },
-            body: new Uint8Array(rawBody),
-          }),
-        ),
-      ).toEqual(RECEIVED);
-    },
-  );
-
-  it('mounts its route under the prefix of its parent plugin', async () => {
-    const app = create();
-    await app.register(
-      async (child) => {
-        await child.register(paymentWebhook({ url, secret }, nothing));
-      },
-      { prefix: '/v1' },
-    );
-    expect((await app.inject(delivery.toInject(`/v1${url}`))).statusCode).toBe(200);
-    expect((await app.inject(delivery.toInject(url))).statusCode).toBe(404);
-  });
-
   it.each([
     ['Node', PassThrough],
     ['readable-stream 3', older.PassThrough],
@@ -214,15 +183,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
-  const bodies = {
-    null: null,
-    undefined,
-    text: 'a text',
-    object: {},
-    array: [],
-    number: 0,
-    bytes: Buffer.from('{"reference":"order-43"}'),
-  };
+  const bodies = { object: {}, bytes: Buffer.from('{"reference":"order-43"}') };
   it.each(Object.entries(bodies))(
     'reads the received bytes, and not the request.body of a hook (%s)',
     async (_name, body) => {
@@ -254,25 +215,6 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     const to = await listen(app);
     expect(await answerTo(delivery.send(to))).toEqual(RECEIVED);
     expect(await answerTo(forged.send(to))).toEqual(UNSIGNED);
-  });
-
-  it('names the fix if a hook has read the request', async () => {
-    const app = create();
-    const logger = { error: vi.fn<(line: string) => void>(), warn: vi.fn() };
-    app.addHook('onRequest', async ({ raw }) => {
-      await once(raw.resume(), 'end');
-    });
-    const handler = vi.fn();
-    await app.register(paymentWebhook({ url, secret, logger }, handler));
-    expect(await answerTo(delivery.send(await listen(app)))).toEqual([
-      500,
-      '{"error":"body_consumed"}',
-    ]);
-    expect(logger.error).toHaveBeenCalledOnce();
-    expect(logger.error.mock.calls[0]![0]).toMatch(
-      /a `data` listener.*A preParsing or onRequest hook that reads/,
-    );
-    expect(handler).not.toHaveBeenCalled();
   });
 
   it('O14 shows no `request.body` to hooks, and works if they copy and log it', async () => {
@@ -328,25 +270,9 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
       "paymentWebhook returns a plugin: app.register(paymentWebhook({ url: '/…', secret }, handlers))",
     );
   });
-
-  it('B01 throws when called, and not when Fastify loads it', () => {
-    expect(() => paymentWebhook({ url, secret: undefined }, nothing)).toThrow(/^secret is missing/);
-    expect(() => paymentWebhook({ url, secret }, undefined as never)).toThrow(
-      /^handlers must be a map/,
-    );
-  });
 });
 
 const listeners: Readonly<Record<string, (app: FastifyInstance) => unknown>> = {
-  'a hook, and an async hook follows': (app) =>
-    app
-      .addHook('onRequest', ({ raw }, _reply, done) => {
-        raw.on('data', nothing);
-        done();
-      })
-      .addHook('onRequest', async () => undefined),
-  'an async hook': (app) =>
-    app.addHook('onRequest', async ({ raw }) => void raw.on('data', nothing)),
   'a hook, and an async preParsing hook follows': (app) =>
     app
       .addHook('onRequest', ({ raw }, _reply, done) => {
@@ -354,10 +280,6 @@ const listeners: Readonly<Record<string, (app: FastifyInstance) => unknown>> = {
         done();
       })
       .addHook('preParsing', async () => undefined),
-  'an async hook, and a slow preValidation hook follows': (app) =>
-    app
-      .addHook('onRequest', async ({ raw }) => void raw.on('data', nothing))
-      .addHook('preValidation', () => new Promise((resolve) => setTimeout(resolve, 20))),
   'an async hook after a slow hook': (app) =>
     app
       .addHook('onRequest', () => new Promise((resolve) => setTimeout(resolve, 20)))
@@ -525,37 +447,31 @@ describe('paymentWebhook beside @fastify/compress', () => {
 });
 
 describe('paymentWebhook on Fastify over HTTP/2', () => {
-  it.each([false, true])(
-    'answers genuine and forged deliveries over one connection; a hook in front: %s',
-    async (hook) => {
-      const app = fastify({ http2: true });
-      if (hook)
-        app.addHook('preParsing', (_request, _reply, payload, done) =>
-          done(null, payload.pipe(new PassThrough())),
-        );
-      await app.register(paymentWebhook({ url, secret }, nothing));
-      await app.listen({ port: 0, host: '127.0.0.1' });
-      const session = http2.connect(
-        `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
-      );
-      try {
-        for (const [{ headers, rawBody }, status] of [
-          [delivery, 200],
-          [forged, 401],
-          [delivery, 200],
-        ] as const) {
-          const stream = session.request({ ':method': 'POST', ':path': url, ...headers });
-          stream.resume().end(rawBody);
-          const [received] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
-          expect(received[':status']).toBe(status);
-          await once(stream, 'close');
-        }
-      } finally {
-        session.destroy();
-        await app.close();
+  it('answers genuine and forged deliveries over one connection, behind a hook', async () => {
+    const app = fastify({ http2: true });
+    app.addHook('preParsing', (_request, _reply, payload, done) =>
+      done(null, payload.pipe(new PassThrough())),
+    );
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const session = http2.connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+    try {
+      for (const [{ headers, rawBody }, status] of [
+        [delivery, 200],
+        [forged, 401],
+        [delivery, 200],
+      ] as const) {
+        const stream = session.request({ ':method': 'POST', ':path': url, ...headers });
+        stream.resume().end(rawBody);
+        const [received] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+        expect(received[':status']).toBe(status);
+        await once(stream, 'close');
       }
-    },
-  );
+    } finally {
+      session.destroy();
+      await app.close();
+    }
+  });
 });
 
 it('logs by the instance’s logger if you pass it on', async () => {

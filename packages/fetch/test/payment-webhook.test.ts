@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { UnderlyingSource } from 'node:stream/web';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
 import { begin, closeWires, requestBytes, type HeaderLines } from '../../testing/src/wire.js';
 import { paymentWebhook, toResponse, type FetchHost, type FetchRequest } from '../src/index.js';
@@ -153,26 +152,6 @@ describe('paymentWebhook', () => {
     expect(credited).toEqual(['order-42', 'order-42', 'order-42']);
   });
 
-  it.each([1, 2, 7, 1_000])('takes a body that comes in pieces of %i bytes', async (size) => {
-    const handler = vi.fn();
-    const handle = paymentWebhook({ secret }, handler);
-    const { rawBody, headers } = signedDelivery({ secret, payload: { note: 'n'.repeat(900) } });
-    let at = 0;
-    const request = streaming(
-      {
-        pull(controller) {
-          if (at >= rawBody.length) controller.close();
-          else controller.enqueue(new Uint8Array(rawBody.subarray(at, (at += size))));
-        },
-      },
-      { headers },
-    );
-    expect(await answerOf(handle(request))).toEqual(RECEIVED);
-    expect(
-      Buffer.from((handler.mock.calls[0]![0] as { rawBody: Uint8Array }).rawBody).equals(rawBody),
-    ).toBe(true);
-  });
-
   it('F17 reads no more than the limit of a body without an end, and calls no method without a limit', async () => {
     const unbounded = ['arrayBuffer', 'text', 'json', 'blob', 'formData'] as const;
     const spies = unbounded.map((method) => vi.spyOn(Request.prototype, method));
@@ -244,16 +223,6 @@ describe('paymentWebhook', () => {
     }
   });
 
-  it('gives up a body that never ends when bodyTimeout has passed', async () => {
-    const cancel = vi.fn();
-    const handle = paymentWebhook({ secret, bodyTimeout: 30 }, nothing);
-    expect(await answerOf(handle(streaming({ cancel })))).toEqual([
-      408,
-      '{"error":"body_timeout"}',
-    ]);
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
-  });
-
   it('does not begin to read for a sender that has left', async () => {
     const handler = vi.fn();
     const request = new Request(delivery.toRequest(url), { signal: AbortSignal.abort() });
@@ -290,79 +259,6 @@ describe('paymentWebhook', () => {
       },
     });
     expect(await answerOf(paymentWebhook({ secret }, nothing)(request))).toEqual(INCOMPLETE);
-  });
-
-  it('finishes the handler if its sender leaves, and does not abort the handler’s signal', async () => {
-    const controller = new AbortController();
-    let aborted: boolean | undefined;
-    const handle = paymentWebhook({ secret }, async (_event, { signal }) => {
-      controller.abort();
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      aborted = signal.aborted;
-    });
-    const request = new Request(delivery.toRequest(url), { signal: controller.signal });
-    expect(await answerOf(handle(request))).toEqual(RECEIVED);
-    expect(aborted).toBe(false);
-  });
-
-  it('refuses a used or locked body, and names the fix', async () => {
-    const handler = vi.fn();
-    const handle = paymentWebhook({ secret }, handler);
-    const used = delivery.toRequest(url);
-    await used.text();
-    const locked = delivery.toRequest(url);
-    locked.body!.getReader();
-    for (const request of [used, locked]) expect(await answerOf(handle(request))).toEqual(CONSUMED);
-    expect(logged.join()).toMatch(
-      /500 body_consumed.*Pass the request itself to the webhook.*request\.clone\(\)/,
-    );
-    expect(handler).not.toHaveBeenCalled();
-  });
-
-  it('credits once if two webhooks take one request at once', async () => {
-    const handler = vi.fn();
-    const handle = paymentWebhook({ secret }, handler);
-    const request = delivery.toRequest(url);
-    const replies = await Promise.all([handle(request), handle(request)]);
-    expect(replies.map(({ status }) => status)).toEqual([200, 500]);
-    expect(handler).toHaveBeenCalledOnce();
-    expect(logged.join()).toMatch(/500 body_consumed.*another paymentWebhook read the body first/);
-    expect(logged.join()).not.toContain('json()');
-  });
-
-  it('answers 405 to other methods, and HEAD without a body', async () => {
-    const handle = paymentWebhook({ secret }, nothing);
-    expect(await answerOf(handle(new Request(url)))).toEqual([
-      405,
-      '{"error":"method_not_allowed"}',
-    ]);
-    const head = await handle(new Request(url, { method: 'HEAD' }));
-    expect([head.status, head.headers.get('allow'), await head.text()]).toEqual([405, 'POST', '']);
-  });
-
-  it('answers every error of the handler itself', async () => {
-    vi.spyOn(console, 'error').mockReturnValue(undefined);
-    const failing = paymentWebhook({ secret }, () => Promise.reject(new Error('mine')));
-    expect(await answerOf(failing(delivery.toRequest(url)))).toEqual([
-      500,
-      '{"error":"handler_failed"}',
-    ]);
-    const handle = paymentWebhook({ secret }, () =>
-      Promise.reject(new WebhookError('unknown_order', { status: 503 })),
-    );
-    expect(await answerOf(handle(delivery.toRequest(url)))).toEqual([
-      503,
-      '{"error":"unknown_order"}',
-    ]);
-  });
-
-  it('B01 throws at startup, and not at the first request', () => {
-    expect(() => paymentWebhook({ secret: undefined }, nothing)).toThrow(/^secret is missing/);
-    for (const handlers of [undefined, null, 'a text', 1]) {
-      expect(() => paymentWebhook({ secret }, handlers as never)).toThrow(
-        /^handlers must be a map/,
-      );
-    }
   });
 });
 

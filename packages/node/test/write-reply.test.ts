@@ -6,12 +6,11 @@ import {
   type Server,
   type ServerOptions,
 } from 'node:http';
-import http2, { type IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Reply } from '@paylink/core';
-import { begin, closeWires, exchange, requestBytes, type Wire } from '../../testing/src/wire.js';
+import { closeWires, exchange, requestBytes } from '../../testing/src/wire.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { writeReply } from '../src/index.js';
 
@@ -45,36 +44,11 @@ async function listen(listener: Listener, options: ServerOptions = {}): Promise<
   return (server.address() as AddressInfo).port;
 }
 
-/** A listener that replies a turn after it read the body, as a handler that waits does. */
-function afterReading(status: number): Listener {
-  return (req, res) => {
-    req.resume().on('end', () => {
-      setImmediate(() => void writeReply(req, res, reply(status)));
-    });
-  };
-}
-
 const HOST = ['Host', 'shop.example'] as const;
 const post = (declared = BODY.length): Buffer =>
   requestBytes([HOST, ['Content-Length', String(declared)]], BODY);
 
 describe('a reply to a body that was read', () => {
-  it.each([200, 400, 503])('of %i keeps the connection for the next delivery', async (status) => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const wire = await begin(await listen(afterReading(status)), post());
-    for (let time = 0; time < 2; time++) {
-      const { status: got, headers, body } = await wire.reply();
-      expect([got, body, headers.get('x-reply'), headers.get('content-length')]).toEqual([
-        status,
-        '{"é":1}',
-        'ours',
-        LENGTH,
-      ]);
-      expect(headers.get('connection')).not.toBe('close');
-      if (time === 0) await wire.send(post());
-    }
-  });
-
   it.each([
     ['whole', 200],
     ['still coming', 413],
@@ -96,12 +70,6 @@ describe('a reply to a body that was read', () => {
       ]);
     },
   );
-
-  it('of 401 ends the connection', async () => {
-    const { headers, wire } = await exchange(await listen(afterReading(401)), post());
-    expect(headers.get('connection')).toBe('close');
-    await wire.closed();
-  });
 });
 
 describe('the promise of a reply', () => {
@@ -119,24 +87,6 @@ describe('the promise of a reply', () => {
 });
 
 describe('a reply before the end of the body', () => {
-  const early: Listener = (req, res) => {
-    void writeReply(req, res, reply(413));
-  };
-
-  async function refused(declared: number): Promise<Wire> {
-    const { status, headers, body, wire } = await exchange(await listen(early), post(declared));
-    expect([status, body, headers.get('connection')]).toEqual([413, '{"é":1}', 'close']);
-    return wire;
-  }
-
-  it('comes at once, and the connection ends when the body does', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const wire = await refused(BODY.length + 1);
-    expect(wire.ending).toBeUndefined();
-    await wire.send(Buffer.from('n'));
-    expect(await wire.closed()).toBe('FIN');
-  });
-
   it('closes the connection if a wrapped `end` throws', async () => {
     const port = await listen((req, res) => {
       res.end = (text?: unknown) => {
@@ -148,13 +98,6 @@ describe('a reply before the end of the body', () => {
     expect(body).toBe('{"é":1}');
     await wire.send(Buffer.from('n'));
     await wire.closed();
-  });
-
-  it('ends the connection a second later if the body does not end', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const wire = await refused(BODY.length + 1);
-    vi.advanceTimersByTime(1_000);
-    expect(await wire.closed()).toBe('FIN');
   });
 
   it.each<readonly [string, (req: PassThrough) => unknown]>([
@@ -256,67 +199,4 @@ describe('a response that other code has begun', () => {
     expect(response.status).toBe(200);
     expect(await response.text()).toHaveLength(page.length);
   });
-});
-
-describe('a reply over HTTP/2', () => {
-  type Reading = 'nothing' | 'a piece' | 'all';
-
-  async function exchangeOver(headers: Record<string, string>, status: number, reading: Reading) {
-    const server = http2.createServer((req, res) => {
-      const write = (): void => {
-        void writeReply(
-          req as unknown as IncomingMessage,
-          res as unknown as ServerResponse,
-          reply(status),
-        );
-      };
-      if (reading === 'nothing') write();
-      else if (reading === 'a piece') req.once('data', write);
-      else req.resume().on('end', write);
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    close = () => {
-      session.destroy();
-      server.close();
-    };
-    const stream = session.request({ ':method': 'POST', ...headers }, { endStream: false });
-    if (reading === 'all') stream.end(BODY);
-    else stream.write(BODY.subarray(1));
-    const [received] = (await once(stream, 'response')) as [IncomingHttpHeaders];
-    let body = '';
-    stream.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-    await once(stream, 'close');
-    return {
-      status: received[':status'],
-      connection: received.connection,
-      body,
-      code: stream.rstCode,
-    };
-  }
-  const whole = (status: number) => ({
-    status,
-    connection: undefined,
-    body: '{"é":1}',
-    code: http2.constants.NGHTTP2_NO_ERROR,
-  });
-
-  it.each<readonly [Reading, Record<string, string>]>([
-    ['nothing', {}],
-    ['nothing', { 'content-length': '10' }],
-    ['a piece', {}],
-    ['a piece', { 'content-length': '10' }],
-  ])(
-    'sends a whole reply, and resets the stream, if %s of the body was read (%j)',
-    async (reading, headers) => {
-      expect(await exchangeOver(headers, 413, reading)).toEqual(whole(413));
-    },
-  );
-
-  it.each([200, 401])(
-    'of %i after the end of the body has no header for the connection',
-    async (status) => {
-      expect(await exchangeOver({}, status, 'all')).toEqual(whole(status));
-    },
-  );
 });
