@@ -12,7 +12,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tarballs } from '../packaging/packed.js';
 
 const VERSIONS = ['5.5', '5.6', '5.9', '6.0', '7.0'];
-const FILES = ['webhooks.ts', 'frameworks.ts', 'money.ts'];
+/** The declarations of the frameworks in the second have errors of their own on some versions. */
+const CHECKED = ['webhooks.ts', 'money.ts'];
+const FRAMEWORKS = ['frameworks.ts'];
 const ADAPTERS = ['node', 'fetch', 'express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
 const OTHERS = ['client', 'payments', 'bullmq', 'testing', 'emulator'];
 const INSTALLED = [...ADAPTERS, ...OTHERS];
@@ -53,12 +55,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/**
- * Compiles the project. Returns the compiler's errors in the merchant's code and in our
- * declarations: those of the frameworks have errors of their own on some versions.
- */
-async function compile(version: string, module: string): Promise<string[]> {
-  const strict = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'];
+/** Compiles files of the project. Returns the compiler's output. */
+async function compile(version: string, module: string, files: readonly string[]): Promise<string> {
+  const skips = String(files === FRAMEWORKS);
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', skips];
   const output = ['--declaration', '--outDir', `out-${version}-${module}`];
   const language = ['--target', 'es2022', '--lib', 'es2023,dom', '--types', 'node'];
   const decorators = ['--experimentalDecorators', '--emitDecoratorMetadata'];
@@ -68,21 +68,18 @@ async function compile(version: string, module: string): Promise<string[]> {
       : ['--module', 'nodenext'];
   const options = [...strict, ...output, ...language, ...decorators, ...modules];
   const compiler = `node_modules/typescript-${version}/bin/tsc`;
-  const said = await run('node', [compiler, '--pretty', 'false', ...options, ...FILES], {
-    cwd: folder,
-  }).then(
+  return run('node', [compiler, ...options, ...files], { cwd: folder }).then(
     ({ stdout }) => stdout,
     (error: unknown) => (error as { readonly stdout: string }).stdout,
   );
-  const errors = said.split('\n').filter((line) => line.includes('error TS'));
-  return errors.filter((line) => !line.includes('node_modules/') || line.includes('@paylink'));
 }
 
 describe.each(VERSIONS)('TypeScript %s', (version) => {
   it.each(['nodenext', 'bundler'])(
     'P18 compiles an own event kind, and exports of all that Paylink returns, with %s',
     async (module) => {
-      expect(await compile(version, module)).toEqual([]);
+      expect(await compile(version, module, CHECKED)).toBe('');
+      expect(await compile(version, module, FRAMEWORKS)).toBe('');
     },
     120_000,
   );
