@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -239,6 +239,30 @@ describe('paylink emulate', () => {
     );
   });
 
+  it('says that it cannot keep or read its secrets, and names the file', async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, '.paylink'), '');
+    const running = await emulate([], {}, folder);
+    expect(running.stdout()).not.toContain('kept in');
+    running.child.kill('SIGINT');
+    expect((await running.result()).stderr).toMatch(
+      /^\.paylink cannot be written \(EEXIST\): each start makes new secrets\n$/,
+    );
+    const listen = words`listen --forward-to http://127.0.0.1:9`;
+    expect(await paylink(listen, { cwd: folder })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: \.paylink\/deliveries cannot be written/) as string,
+    });
+    rmSync(join(folder, '.paylink'));
+    mkdirSync(join(folder, '.paylink', 'secrets.env'), { recursive: true });
+    expect(await paylink(words`pay order-42`, { cwd: folder })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /secrets\.env cannot be read \(EISDIR\)\n {2}delete it: the next paylink emulate/,
+      ) as string,
+    });
+  });
+
   it('reads secrets from .env without a flag and does not store them', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, '.env'), `WEBHOOK_SECRET=${SECRET}\nPAYLINK_API_KEY=${API_KEY}\n`);
@@ -290,12 +314,12 @@ describe('paylink emulate', () => {
     [
       '--host is not a loopback address',
       '--host 0.0.0.0',
-      /--host must be .*\n {2}add --allow-remote/,
+      /--host must be .* unless you add --allow-remote: /,
     ],
     [
       '--webhook is on another machine',
       '--webhook https://shop.example/webhooks',
-      /--webhook must be .*\n {2}add --allow-host/,
+      /--webhook must be .* unless you add --allow-host <host>$/m,
     ],
     ['--assume names an unknown switch', '--assume sorcery=1', /--assume sorcery/],
     ['--assume has a wrong value', '--assume rateLimit=5', /--assume rateLimit must be 'off' or/],

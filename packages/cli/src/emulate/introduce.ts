@@ -1,4 +1,5 @@
 /** Prints the addresses, the lines for .env and the first commands. */
+import { existsSync } from 'node:fs';
 import type { Emulator } from '@paylink/emulator';
 import { API_KEY_VARIABLE, BASE_URL_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { showUrl } from '../terminal/input.js';
@@ -33,8 +34,8 @@ export function introduce(
   // The environment or .env has the values that the user set, so they are not printed.
   if (given.apiKey === undefined) output.line(`${API_KEY_VARIABLE}=${emulator.apiKey}`);
   if (given.secret === undefined) output.line(`${SECRET_VARIABLE}=${emulator.webhookSecret}`);
-  if (given.apiKey === undefined || given.secret === undefined)
-    output.line(paint.dim(`# kept in ${KEPT_SECRETS}, which git ignores`));
+  if ((given.apiKey === undefined || given.secret === undefined) && existsSync(KEPT_SECRETS))
+    output.line(paint.dim(`# kept in ${KEPT_SECRETS}`));
   output.line();
   const service = serviceFlags(baseUrl, flags);
   output.line(paint.bold('Create a payment link, then open it and pay:'));

@@ -1,15 +1,9 @@
 /** Starts the emulator by the flags, and explains why it cannot start. */
 import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
-import {
-  KEPT_SECRETS,
-  keepSecrets,
-  readKeptSecrets,
-  type KeptSecrets,
-} from '../settings/kept-secrets.js';
+import { keepSecrets, readKeptSecrets, type KeptSecrets } from '../settings/kept-secrets.js';
 import type { ApiKeyFlags, SecretFlags, Setting } from '../settings/settings.js';
 import type { CommonFlags } from '../terminal/command.js';
 import {
-  cannotBeWritten,
   failure,
   isConfigurationError,
   messageOf,
@@ -67,16 +61,16 @@ function keep(
   try {
     keepSecrets(fresh, output);
   } catch (error) {
-    output.note(`${cannotBeWritten(KEPT_SECRETS, error)}: each start makes new secrets`);
+    output.note(`${messageOf(error)}: each start makes new secrets`);
   }
 }
 
-/** The flag behind each emulator option, and its fix. */
-const FLAGS: Readonly<Record<string, readonly [flag: string, fix?: string]>> = {
-  host: ['--host', 'add --allow-remote to listen there'],
-  payUrl: ['--pay-url'],
-  'webhook.url': ['--webhook', 'add --allow-host <host> to send there'],
-  allowHosts: ['--allow-host'],
+/** The flag behind each emulator option. */
+const FLAGS: Readonly<Record<string, string>> = {
+  host: '--host',
+  payUrl: '--pay-url',
+  'webhook.url': '--webhook',
+  allowHosts: '--allow-host',
 };
 
 function explainStart(
@@ -87,8 +81,12 @@ function explainStart(
   if (isConfigurationError(error)) {
     const { option, message } = error;
     const source = { apiKey: apiKey?.source, 'webhook.secret': secret?.source }[option];
-    const [flag = source ?? option.replace(/^assumed\./, '--assume '), fix] = FLAGS[option] ?? [];
-    return usageFailure(`${flag}${message.slice(option.length)}`, fix);
+    const flag = FLAGS[option] ?? source ?? option.replace(/^assumed\./, '--assume ');
+    const problem = message
+      .slice(option.length)
+      .replace('allowRemote is true', 'you add --allow-remote')
+      .replace('allowHosts names its host', 'you add --allow-host <host>');
+    return usageFailure(`${flag}${problem}`);
   }
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { API_KEY_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
+import { cannotBeRead, cannotBeWritten, failure, usageFailure } from '../terminal/failure.js';
 import { isVisibleToGit } from '../terminal/git.js';
 import type { Output } from '../terminal/output.js';
 import { writeWhole } from '../terminal/whole-file.js';
@@ -17,29 +18,50 @@ export interface KeptSecrets {
 }
 
 export function readKeptSecrets(): KeptSecrets {
-  const values = existsSync(KEPT_SECRETS) ? parseEnv(readFileSync(KEPT_SECRETS, 'utf8')) : {};
+  const values = parseEnv(readIfThere());
   const valueOf = (name: string): string | undefined =>
     values[name] === '' ? undefined : values[name];
   return { apiKey: valueOf(API_KEY_VARIABLE), webhookSecret: valueOf(SECRET_VARIABLE) };
 }
 
-/** Writes both secrets for the owner alone. @throws Error if the folder cannot be written */
-export function keepSecrets({ apiKey, webhookSecret }: KeptSecrets, output: Output): void {
-  makePrivateFolder(FOLDER, output);
-  writeWhole(
-    KEPT_SECRETS,
-    `${API_KEY_VARIABLE}=${apiKey ?? ''}\n${SECRET_VARIABLE}=${webhookSecret ?? ''}\n`,
-  );
+function readIfThere(): string {
+  try {
+    return existsSync(KEPT_SECRETS) ? readFileSync(KEPT_SECRETS, 'utf8') : '';
+  } catch (error) {
+    const problem = cannotBeRead('the secrets of emulate', KEPT_SECRETS, error);
+    throw usageFailure(problem, 'delete it: the next paylink emulate makes new secrets');
+  }
 }
 
-/** Makes a folder for the owner alone, which git ignores. Warns if git does not ignore it. */
+/** Writes both secrets for the owner alone. @throws Failure if the folder cannot be written */
+export function keepSecrets({ apiKey, webhookSecret }: KeptSecrets, output: Output): void {
+  makePrivateFolder(FOLDER, output);
+  const text = `${API_KEY_VARIABLE}=${apiKey ?? ''}\n${SECRET_VARIABLE}=${webhookSecret ?? ''}\n`;
+  orFail(KEPT_SECRETS, () => writeWhole(KEPT_SECRETS, text));
+}
+
+/**
+ * Makes a folder for the owner alone, which git ignores. Warns if git does not ignore it.
+ *
+ * @throws Failure if the folder cannot be written
+ */
 export function makePrivateFolder(folder: string, output: Output): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, '.gitignore');
-  if (!existsSync(path)) writeFileSync(path, '*\n');
+  orFail(folder, () => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, '.gitignore');
+    if (!existsSync(path)) writeFileSync(path, '*\n');
+  });
   if (isVisibleToGit(folder))
     output.note(
       `git does not ignore ${folder}, which holds secrets: git rm -rq --cached ` +
         `--ignore-unmatch ${FOLDER} && echo ${FOLDER}/ >> .gitignore`,
     );
+}
+
+function orFail(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw failure(cannotBeWritten(path, error));
+  }
 }
