@@ -31,27 +31,13 @@ const one: Shop = { rows: [order()] };
 const noPayment = async (): Promise<void> => undefined;
 
 const STORIES: Readonly<Record<string, Story>> = {
-  'the notification never came, or the secret of the webhook is wrong': {
+  'the service has the money, and the order is unpaid': {
     outcome: 'credited',
     turn: 'the schedule',
     proven: /the service has the money/,
-    possible: /refused or never got the notification \(secret, path, parser\)/,
+    possible:
+      /never got the notification[^]*`credit` changes no row[^]*a refund reset the paid column/,
     next: 'reconcile --module',
-  },
-  'credit changes no row': {
-    shop: { ...one, credit: 'changes no row' },
-    outcome: 'credited',
-    turn: 'the schedule',
-    proven: /nothing has credited the order/,
-    possible: /`credit` changes no row: the log of your server says not_credited/,
-    next: 'reconcile',
-  },
-  'a refund reset the paid column': {
-    outcome: 'credited',
-    turn: 'the schedule',
-    proven: /the service has the money/,
-    possible: /a refund reset the paid column\. Then do not credit this order again/,
-    next: 'reconcile',
   },
   'the order is paid, also after a refund that keeps the paid column': {
     shop: { rows: [order({ paid: true })] },
@@ -75,17 +61,11 @@ const STORIES: Readonly<Record<string, Story>> = {
     possible: /the order changed after its credit/,
     next: 'verify',
   },
-  'the amount differs': {
+  'the amount differs, perhaps because two orders have one reference': {
     shop: { rows: [order({ amount: 20_000 })] },
     outcome: 'amount_differs',
     proven: /the service took the amount 15000, and the order has 20000/,
-    possible: /the order changed after its link was created/,
-    next: 'reconcile',
-  },
-  'the currency differs': {
-    shop: { rows: [order({ currency: 'EUR' })] },
-    outcome: 'amount_differs',
-    proven: /the service took the currency "XOF", and the order has "EUR"/,
+    possible: /the order changed after its link[^]*two orders have this reference/,
     next: 'reconcile',
   },
   'a chosen amount is outside the bounds': {
@@ -94,26 +74,12 @@ const STORIES: Readonly<Record<string, Story>> = {
     proven: /the order has 500 to 1000/,
     next: 'reconcile',
   },
-  'two orders have one reference': {
-    shop: { rows: [order({ amount: 500 }), order()] },
-    outcome: 'amount_differs',
-    proven: /the service took the amount/,
-    possible: /two orders have this reference, and the other one was paid/,
-    next: 'reconcile',
-  },
   'the link was never created': {
     before: noPayment,
     outcome: 'no_payment',
     proven: /the service has no payment of this reference/,
-    possible: /the link was never created/,
+    possible: /the link was never created[^]*`baseUrl` or `apiKey` is wrong/,
     next: 'links create --reference=order-42 --amount 15000 --single-use --idempotency-key=order-42',
-  },
-  'baseUrl is wrong': {
-    before: noPayment,
-    outcome: 'no_payment',
-    proven: /the service has no payment of this reference/,
-    possible: /`baseUrl` or `apiKey` is wrong, or belongs to another account/,
-    next: 'links create',
   },
   'the order was closed and then paid': {
     shop: { rows: [order({ closed: true })] },

@@ -67,13 +67,6 @@ describe('paylink links create', () => {
     ]);
   });
 
-  it('creates one link if two calls have the same idempotency key', async () => {
-    const args = words`--reference twice-1 --amount 1 --idempotency-key twice-1 --json`;
-    const [first, second] = [await create(args), await create(args)];
-    expect(second).toEqual(first);
-    expect(second.code).toBe(0);
-  });
-
   it.each([
     ['--reference is missing', '--amount 1', /'--reference <reference>' not specified/],
     ['no amount is given', '--reference a', /no amount/],
