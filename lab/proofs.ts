@@ -95,7 +95,4 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     short: ['3'],
     long: ['7'],
   },
-  'bench-runtimes': { ...BENCH, what: 'Bun, Deno and workerd', file: 'bench/runtimes/main.ts' },
-  'bench-import': { ...BENCH, what: 'time and memory of an import', file: 'bench/import.ts' },
-  'bench-size': { ...BENCH, what: 'bytes of a bundle', file: 'bench/size.ts' },
 };

@@ -2,23 +2,12 @@
  * Orders on PostgreSQL whose fault, or whose innocence, shows under a condition: the source of a
  * credit, the age of an order, the second call, or a column that refuses a value.
  */
-import { readFileSync } from 'node:fs';
-import type { Order, Orders } from '@paylink/payments';
 import { testOrders } from '@paylink/testing';
-import { Pool } from 'pg';
-import { afterAll, describe, expect, it, vi } from 'vitest';
-import { startPostgres } from '../servers/postgres.js';
+import { describe, expect, it, vi } from 'vitest';
 import { faultsOf, type Broken } from './faults.js';
+import { onTable, pool, references, right, withOrders, write } from './on-postgres.js';
 
-const server = await startPostgres({ fsync: 'off' });
-const pool = new Pool({ connectionString: server.url, max: 10 });
-pool.on('error', () => undefined);
-afterAll(async () => {
-  await Promise.race([pool.end(), server.close()]);
-  await server.close();
-});
-const TABLE = new URL('../../examples/databases/tables/postgres.sql', import.meta.url);
-await pool.query(`${readFileSync(TABLE, 'utf8')};
+await pool.query(`
   CREATE TYPE currency AS ENUM ('XOF');
   CREATE TABLE enumerated (LIKE orders INCLUDING ALL);
   ALTER TABLE enumerated ALTER currency TYPE currency USING currency::currency;
@@ -26,39 +15,6 @@ await pool.query(`${readFileSync(TABLE, 'utf8')};
   CREATE TABLE small (LIKE orders INCLUDING ALL);
   ALTER TABLE small ALTER amount TYPE integer`);
 
-const onTable = (table: string): Broken => ({
-  orders: {
-    async find(reference) {
-      const { rows } = await pool.query<Order>(
-        `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM ${table} WHERE reference = $1`,
-        [reference],
-      );
-      return rows[0];
-    },
-    async credit({ reference, amount, currency }) {
-      const { rowCount } = await pool.query(
-        `UPDATE ${table} SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL`,
-        [reference, amount, currency],
-      );
-      return rowCount;
-    },
-  },
-  createOrder: ({ reference, amount, currency }) =>
-    pool.query(`INSERT INTO ${table} (reference, amount, currency) VALUES ($1, $2, $3)`, [
-      reference,
-      amount,
-      currency,
-    ]),
-});
-const right = onTable('orders');
-const withOrders = (changes: Partial<Orders>): Broken => ({
-  ...right,
-  orders: { ...right.orders, ...changes },
-});
-const references = async (rest: string): Promise<string[]> =>
-  (await pool.query<Order>(`SELECT reference FROM orders WHERE ${rest}`)).rows.map(
-    ({ reference }) => reference,
-  );
 async function* stream(rest: string): AsyncGenerator<string> {
   yield* await references(rest);
 }
@@ -102,7 +58,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       async credit(payment, context) {
         if (context.source !== 'reconcile') return right.orders.credit(payment, context);
         const sql = 'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2';
-        return (await pool.query(sql, [payment.reference, payment.amount])).rowCount;
+        return write(sql, [payment.reference, payment.amount]);
       },
     }),
     /^credit returned 1 for an order that was already paid/,
@@ -113,7 +69,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
         if (context.source !== 'reconcile') return right.orders.credit(payment, context);
         const sql =
           'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND paid_at IS NULL';
-        return (await pool.query(sql, [payment.reference, payment.amount])).rowCount;
+        return write(sql, [payment.reference, payment.amount]);
       },
     }),
     /^credit returned 1 for a payment of another currency/,
@@ -123,7 +79,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       async credit({ reference, amount, currency }) {
         const sql =
           'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount::real = $2::real AND currency = $3 AND paid_at IS NULL';
-        return (await pool.query(sql, [reference, Math.fround(amount), currency])).rowCount;
+        return write(sql, [reference, Math.fround(amount), currency]);
       },
     }),
     /^credit returned 1 for a payment of another amount/,

@@ -1,28 +1,29 @@
 /** Broken `orders` on PostgreSQL: each is caught by the sentence that names its fault. */
-import { readFileSync } from 'node:fs';
 import type { Order, Orders } from '@paylink/payments';
 import { testOrders } from '@paylink/testing';
-import { Client, Pool, type PoolClient, type QueryResultRow } from 'pg';
+import { Client, Pool, type PoolClient } from 'pg';
 import { afterAll, expect, it } from 'vitest';
-import { startPostgres } from '../servers/postgres.js';
 import { faultsOf, type Broken } from './faults.js';
+import {
+  creditBy,
+  findBy,
+  markIn,
+  onTable,
+  orderIn,
+  pool,
+  query,
+  references,
+  right,
+  server,
+  withOrders,
+  write,
+  type Credit,
+  type Find,
+} from './on-postgres.js';
 
-const TABLE = readFileSync(
-  new URL('../../examples/databases/tables/postgres.sql', import.meta.url),
-  'utf8',
-);
-
-const server = await startPostgres({ fsync: 'off' });
-process.env['DATABASE_URL'] = server.url;
-const pool = new Pool({ connectionString: server.url, max: 10 });
-pool.on('error', () => undefined);
-afterAll(async () => {
-  await Promise.race([pool.end(), server.close()]);
-  await server.close();
-});
-await pool.query(`${TABLE};
+await pool.query(`
   ALTER TABLE orders ADD status text NOT NULL DEFAULT 'new', ADD flag text NOT NULL DEFAULT 'N',
-    ADD tenant text, ADD wallet int NOT NULL DEFAULT 0;
+    ADD wallet int NOT NULL DEFAULT 0;
   CREATE TABLE twins (LIKE orders INCLUDING DEFAULTS);
   CREATE TABLE other_orders (LIKE orders INCLUDING DEFAULTS);
   CREATE TABLE floats (LIKE orders INCLUDING ALL);
@@ -32,59 +33,30 @@ await pool.query(`${TABLE};
   CREATE TABLE nocase (LIKE orders INCLUDING DEFAULTS);
   ALTER TABLE nocase ALTER reference TYPE text COLLATE nocase`);
 
-type Find = Orders['find'];
-type Credit = Orders['credit'];
 type Payment = Parameters<Credit>[0];
 
-const query = async <Row extends QueryResultRow>(
-  sql: string,
-  values: unknown[],
-  on: Pool | PoolClient | Client = pool,
-): Promise<Row[]> => (await on.query<Row>(sql, values)).rows;
+const withCredit = (credit: Credit): Broken => withOrders({ credit });
+const withFind = (find: Find): Broken => withOrders({ find });
 
-const write = async (
-  sql: string,
-  values: unknown[],
-  on: Pool | PoolClient | Client = pool,
-): Promise<number> => (await on.query(sql, values)).rowCount ?? 0;
-
-const findIn =
-  (table: string, more = ''): Find =>
-  async (reference) =>
-    (
-      await query<Order>(
-        `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM ${table} WHERE reference = $1 ${more}`,
-        [reference],
-      )
-    )[0];
-
-const creditIn =
-  (table: string): Credit =>
-  ({ reference, amount, currency }) =>
-    write(
-      `UPDATE ${table} SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL`,
-      [reference, amount, currency],
-    );
-
-const createIn =
-  (table: string): Broken['createOrder'] =>
-  ({ reference, amount, currency, tenant }) =>
-    pool.query(
-      `INSERT INTO ${table} (reference, amount, currency, tenant) VALUES ($1, $2, $3, $4)`,
-      [reference, amount, currency, tenant],
-    );
-
-const onTable = (table: string): Broken => ({
-  orders: { find: findIn(table), credit: creditIn(table) },
-  createOrder: createIn(table),
+/** Orders on a column of numbers, whose find echoes its argument. */
+const numbered = (toId: (reference: string) => number): Broken => ({
+  orders: {
+    async find(reference) {
+      const sql =
+        'SELECT amount, currency, paid_at IS NOT NULL AS paid FROM numbered WHERE id = $1';
+      const [row] = await query<Order>(sql, [toId(reference)]);
+      return row && { ...row, reference };
+    },
+    credit: ({ reference, amount, currency }) =>
+      write(markIn('numbered').replace('reference', 'id'), [toId(reference), amount, currency]),
+  },
+  createOrder: ({ reference, amount, currency }) =>
+    write('INSERT INTO numbered (id, amount, currency) VALUES ($1, $2, $3)', [
+      toId(reference),
+      amount,
+      currency,
+    ]),
 });
-const right = onTable('orders');
-
-const withCredit = (credit: Credit): Broken => ({
-  ...right,
-  orders: { ...right.orders, credit },
-});
-const withFind = (find: Find): Broken => ({ ...right, orders: { ...right.orders, find } });
 
 /** A transaction that is right as such. */
 async function transaction(
@@ -105,8 +77,7 @@ async function transaction(
   }
 }
 
-const MARK =
-  'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL';
+const MARK = markIn('orders');
 const PAY =
   'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3';
 const WALLET = 'UPDATE orders SET wallet = wallet + 1 WHERE reference = $1';
@@ -123,7 +94,7 @@ const cache = new Map<string, Promise<Order | null | undefined>>();
 
 const broken: Record<string, readonly [Broken, RegExp]> = {
   'an unconditional credit': [
-    withCredit(({ reference, amount, currency }) => write(PAY, [reference, amount, currency])),
+    withCredit(creditBy(PAY)),
     /^credit returned 1 for an order that was already paid/,
   ],
   'P30 a read, then a write': [
@@ -224,18 +195,12 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     {
       ...right,
       orders: {
-        find: async (reference) =>
-          (
-            await query<Order>(
-              "SELECT reference, amount, currency, status IN ('paid', 'shipped') AS paid FROM orders WHERE reference = $1",
-              [reference],
-            )
-          )[0],
-        credit: ({ reference, amount, currency }) =>
-          write(
-            "UPDATE orders SET status = 'paid' WHERE reference = $1 AND amount = $2 AND currency = $3 AND status <> 'paid'",
-            [reference, amount, currency],
-          ),
+        find: findBy(
+          "SELECT reference, amount, currency, status IN ('paid', 'shipped') AS paid FROM orders WHERE reference = $1",
+        ),
+        credit: creditBy(
+          "UPDATE orders SET status = 'paid' WHERE reference = $1 AND amount = $2 AND currency = $3 AND status <> 'paid'",
+        ),
       },
       later: {
         ship: (reference) =>
@@ -248,18 +213,12 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     {
       ...right,
       orders: {
-        find: async (reference) =>
-          (
-            await query<Order>(
-              "SELECT reference, amount, currency, status = 'paid' AS paid FROM orders WHERE reference = $1",
-              [reference],
-            )
-          )[0],
-        credit: ({ reference, amount, currency }) =>
-          write(
-            "UPDATE orders SET status = 'paid' WHERE reference = $1 AND amount = $2 AND currency = $3 AND status = 'new'",
-            [reference, amount, currency],
-          ),
+        find: findBy(
+          "SELECT reference, amount, currency, status = 'paid' AS paid FROM orders WHERE reference = $1",
+        ),
+        credit: creditBy(
+          "UPDATE orders SET status = 'paid' WHERE reference = $1 AND amount = $2 AND currency = $3 AND status = 'new'",
+        ),
       },
       later: {
         ship: (reference) =>
@@ -302,51 +261,11 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     /^effects counts 1 after a payment of another amount and currency/,
   ],
   'P27 `Number(reference)` with a find that echoes its argument': [
-    {
-      orders: {
-        find: async (reference) => {
-          const sql =
-            'SELECT amount, currency, paid_at IS NOT NULL AS paid FROM numbered WHERE id = $1';
-          const [row] = await query<Order>(sql, [Number(reference)]);
-          return row && { ...row, reference };
-        },
-        credit: ({ reference, amount, currency }) =>
-          write(
-            'UPDATE numbered SET paid_at = now() WHERE id = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL',
-            [Number(reference), amount, currency],
-          ),
-      },
-      createOrder: ({ reference, amount, currency }) =>
-        write('INSERT INTO numbered (id, amount, currency) VALUES ($1, $2, $3)', [
-          Number(reference),
-          amount,
-          currency,
-        ]),
-    },
+    numbered(Number),
     /^find gives an order for a reference with a (leading zero|fraction|trailing blank), under that reference/,
   ],
   'P27 `parseInt(reference)` with a find that echoes its argument': [
-    {
-      orders: {
-        find: async (reference) => {
-          const sql =
-            'SELECT amount, currency, paid_at IS NOT NULL AS paid FROM numbered WHERE id = $1';
-          const [row] = await query<Order>(sql, [parseInt(reference, 10)]);
-          return row && { ...row, reference };
-        },
-        credit: ({ reference, amount, currency }) =>
-          write(
-            'UPDATE numbered SET paid_at = now() WHERE id = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL',
-            [parseInt(reference, 10), amount, currency],
-          ),
-      },
-      createOrder: ({ reference, amount, currency }) =>
-        write('INSERT INTO numbered (id, amount, currency) VALUES ($1, $2, $3)', [
-          parseInt(reference, 10),
-          amount,
-          currency,
-        ]),
-    },
+    numbered((reference) => parseInt(reference, 10)),
     /^find gives an order for a reference with a suffix, under that reference/,
   ],
   '`Number(reference)` beside a column of text': [
@@ -373,14 +292,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     {
       createOrder: right.createOrder,
       orders: {
-        find: async (reference) =>
-          (
-            await query<Order>(
-              'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
-              [reference],
-              single,
-            )
-          )[0],
+        find: findBy(orderIn('orders'), single),
         async credit({ reference, amount, currency }) {
           await single.query('BEGIN');
           const count = await write(MARK, [reference, amount, currency], single);
@@ -412,7 +324,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     /^credit returned .*the number of rows/,
   ],
   'a credit that writes to another table': [
-    { ...right, orders: { ...right.orders, credit: creditIn('other_orders') } },
+    withCredit(creditBy(markIn('other_orders'))),
     /^credit changed no row for an unpaid order/,
   ],
   'a credit that claims a write which did not happen': [
@@ -447,7 +359,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
   'P38 a currency in padded CHAR': [
     {
       ...onTable('floats'),
-      orders: { ...right.orders, find: findIn('floats') },
+      orders: withFind(findBy(orderIn('floats'))).orders,
     },
     /^createOrder stored the currency 'XOF', and find gives 'XOF {2}'/,
   ],
@@ -473,22 +385,11 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
   ],
 };
 
-const unpaidBy = (list: Orders['unpaid']): Broken => ({
-  ...right,
-  orders: { ...right.orders, unpaid: list! },
-});
-const references = async (condition: string): Promise<string[]> =>
-  (await query<Order>(`SELECT reference FROM orders WHERE ${condition}`, [])).map(
-    ({ reference }) => reference,
-  );
+const unpaidBy = (unpaid: Orders['unpaid']): Broken => withOrders({ unpaid: unpaid! });
 /** A credit with another condition on the reference, amount and currency. */
 const creditWhere = (condition: string): Broken =>
-  withCredit(({ reference, amount, currency }) =>
-    write(`UPDATE orders SET paid_at = now() WHERE (${condition}) AND paid_at IS NULL`, [
-      reference,
-      amount,
-      currency,
-    ]),
+  withCredit(
+    creditBy(`UPDATE orders SET paid_at = now() WHERE (${condition}) AND paid_at IS NULL`),
   );
 
 Object.assign(broken, {
@@ -502,13 +403,7 @@ Object.assign(broken, {
   ],
   'P27 a find by LIKE': [
     withFind(
-      async (reference) =>
-        (
-          await query<Order>(
-            'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference LIKE $1 ORDER BY created_at',
-            [reference],
-          )
-        )[0],
+      findBy(`${orderIn('orders').replace('reference =', 'reference LIKE')} ORDER BY created_at`),
     ),
     /^find gives another order for a reference with _ in it.*LIKE/,
   ],
@@ -587,7 +482,7 @@ Object.assign(broken, {
     /^unpaid threw: it gives .* and must give an array or a stream/,
   ],
   'a `paid` that lists unpaid orders too': [
-    { ...right, orders: { ...right.orders, paid: () => references('true') } },
+    withOrders({ paid: () => references('true') }),
     /^paid lists a new unpaid order/,
   ],
   'P29 an `unpaid` without the tenant': [
