@@ -24,8 +24,8 @@ const { values: flags } = parseArgs({
 });
 
 const plan = flags.quick
-  ? { loop: { sliceMs: 5, rounds: 24 }, race: { warmUp: 2, slice: 1, rounds: 5 } }
-  : { loop: { sliceMs: 10, rounds: 80 }, race: { warmUp: 5, slice: 2, rounds: 9 } };
+  ? { loop: { sliceMs: 5, rounds: 24 }, race: { lives: 3, warmUp: 2, slice: 1, rounds: 2 } }
+  : { loop: { sliceMs: 10, rounds: 80 }, race: { lives: 5, warmUp: 4, slice: 2, rounds: 3 } };
 
 const report = await measure(flags.host === undefined ? undefined : requireHost(flags.host));
 console.log(flags.json ? JSON.stringify(report, undefined, 2) : formatReport(report));

@@ -1,18 +1,24 @@
-/** Section B: servers on a host, each in its own process, loaded in turn. */
+/**
+ * Section B: servers on a host, each in its own process, loaded in turn. They start anew several
+ * times, because a process keeps its luck with memory: two of the same server differ by a quarter.
+ */
 import { jsonBody } from './delivery.js';
 import { CONTESTANTS, type ContestantName } from './hosts/host.js';
 import { HOSTS, type HostName } from './hosts/index.js';
 import { prepareLoad } from './load.js';
 import type { Row, Section } from './report.js';
 import { runRounds } from './rounds.js';
-import { startServer, type ServerProcess } from './server-process.js';
+import { startServer } from './server-process.js';
 import { median, medianRatio } from './statistics.js';
 
 export interface RacePlan {
+  /** The times that the servers start. */
+  readonly lives: number;
   /** Seconds of load before the measurement, because a compiling engine proves nothing. */
   readonly warmUp: number;
   /** Seconds of load in each round. */
   readonly slice: number;
+  /** Rounds in each life. */
   readonly rounds: number;
 }
 
@@ -25,31 +31,32 @@ const NAMES: Record<ContestantName, string> = {
 };
 
 export async function measureHost(host: HostName, plan: RacePlan): Promise<Section> {
-  const servers = await Promise.all(CONTESTANTS.map((contestant) => startServer(host, contestant)));
-  try {
-    const rows: Row[] = [];
-    for (const [size, bytes] of Object.entries(RACE_SIZES))
-      rows.push(...(await measureSize(servers, size, jsonBody(bytes), plan)));
-    return {
-      title: HOSTS[host].title,
-      notes: [
-        'CPU µs: the CPU time that the server used for a request, median. The ratios are ' +
-          'requests per CPU second, medians over the rounds.',
-      ],
-      rows,
-    };
-  } finally {
-    for (const server of servers) server.close();
+  const rows: Row[] = [];
+  for (const [size, bytes] of Object.entries(RACE_SIZES)) {
+    const lives: number[][][] = [];
+    for (let life = 0; life < plan.lives; life++)
+      lives.push(await measureLife(host, jsonBody(bytes), plan));
+    rows.push(
+      ...rowsOf(
+        size,
+        CONTESTANTS.map((_, index) => lives.flatMap((life) => life[index]!)),
+      ),
+    );
   }
+  return {
+    title: HOSTS[host].title,
+    notes: [
+      'CPU µs: the CPU time that the server used for a request, median. The ratios are ' +
+        'requests per CPU second, medians over the rounds.',
+    ],
+    rows,
+  };
 }
 
-async function measureSize(
-  servers: readonly ServerProcess[],
-  size: string,
-  body: Buffer,
-  plan: RacePlan,
-): Promise<Row[]> {
+/** Returns the CPU microseconds of a request in each round, by contestant. */
+async function measureLife(host: HostName, body: Buffer, plan: RacePlan): Promise<number[][]> {
   const load = prepareLoad(body);
+  const servers = await Promise.all(CONTESTANTS.map((contestant) => startServer(host, contestant)));
   const slices = servers.map((server) => async (): Promise<number> => {
     const before = await server.cpuTime();
     const requests = await load.run(server.port, plan.slice);
@@ -57,19 +64,23 @@ async function measureSize(
   });
   try {
     for (const { port } of servers) await load.run(port, plan.warmUp);
-    const samples = await runRounds(slices, plan.rounds);
-    return CONTESTANTS.map((contestant, index) => ({
-      load: size,
-      contestant: NAMES[contestant],
-      figures: {
-        'CPU µs': median(samples[index]!),
-        'to bare': requestsRatio(samples, index, 'bare'),
-        'to by hand': requestsRatio(samples, index, 'byHand'),
-      },
-    }));
+    return await runRounds(slices, plan.rounds);
   } finally {
+    for (const server of servers) server.close();
     load.close();
   }
+}
+
+function rowsOf(load: string, samples: readonly number[][]): Row[] {
+  return CONTESTANTS.map((contestant, index) => ({
+    load,
+    contestant: NAMES[contestant],
+    figures: {
+      'CPU µs': median(samples[index]!),
+      'to bare': requestsRatio(samples, index, 'bare'),
+      'to by hand': requestsRatio(samples, index, 'byHand'),
+    },
+  }));
 }
 
 /** Returns the requests per CPU second, as a ratio to another contestant's. */
