@@ -233,4 +233,11 @@ describe('paylink trigger', () => {
     expect([code, received[0]!.headers.host]).toEqual([0, new URL(named).host]);
     expect(JSON.parse(received[0]!.body.toString())).toEqual({ reference: 'a' });
   });
+
+  it('prints only the beginning of a long reply', async () => {
+    const { url } = await record({ status: 500, body: 'x'.repeat(100_000) });
+    const { stdout } = await trigger(words`--to ${url} --reference a`);
+    expect(stdout).toContain('x'.repeat(300) + '…');
+    expect(stdout.length).toBeLessThan(1_000);
+  });
 });
