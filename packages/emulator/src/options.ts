@@ -72,6 +72,7 @@ export async function createSettings(options: EmulatorOptions): Promise<Settings
   const webhook = validateOptions(own.webhook ?? {}, ['url', 'secret'], 'webhook');
   const { port = 0, host = '127.0.0.1', allowRemote = false, payUrl, merchant } = own;
   const { apiKey = generateApiKey(), onRequest = () => undefined } = own;
+  const { secret = randomBytes(32).toString('hex') } = webhook;
   validateBound('port', port, 0, 65_535);
   check(typeof allowRemote === 'boolean', 'allowRemote', 'must be true or false');
   const isHost = typeof host === 'string' && host !== '' && (allowRemote || isLoopbackHost(host));
@@ -96,7 +97,7 @@ export async function createSettings(options: EmulatorOptions): Promise<Settings
     apiKey,
     target:
       webhook.url === undefined ? undefined : parseTarget('webhook.url', webhook.url, allowed),
-    webhookSecret: await validateSecret(webhook.secret ?? randomBytes(32).toString('hex')),
+    webhookSecret: await validateSecret(secret),
     onRequest: guarded(onRequest),
     assumed: createAssumed(own.assumed),
   };

@@ -107,6 +107,7 @@ describe('startEmulator (M01, M03)', () => {
     ],
     ['a webhook that is not a URL', { webhook: { url: 'localhost' } }, 'webhook.url'],
     ['an empty secret', { webhook: { secret: '' } }, 'webhook.secret'],
+    ['a secret that is null', { webhook: { secret: null as never } }, 'webhook.secret'],
     ['an API key as the secret', { webhook: { secret: 'sk_live_a.b' } }, 'webhook.secret'],
     ['a key of another form', { apiKey: 'key' }, 'apiKey'],
     ['a key without a secret part', { apiKey: 'sk_live_key.' }, 'apiKey'],

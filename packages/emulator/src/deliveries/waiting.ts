@@ -74,7 +74,7 @@ export class Waiting {
 }
 
 function validateAwaited(awaited: AwaitedDelivery): AwaitedDelivery & { readonly timeout: number } {
-  const own = validateOptions(awaited, ['reference', 'status', 'timeout']);
+  const own = validateOptions(awaited, ['reference', 'status', 'timeout'], 'awaited');
   const { reference, status, timeout = 5_000 } = own;
   check(typeof reference === 'string', 'reference', 'must be a string');
   if (status !== undefined) validateBound('status', status, 100, 599);

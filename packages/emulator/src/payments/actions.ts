@@ -1,5 +1,5 @@
 import { check } from '@paylink/core/internal';
-import { EmulatorError } from '../base/emulator-error.js';
+import { EmulatorError, refuse } from '../base/emulator-error.js';
 import { quote } from '../base/visible-text.js';
 import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
 import { boundsOf } from '../contract/payment.js';
@@ -36,7 +36,7 @@ export function createActions(ledger: Ledger, assumed: Assumed): Actions {
 
   return {
     createLink(fields) {
-      const body = new TextEncoder().encode(JSON.stringify(fields ?? null));
+      const body = new TextEncoder().encode(toJson(fields ?? null));
       const { body: created } = ledger.create(parseLinkRequest(body, assumed), undefined);
       return JSON.parse(created) as CreatedLink;
     },
@@ -53,6 +53,15 @@ export function createActions(ledger: Ledger, assumed: Assumed): Actions {
       return ledger.paymentOf(link);
     },
   };
+}
+
+/** @throws EmulatorError `invalid_request` for a value that no HTTP client could send */
+function toJson(fields: unknown): string | undefined {
+  try {
+    return JSON.stringify(fields);
+  } catch (error) {
+    return refuse(`the link is not JSON: ${(error as Error).message}`);
+  }
 }
 
 function notAllowed(message: string): EmulatorError {
