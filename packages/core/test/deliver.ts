@@ -16,13 +16,13 @@ export interface DeliverOptions extends SignedDeliveryOptions {
 }
 
 /** A delivery as an adapter makes it. */
-export function deliver(options: DeliverOptions = {}): Delivery {
+export function deliver({ method, extra, body, ...options }: DeliverOptions = {}): Delivery {
   const { rawBody, headers } = signedDelivery(options);
-  const all: Record<string, string | undefined> = { ...headers, ...options.extra };
+  const all: Record<string, string | undefined> = { ...headers, ...extra };
   return {
-    method: options.method,
+    method,
     header: (name) => all[name],
-    body: options.body ?? (() => Promise.resolve(rawBody)),
+    body: body ?? (() => Promise.resolve(rawBody)),
   };
 }
 

@@ -3,6 +3,7 @@
  * cannot hide.
  */
 import { createHmac } from 'node:crypto';
+import { checkOptions } from './check-options.js';
 import {
   contentTypeOf,
   headerNames,
@@ -38,12 +39,15 @@ export interface SignedDelivery extends DeliveryForms {
   readonly signature: string;
 }
 
+const OPTIONS = ['secret', 'type', 'reference', 'payload', 'rawBody', 'headers'];
+
 /**
  * Makes a genuine delivery of the Payment Link Service (docs/service.md 6) for a receiver test.
  *
- * @throws TypeError if `secret` is empty
+ * @throws TypeError for an unknown option, or if `secret` is empty
  */
 export function signedDelivery(options: SignedDeliveryOptions = {}): SignedDelivery {
+  checkOptions(options, OPTIONS);
   const {
     secret = TEST_SECRET,
     type = 'payment.succeeded',
@@ -61,8 +65,10 @@ export function signedDelivery(options: SignedDeliveryOptions = {}): SignedDeliv
   return { ...inForms(rawBody, headers), signature };
 }
 
-/** @throws TypeError if the secret is empty */
+/** @throws TypeError if the secret is empty, or neither text nor bytes */
 export function requireSecret(secret: string | Uint8Array): string | Uint8Array {
+  if (typeof secret !== 'string' && !ArrayBuffer.isView(secret))
+    throw new TypeError('secret must be a string or a Uint8Array');
   if (secret.length === 0) throw new TypeError('secret is empty');
   return secret;
 }

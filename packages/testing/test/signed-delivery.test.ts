@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { signedDelivery, TEST_SECRET } from '../src/index.js';
+import { attacks, signedDelivery, TEST_SECRET, testOrders } from '../src/index.js';
 
 describe('signedDelivery', () => {
   it('has the content type, the event kind and the hex HMAC-SHA256 of the bytes', () => {
@@ -94,5 +94,19 @@ describe('signedDelivery', () => {
   it('refuses an empty secret', () => {
     expect(() => signedDelivery({ secret: '' })).toThrow('secret is empty');
     expect(() => signedDelivery({ secret: new Uint8Array() })).toThrow('secret is empty');
+    expect(() => signedDelivery({ secret: null as never })).toThrow('secret must be a string or');
+  });
+
+  // Under a misspelt `secret`, it would sign with TEST_SECRET.
+  it.each([
+    ['signedDelivery', signedDelivery],
+    ['attacks', attacks],
+    ['testOrders', testOrders],
+  ] as const)('%s refuses a misspelt option, and what is no object', (_, call) => {
+    const callWith = call as (options: unknown) => unknown;
+    expect(() => callWith({ sercet: 'x' })).toThrow(
+      /^sercet is an unknown option\. Valid options: /,
+    );
+    expect(() => callWith(null)).toThrow('options must be an object');
   });
 });

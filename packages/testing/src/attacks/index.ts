@@ -1,4 +1,5 @@
 /** The attack kit: deliveries that a receiver must refuse, and deliveries that it must accept. */
+import { checkOptions } from '../check-options.js';
 import { headerNames, type HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret, TEST_SECRET } from '../signed-delivery.js';
 import { attacksOf, materialOf, type Attack, type Sign } from './attack.js';
@@ -31,13 +32,16 @@ export interface AttackOptions {
   readonly headers?: HeaderNameOptions | undefined;
 }
 
+const OPTIONS = ['secret', 'reference', 'bodyLimit', 'confirm', 'sign', 'headers'];
+
 /**
  * Makes the attacks that any HTTP client can POST: sections A, C and E of the table of attacks, and
  * a part of section D. `auditReceiver` also tries the attacks that need a raw socket.
  *
- * @throws TypeError if `secret` is empty, or if `bodyLimit` is too small for a body
+ * @throws TypeError for an unknown option, an empty `secret`, or a `bodyLimit` that is too small
  */
 export function attacks(options: AttackOptions = {}): Attack[] {
+  checkOptions(options, OPTIONS);
   const {
     secret = TEST_SECRET,
     reference = 'paylink-attack',

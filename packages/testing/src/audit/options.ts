@@ -1,4 +1,5 @@
 import type { Sign } from '../attacks/attack.js';
+import { checkOptions } from '../check-options.js';
 import type { HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret } from '../signed-delivery.js';
 import type { AuditResult } from './result.js';
@@ -58,37 +59,19 @@ export interface AuditSettings extends AuditOptions {
   readonly concurrency: number;
 }
 
-/** The names of all options. The type keeps the list complete. */
-const OPTIONS: { readonly [Name in keyof AuditOptions]-?: true } = {
-  url: true,
-  secret: true,
-  reference: true,
-  bodyLimit: true,
-  headers: true,
-  sign: true,
-  requestHeaders: true,
-  timeout: true,
-  firstAnswer: true,
-  concurrency: true,
-  signal: true,
-  onResult: true,
-  onProgress: true,
-};
+const OPTIONS = [
+  ...['url', 'secret', 'reference', 'bodyLimit', 'headers', 'sign', 'requestHeaders'],
+  ...['timeout', 'firstAnswer', 'concurrency', 'signal', 'onResult', 'onProgress'],
+];
 
 /** @throws TypeError for a wrong option */
 export function createSettings(options: AuditOptions): AuditSettings {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(OPTIONS, name)) continue;
-    throw new TypeError(
-      `${name} is an unknown option. Valid options: ${Object.keys(OPTIONS).join(', ')}`,
-    );
-  }
+  checkOptions(options, OPTIONS);
   const { secret, reference = 'paylink-audit' } = options;
   const { timeout = 15_000, firstAnswer = 1_500, concurrency = 4 } = options;
   const url = parseUrl(options.url);
-  if (typeof secret !== 'string' && !ArrayBuffer.isView(secret))
-    throw new TypeError('secret must be a string or a Uint8Array');
   requireSecret(secret);
+  if (typeof reference !== 'string') throw new TypeError('reference must be a string');
   for (const [name, value] of Object.entries({ timeout, firstAnswer })) {
     if (!(Number.isFinite(value) && value >= 1))
       throw new TypeError(`${name} must be a number of milliseconds, at least 1`);

@@ -1,5 +1,6 @@
 /** The options of `testOrders`. */
 import type { Orders } from '@paylink/payments';
+import { checkOptions } from '../check-options.js';
 import type { NewOrder } from './shop.js';
 
 /** A runner may pass a context whose `skip(note)` marks the running test as skipped. */
@@ -29,23 +30,11 @@ export interface TestOrdersOptions {
   readonly later?: Readonly<Record<string, (reference: string) => unknown>> | undefined;
 }
 
-const OPTIONS: { readonly [Name in keyof TestOrdersOptions]-?: true } = {
-  orders: true,
-  test: true,
-  createOrder: true,
-  tenants: true,
-  elsewhere: true,
-  effects: true,
-  later: true,
-};
+const OPTIONS = ['orders', 'test', 'createOrder', 'tenants', 'elsewhere', 'effects', 'later'];
 
 /** @throws TypeError for a wrong option */
 export function validateOptions(options: TestOrdersOptions): TestOrdersOptions {
-  for (const name of Object.keys(options))
-    if (!Object.hasOwn(OPTIONS, name))
-      throw new TypeError(
-        `${name} is an unknown option. Valid options: ${Object.keys(OPTIONS).join(', ')}`,
-      );
+  checkOptions(options, OPTIONS);
   const { orders, test, createOrder } = options;
   if (typeof test !== 'function')
     throw new TypeError('test must be the function `test` of your test runner');
