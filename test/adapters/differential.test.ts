@@ -11,7 +11,7 @@ import { lambda } from './hosts/lambda.js';
 import { FASTIFY_REFUSAL, serve } from './serving.js';
 import { exchange } from './wire.js';
 
-const runs = Number(process.env['PAYLINK_DIFFERENTIAL'] ?? 400);
+const runs = Number(process.env['PAYLINK_DIFFERENTIAL'] ?? 200);
 const seed = Number(process.env['PAYLINK_SEED'] ?? randomInt(2 ** 31));
 
 /** Node refuses wrong framing before Lambda's function sees the request. */

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { paymentWebhook } from '@paylink/node';
 import { testAdapter } from '@paylink/testing/adapter';
 
 async function listen(
@@ -16,16 +15,6 @@ async function listen(
   };
   return { port: (server.address() as AddressInfo).port, close };
 }
-
-const onError = (): void => undefined;
-testAdapter(
-  'the adapter of node:http',
-  ({ options, handler }) => listen(paymentWebhook({ ...options, onError }, handler)),
-  {
-    describe,
-    it,
-  },
-);
 
 describe('testAdapter', () => {
   it('fails for an adapter that does not verify', async () => {

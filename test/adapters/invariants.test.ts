@@ -23,7 +23,7 @@ import {
   serve,
 } from './serving.js';
 import { expectNoSecretIn, log } from './watch.js';
-import { begin, exchange, Wire } from './wire.js';
+import { begin, exchange } from './wire.js';
 
 const VALID = mac(BODY);
 const FORGED = mac(BODY, 'another secret');
@@ -129,15 +129,7 @@ describe.each(newestHosts)('$name', (host) => {
     );
   });
 
-  it.each([
-    'Authorization',
-    'Referer',
-    'User-Agent',
-    'Retry-After',
-    'X-Other',
-    'Cookie',
-    'Set-Cookie',
-  ])(
+  it.each(['Authorization', 'Cookie', 'Set-Cookie', 'X-Other'])(
     'refuses two lines of a signature header named %s, even if Node keeps only one',
     async (name) => {
       const serving = await serve(host, {
@@ -187,13 +179,6 @@ describe.each(newestHosts)('$name', (host) => {
 
   it.each([
     [
-      'an upgrade to a WebSocket',
-      [
-        ['Connection', 'Upgrade'],
-        ['Upgrade', 'websocket'],
-      ],
-    ],
-    [
       'an upgrade to HTTP/2',
       [
         ['Connection', 'Upgrade, HTTP2-Settings'],
@@ -202,22 +187,6 @@ describe.each(newestHosts)('$name', (host) => {
       ],
     ],
     ['a hop-by-hop signature header', [['Connection', 'X-Service-Signature, close']]],
-    ['a range', [['Range', 'bytes=0-1']]],
-    [
-      'conditional headers',
-      [
-        ['If-None-Match', '*'],
-        ['If-Match', '"x"'],
-        ['If-Modified-Since', 'Thu, 01 Jan 2099 00:00:00 GMT'],
-      ],
-    ],
-    [
-      'an Accept that fits nothing',
-      [
-        ['Accept', 'image/png'],
-        ['Accept-Encoding', '*;q=0'],
-      ],
-    ],
     [
       'announced trailers',
       [
@@ -245,40 +214,6 @@ describe.each(newestHosts)('$name', (host) => {
       400,
       'invalid_payload',
     );
-  });
-
-  it('handles a delivery at most once and does not hang if the sender half-closes after the body', async () => {
-    const serving = await serve(host);
-    const wire = await Wire.open(serving.port);
-    void wire.write(post());
-    wire.finish();
-    await wire.reply().catch(() => undefined);
-    await eventually('the end of the connection', async () => (await serving.connections()) === 0);
-    expect(serving.events.length).toBeLessThanOrEqual(1);
-    expect(serving.errors).toEqual([]);
-  });
-
-  it('leaves no connection behind after hundreds of senders leave at every stage', async () => {
-    const serving = await serve(host);
-    const request = post();
-    for (let round = 0; round < 4; round++) {
-      await Promise.all(
-        Array.from({ length: 100 }, async (_, index) => {
-          const wire = await begin(
-            serving.port,
-            request.subarray(0, Math.floor((request.length * index) / 100)),
-          );
-          if (index % 2) wire.reset();
-          else wire.finish();
-        }),
-      );
-    }
-    await eventually(
-      'the end of the connections',
-      async () => (await serving.connections()) === 0,
-      5_000,
-    );
-    expect([serving.events, serving.errors]).toEqual([[], []]);
   });
 
   it('neither observes nor logs data of the sender in a refusal', async () => {
@@ -353,36 +288,6 @@ describe.each(newestHosts)('$name', (host) => {
       expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     }
     expect(serving.events.every(({ reference }) => reference === 'a')).toBe(true);
-  });
-
-  it('survives random noise anywhere in a delivery', async () => {
-    const serving = await serve(host);
-    // A fixed generator, which repeats a failure.
-    let state = 0x2545f491;
-    const random = (): number => {
-      state ^= state << 13;
-      state ^= state >>> 17;
-      state ^= state << 5;
-      return state >>> 0;
-    };
-    for (let count = 0; count < 150; count++) {
-      const bytes = Buffer.from(post());
-      for (let changes = 1 + (random() % 4); changes > 0; changes--)
-        bytes[random() % bytes.length] = random() & 0xff;
-      const wire = await begin(
-        serving.port,
-        bytes.subarray(0, random() % 3 ? bytes.length : random() % bytes.length),
-      );
-      wire.finish();
-      await wire.reply('POST', 1_000).catch(() => undefined);
-    }
-    await eventually(
-      'the end of the connections',
-      async () => (await serving.connections()) === 0,
-      5_000,
-    );
-    // Changed headers can leave a genuine delivery. Nothing else may have passed.
-    for (const { rawBody } of serving.events) expect(Buffer.from(rawBody).equals(BODY)).toBe(true);
   });
 });
 

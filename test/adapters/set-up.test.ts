@@ -45,7 +45,7 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
     );
   });
 
-  it('names the usual environment variable of a missing secret, except in a build of Next.js', () => {
+  it('B01 names the usual environment variable of a missing secret, except in a build of Next.js', () => {
     const create = (): unknown => make({ secret: undefined }, handler);
     if (name.startsWith('Next')) expect(create).not.toThrow();
     else expect(create).toThrow(/^secret is missing. Did you set WEBHOOK_SECRET\?/);

@@ -43,6 +43,7 @@ async function flood(wire: Wire, piece: Buffer): Promise<number> {
   return sent;
 }
 
+const BOMB = gzipSync(Buffer.alloc(10_000_000, ' '));
 const CODINGS = ['gzip', 'x-gzip', 'zstd', 'gzip, gzip', 'identity, gzip', 'GZip', 'identity;q=0'];
 
 const misframed: readonly (readonly [title: string, lines: HeaderLines, body: string])[] = [
@@ -66,8 +67,6 @@ const misframed: readonly (readonly [title: string, lines: HeaderLines, body: st
 ];
 
 describe.each(newestHosts)('$name', (host) => {
-  const { banners } = host.capabilities;
-
   it('D01 accepts 20 kB in chunks of one byte', async () => {
     const serving = await serve(host);
     const body = bodyOf(20_000);
@@ -78,18 +77,6 @@ describe.each(newestHosts)('$name', (host) => {
     await expectAccepted(serving, head(body, { framing: 'chunked' }), ...pieces);
     expect(references(serving)).toEqual([REFERENCE]);
     expect(Buffer.from(serving.events[0]!.rawBody).equals(body)).toBe(true);
-  });
-
-  it('D01 accepts a delivery that comes one byte at a time', async () => {
-    const serving = await serve(host);
-    const bytes = post();
-    expectAcknowledged(
-      await exchange(
-        serving.port,
-        ...Array.from(bytes, (_, index) => bytes.subarray(index, index + 1)),
-      ),
-    );
-    expect(references(serving)).toEqual([REFERENCE]);
   });
 
   it('D02 stops a chunked body at the limit, before its end, and closes the connection', async () => {
@@ -329,14 +316,13 @@ describe.each(newestHosts)('$name', (host) => {
   });
 
   it('D13 refuses a gzip bomb at once without inflating it', async () => {
-    const bomb = gzipSync(Buffer.alloc(10_000_000, ' '));
-    expect(bomb.length).toBeLessThan(LIMIT);
+    expect(BOMB.length).toBeLessThan(LIMIT);
     const serving = await serve(host);
     const before = process.memoryUsage().rss;
     for (let count = 0; count < 20; count++) {
       const reply = await exchange(
         serving.port,
-        post(bomb, { lines: [['Content-Encoding', 'gzip']] }),
+        post(BOMB, { lines: [['Content-Encoding', 'gzip']] }),
       );
       expectRefused(reply, 415, 'unsupported_encoding');
     }
@@ -371,16 +357,6 @@ describe.each(newestHosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('D25 notices a second signature line behind many headers', async () => {
-    const serving = await serve(host);
-    const lines = [
-      ['X-Service-Signature', mac('another body')],
-      ...Array.from({ length: 1_900 }, () => ['a', 'b'] as const),
-    ] as const;
-    await expectForged(serving, post(BODY, { lines }));
-    expect(serving.events).toEqual([]);
-  });
-
   it('F23 does not trust an address in any forwarding header', async () => {
     const serving = await serve(host);
     const lines: HeaderLines = [
@@ -393,16 +369,6 @@ describe.each(newestHosts)('$name', (host) => {
       await expectForged(serving, post(BODY, { lines, signature }));
     }
     expect(serving.events).toEqual([]);
-  });
-
-  it('J11 adds no header that names software', async () => {
-    const serving = await serve(host);
-    const { headers } = await exchange(serving.port, post());
-    expect(
-      ['server', 'x-powered-by', 'via'].filter(
-        (name) => headers.has(name) && !banners.includes(name),
-      ),
-    ).toEqual([]);
   });
 });
 
