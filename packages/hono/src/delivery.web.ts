@@ -3,8 +3,9 @@ import type { Context, ExecutionContext } from 'hono';
 
 /** Reads from the Request, because Workers, Bun and Deno have no other message. */
 export function deliveryOf({ req, env }: Context): ReturnType<typeof deliveryOfRequest> {
-  // Hono keeps what `c.req.arrayBuffer()` gave to other code.
-  return deliveryOfRequest(req.raw, env, req.bodyCache.arrayBuffer);
+  // Hono keeps what `c.req.arrayBuffer()` gave to other code: a promise, and declared as its value.
+  const { arrayBuffer: kept } = req.bodyCache;
+  return deliveryOfRequest(req.raw, env, kept && Promise.resolve(kept));
 }
 
 /** Returns the execution context of a Worker. On other hosts Hono's getter throws. */
