@@ -17,7 +17,7 @@ const TABLE = readFileSync(
 );
 await import('../../examples/databases/generate.mjs');
 // Without strict mode, as on many shared hosts.
-const server = await startMariaDb({ sql_mode: '' });
+const server = await startMariaDb({ sql_mode: '', 'innodb-flush-log-at-trx-commit': 2 });
 process.env['DATABASE_URL'] = server.url;
 const pool = createPool({ uri: server.url, multipleStatements: true });
 const { orders: right } = await import('../../examples/databases/mysql2.js');
