@@ -1,6 +1,6 @@
 import type { Options } from 'tsup';
 
-/** Log lines point to the page in the repository that releases them, and built elsewhere to none. */
+/** Log lines point to a page of the repository that releases them, and built elsewhere to none. */
 const { GITHUB_REPOSITORY: repository, GITHUB_SERVER_URL: server = 'https://github.com' } =
   process.env;
 const RELEASED =

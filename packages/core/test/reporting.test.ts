@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createGate, createReceiver, createVerifier, WebhookError } from '../src/index.js';
-import { logLine } from '../src/internal.js';
 import type { Logger } from '../src/index.js';
 import type { DeliveryOutcome } from '../src/reporting.js';
 import { createLog, deliver, forged, PORTAL_SECRET, secret } from './deliver.js';
