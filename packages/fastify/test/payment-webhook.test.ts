@@ -340,6 +340,19 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
     }
   });
 
+  it('O11 keeps a body up to the largest limit of the routes that may be meant', async () => {
+    const app = create();
+    app.addHook('onRequest', ({ raw }) => once(raw.on('data', nothing), 'end'));
+    const routeOptions = { bodyLimit: 1_000 };
+    await app.register(paymentWebhook({ url: '/shops/main', secret, routeOptions }, nothing));
+    await app.register(paymentWebhook({ url: '/shops/:shop', secret }, nothing));
+    const payload = { reference: 'order-42', note: 'x'.repeat(40_000) };
+    const long = signedDelivery({ secret, rawBody: Buffer.from(JSON.stringify(payload)) });
+    const origin = await listen(app, '');
+    expect((await long.send(`${origin}/shops/main`)).status).toBe(413);
+    expect(await answerTo(long.send(`${origin}/shops/other`))).toEqual(RECEIVED);
+  });
+
   it('O11 hangs no other route of the same path, and warns of no leak', async () => {
     const warned = vi.fn();
     process.on('warning', warned);
