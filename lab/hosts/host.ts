@@ -26,6 +26,11 @@ export interface Host {
   readonly ours: readonly string[];
   /** The other packages that it installs. */
   readonly others: readonly Versioned[];
+  /**
+   * The `tsconfig.….json` of `projects`, which a file of the project's own replaces. Default:
+   * `node` for a build with `tsc`, otherwise none.
+   */
+  readonly tsconfig?: 'node' | 'next' | 'bun' | 'vercel';
   /** The commands that check its types and build it, in its folder. */
   readonly build: readonly string[];
   /** The name of the build tool. Default: the last build command. */

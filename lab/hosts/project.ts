@@ -91,8 +91,9 @@ export async function buildProject(
   await mkdir(folder, { recursive: true });
   const old = (await readdir(folder)).filter((name) => !KEPT.includes(name));
   await Promise.all(old.map((name) => rm(join(folder, name), { recursive: true, force: true })));
-  if (host.build.includes('tsc'))
-    await cp(join(PROJECTS, 'tsconfig.json'), join(folder, 'tsconfig.json'));
+  const tsconfig = host.tsconfig ?? (host.build.includes('tsc') ? 'node' : undefined);
+  if (tsconfig !== undefined)
+    await cp(join(PROJECTS, `tsconfig.${tsconfig}.json`), join(folder, 'tsconfig.json'));
   await cp(join(PROJECTS, host.id), folder, { recursive: true });
   const orders = join(folder, host.orders ?? 'src/orders.ts');
   await mkdir(dirname(orders), { recursive: true });
