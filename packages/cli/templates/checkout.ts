@@ -14,7 +14,8 @@ export async function checkout(amount: number): Promise<{ reference: string; url
       single_use: true,
       return_url: `${process.env['SHOP_URL']}/payments/${reference}`,
     },
-    { idempotencyKey: reference },
+    // The customer waits for the page, so at most 5 seconds.
+    { idempotencyKey: reference, signal: AbortSignal.timeout(5_000) },
   );
   return { reference, url: link.url };
 }
