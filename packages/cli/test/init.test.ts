@@ -546,6 +546,12 @@ app.listen(${port}, () => console.log('ready'));
     expect(await readFile(join(folder, '.gitignore'), 'utf8')).toBe('.env\n!.env\n.env\n');
   });
 
+  it('adds the file of a SQLite database to .gitignore, with the files beside it', async () => {
+    const folder = await project({ dependencies: { koa: '3', libsql: '*' } });
+    await inFolder(folder);
+    expect(await readFile(join(folder, '.gitignore'), 'utf8')).toBe('.env\nshop.db*\n');
+  });
+
   it('takes the port and the global prefix of --shop-url, and the webhook of Nest has no prefix', async () => {
     const folder = await project(
       { dependencies: { '@nestjs/core': '11', express: '5' } },

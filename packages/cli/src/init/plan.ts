@@ -69,7 +69,7 @@ export function planOf(project: Project): {
     whole(inCode('payment-test-host'), testHostFile(project)),
     whole(names.test, testFile(project)),
     environment(project),
-    ignored(folder),
+    ignored(project),
     manifest(project),
   ];
   return { files: files.filter(({ before, after }) => before !== after), names };
@@ -122,12 +122,15 @@ function environment({ folder, database, shopUrl }: Project): PlannedFile {
   return { path: '.env', before, after: joined(before, lines), isSecret: true };
 }
 
-function ignored(folder: string): PlannedFile {
+function ignored({ folder, database: { place } }: Project): PlannedFile {
   const before = read(folder, '.gitignore');
   const lines = (before ?? '').split(/\r?\n/);
+  // SQLite keeps files beside the database.
+  const names = place === undefined ? ['.env'] : ['.env', `${PLACES[place]}*`];
   // The last line that names the file decides.
-  const isIgnored = lines.lastIndexOf('.env') > lines.lastIndexOf('!.env');
-  return { path: '.gitignore', before, after: joined(before, isIgnored ? '' : '.env\n') };
+  const missing = names.filter((name) => lines.lastIndexOf(name) <= lines.lastIndexOf(`!${name}`));
+  const added = missing.map((name) => `${name}\n`).join('');
+  return { path: '.gitignore', before, after: joined(before, added) };
 }
 
 function joined(before: string | undefined, lines: string): string {
