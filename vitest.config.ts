@@ -27,8 +27,10 @@ const FULL_SIZE = [
   'test/docs/{quick-start,quick-start-supabase}.test.ts',
   'test/money/{million,rate-limit}.test.ts',
 ];
+const ON_OLDER_HOSTS = ['test/adapters/{invariants,slow-senders,transport}.test.ts'];
 const FULL = {
   PAYLINK_QUICK_STARTS: 'all',
+  PAYLINK_OLDER_HOSTS: 'true',
   PAYLINK_REFERENCES: '1000000',
   PAYLINK_NOTIFICATIONS: '600',
 };
@@ -125,7 +127,7 @@ export default defineConfig({
         ...fromSources(),
         test: {
           name: 'full size',
-          include: FULL_SIZE,
+          include: [...FULL_SIZE, ...ON_OLDER_HOSTS],
           env: FULL,
           ...packed,
         },

@@ -72,7 +72,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     always: ['run', 'lab/mutants/stryker.config.mjs'],
   },
   'full-size': {
-    what: 'the tests that CI runs in a short form: quick starts, Next.js 15, a million references',
+    what: 'what CI runs in a short form: quick starts, older hosts, a million references',
     file: '../node_modules/vitest/vitest.mjs',
     always: ['run', '--project=full size'],
     isBuilt: true,
