@@ -269,7 +269,7 @@ describe('the example', { timeout: 30_000 }, () => {
     for (const [, path] of STREAMING)
       expect(await send(server.url + path, { body: '{' })).toMatchObject({ status: 500 });
     const line =
-      /^\[paylink\] 500 misconfigured: this route cannot verify \(secret is missing\. Did you set WEBHOOK_SECRET\?\)\. See \S*docs\/errors\.md#misconfigured$/gm;
+      /^\[paylink\] 500 misconfigured: this route cannot verify \(secret is missing\. Did you set WEBHOOK_SECRET\?\)/gm;
     await server.log(new RegExp(`(?:${line.source}[^]*){3}`, 'm'));
     expect(server.output.match(line)).toHaveLength(ROUTES.length);
     expect(server.output).not.toContain('credited');
