@@ -25,7 +25,7 @@ const { values: flags } = parseArgs({
 
 const plan = flags.quick
   ? { loop: { sliceMs: 5, rounds: 24 }, race: { lives: 3, warmUp: 2, slice: 1, rounds: 2 } }
-  : { loop: { sliceMs: 10, rounds: 80 }, race: { lives: 5, warmUp: 4, slice: 2, rounds: 3 } };
+  : { loop: { sliceMs: 10, rounds: 80 }, race: { lives: 4, warmUp: 3, slice: 2, rounds: 2 } };
 
 const report = await measure(flags.host === undefined ? undefined : requireHost(flags.host));
 console.log(flags.json ? JSON.stringify(report, undefined, 2) : formatReport(report));
