@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startEmulator, type EmulatorOptions } from '../src/index.js';
 import { isLoopbackAddress, isLoopbackHost, lookupLoopback } from '../src/server/loopback.js';
 import { createLink, FIXED, FREE, readPayment } from './merchant.js';
@@ -18,6 +21,22 @@ describe('startEmulator (M01, M03)', () => {
     expect(emulator.apiKey).toMatch(/^sk_live_[0-9a-f]{12}\.[\w-]{32}$/);
     expect(emulator.webhookSecret).toMatch(/^[0-9a-f]{64}$/);
     expect(emulator.deliveries()).toEqual([]);
+  });
+
+  it('O22 keeps payments in no file, so that a full disk or a planted link does no harm', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'paylink-emulator-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const state = join(folder, 'state.json');
+    const options = { state } as EmulatorOptions;
+    await expect(startEmulator(options)).rejects.toThrow('state is an unknown option');
+    const before = process.cwd();
+    process.chdir(folder);
+    onTestFinished(() => process.chdir(before));
+    const emulator = await start();
+    await createLink(emulator);
+    await emulator.pay('order-1');
+    await emulator.close();
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it('uses the given key, secret and host', async () => {
