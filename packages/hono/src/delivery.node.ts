@@ -20,9 +20,13 @@ export function deliveryOf(c: Context): ReturnType<typeof web.deliveryOf> {
     async body(limits) {
       // Middleware that clones, limits or keeps the body reads the message and leaves a Request.
       const isKept = c.req.bodyCache.arrayBuffer !== undefined;
-      const isLeft = isKept || (incoming.readableDidRead && !c.req.raw.bodyUsed);
+      const isRead = incoming.readableDidRead || incoming.readableEnded;
+      const isLeft = isKept || (isRead && !c.req.raw.bodyUsed);
       const left = isLeft ? await web.deliveryOf(c).body(limits) : undefined;
-      return left !== undefined && left.length > 0 ? left : delivery.body(limits);
+      if (left === undefined) return delivery.body(limits);
+      // An empty Request may stand for a message that other code has read.
+      const isEmpty = incoming.headers['content-length'] === '0';
+      return isKept || isEmpty || left.length > 0 ? left : delivery.body(limits);
     },
   };
 }

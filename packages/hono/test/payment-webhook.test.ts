@@ -169,6 +169,8 @@ describe('middleware in front of the webhook on Node', () => {
     expect(await answerOf(forged.send(url))).toEqual(UNSIGNED);
     expect(await answerOf(app.request(delivery.toRequest(url)))).toEqual(RECEIVED);
     expect(await answerOf(app.request(forged.toRequest(url)))).toEqual(UNSIGNED);
+    const { 'content-length': _, ...headers } = delivery.headers;
+    expect(await answerOf(fetch(url, { method: 'POST', headers, body: '' }))).toEqual(UNSIGNED);
   });
 
   it('can have kept the bytes, and still only one webhook takes them', async () => {
