@@ -14,7 +14,7 @@ export type FetchDelivery = Delivery & {
  * Makes the delivery of a Fetch Request.
  *
  * @param host the second argument of the host's call, such as Bun's server
- * @param kept the bytes, if the host keeps what `arrayBuffer()` gave to other code
+ * @param kept the bytes of an earlier `arrayBuffer()`, if the host keeps them
  */
 export function deliveryOf(
   request: FetchRequest,

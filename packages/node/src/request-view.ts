@@ -3,7 +3,7 @@ interface Answerable {
   next?: unknown;
 }
 
-/** What Express's own code reads of `req.res` while a handler runs. It cannot answer. */
+/** Stands in for `req.res` while a handler runs, because Express's own code reads these fields. */
 const STAND_IN = Object.freeze({ statusCode: 200, headersSent: false, getHeader: ignore });
 
 /**

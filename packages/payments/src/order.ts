@@ -34,7 +34,7 @@ export interface Row {
   readonly closed: unknown;
 }
 
-/** Reads each field of what `find` returned. Returns what is no object as it is. */
+/** Reads each field of what `find` returned. Returns other values unchanged. */
 export function readFields(row: unknown): unknown {
   if (typeof row !== 'object' || row === null) return row;
   const names = ['reference', 'amount', 'currency', 'paid', 'closed'];

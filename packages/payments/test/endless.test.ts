@@ -113,7 +113,7 @@ describe('callers of one order', () => {
     expect(find.mock.calls.length).toBeLessThanOrEqual(4 * 50);
   });
 
-  it('learn what the run in front of them waits for', async () => {
+  it('learn the step at which the run in front of them waits', async () => {
     const { payments } = openShop({ answer: () => new Promise(() => undefined), timeout: 50 });
     const [first, second] = await Promise.all([
       failure(payments.receive(succeeded())),
@@ -150,7 +150,7 @@ it('names a client that gives no payment', async () => {
   expect(message).toContain('look for a missing `return`');
 });
 
-it('logs the outage of the database once a minute, whatever strangers ask for', async () => {
+it('logs the outage of the database once a minute, however many orders strangers name', async () => {
   const find = () => Promise.reject(new Error('invalid input syntax for type uuid'));
   const { payments, logger } = openShop({ orders: { find } });
   for (let number = 0; number < 20; number++) await payments.settle(`x${number}`);
