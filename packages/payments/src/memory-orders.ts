@@ -1,8 +1,7 @@
 import { ConfigurationError } from '@paylink/core';
 import { createLogger, isProduction, validateOptions } from '@paylink/core/internal';
-import { keyOf } from './asker.js';
 import type { Order, Orders } from './contract.js';
-import { checkOrder, differenceOf } from './order.js';
+import { checkOrder, differenceOf, keyOf } from './order.js';
 
 /** An order of `memoryOrders`. */
 export type NewOrder = Omit<Order, 'paid'> & {

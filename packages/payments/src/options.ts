@@ -1,9 +1,10 @@
 /** Checks the options of `createPayments`. */
 import { ConfigurationError, WebhookError, type Logger } from '@paylink/core';
 import { check, createLogger, validateBound, validateOptions } from '@paylink/core/internal';
-import { Asker, now } from './asker.js';
+import { Asker } from './asker.js';
 import type { Orders, PaymentClient, PaymentOutcome, PaymentsOptions } from './contract.js';
 import { field } from './order.js';
+import { now } from './pace.js';
 import type { Start } from './sweep.js';
 
 export interface Settings {
@@ -42,21 +43,17 @@ export function validateSettings(options: PaymentsOptions): Settings {
     if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!);
     return true;
   };
-  const lines = createLogger(logger);
-  const warnOnce = (message: string): void => {
-    if (isNews(message)) lines.warn(`[paylink] ${message}`);
-  };
   return {
     orders: validateOrders(orders),
     timeout,
-    logger: lines,
+    logger: createLogger(logger),
     cuts: new Map(),
     observe,
     isNews,
     askerOf(tenant) {
       try {
         const asked = clientOf(tenant);
-        const asker = askers.get(asked) ?? new Asker(asked, timeout, warnOnce);
+        const asker = askers.get(asked) ?? new Asker(asked, timeout);
         askers.set(asked, asker);
         return asker;
       } catch (cause) {

@@ -25,6 +25,16 @@ export function fieldOfError(error: unknown, name: string): unknown {
   }
 }
 
+/** Names an order in a map. No two orders have one name, whatever their tenants. */
+export function keyOf({ tenant, reference }: OrderName): string {
+  return tenant === null ? `-${reference}` : `${tenant.length}:${tenant}${reference}`;
+}
+
+interface OrderName {
+  readonly tenant: string | null;
+  readonly reference: string;
+}
+
 /** The fields of the row that `find` returned, not checked yet. */
 export interface Row {
   readonly reference: string;

@@ -9,11 +9,12 @@ import {
   validateOptions,
   withinBounds,
 } from '@paylink/core/internal';
-import { keyOf, NotAsked, now } from './asker.js';
+import { NotAsked } from './asker.js';
 import type { Explanation, Order, Outcome, Payments, PaymentsOptions } from './contract.js';
 import { validateSettings, type Settings } from './options.js';
-import { field, fieldOfError } from './order.js';
+import { field, fieldOfError, keyOf } from './order.js';
 import { acknowledge, refusal, toList, toStatus, type Verdict } from './outcome.js';
+import { now } from './pace.js';
 import { reconcile, verify } from './reconcile.js';
 import { Runs } from './runs.js';
 import { createTask, inspectOrder, type Task } from './settle-order.js';

@@ -1,7 +1,8 @@
 /** Settles, or verifies, many orders, and reports them in lists. */
 import { WebhookError } from '@paylink/core';
 import { check, withinBounds } from '@paylink/core/internal';
-import { isKeyRefused, keyOf, NotAsked, now } from './asker.js';
+import { isKeyRefused } from './answer.js';
+import { NotAsked } from './asker.js';
 import type {
   Listed,
   ListedErrors,
@@ -11,8 +12,9 @@ import type {
   SweepOptions,
 } from './contract.js';
 import type { Settings } from './options.js';
-import { checkOrder, differenceOf } from './order.js';
+import { checkOrder, differenceOf, keyOf } from './order.js';
 import { refusal, toList, type Verdict } from './outcome.js';
+import { now } from './pace.js';
 import { createTask, findOrder, type Task } from './settle-order.js';
 import { inOrder, inParallel, toCursor, validateSweep, type Item } from './sweep.js';
 

@@ -1,9 +1,10 @@
 /** One run per tenant and order: the other callers of an order wait for it. */
 import { WebhookError } from '@paylink/core';
 import { withinBounds } from '@paylink/core/internal';
-import { keyOf, now, startTimer } from './asker.js';
 import type { Settings } from './options.js';
+import { keyOf } from './order.js';
 import { refusal, type Verdict } from './outcome.js';
+import { now, startTimer } from './pace.js';
 import { findOrder, settleOrder, type Task } from './settle-order.js';
 
 /** Milliseconds for which a `credit` that does not settle keeps its order's place. */
@@ -38,7 +39,7 @@ export class Runs {
       const run = this.#runs.get(key);
       if (run === undefined || now() > run.until) return this.#start(key, task).verdict;
       try {
-        run.task.place = Math.min(run.task.place, task.place);
+        run.task.rank = Math.min(run.task.rank, task.rank);
         run.task.asker?.hurry(task);
         const verdict = await untilEnd(run.verdict, run, task);
         const { paid } = await findOrder(this.#settings, task);

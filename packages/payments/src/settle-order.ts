@@ -1,11 +1,12 @@
 /** The one function that decides whether an order is credited. */
 import { WebhookError } from '@paylink/core';
 import { cutReference, faultOfReference, logLine, withinBounds } from '@paylink/core/internal';
-import { now, placeOf, type Asked, type Asker } from './asker.js';
+import { rankOf, type Asked, type Asker } from './asker.js';
 import type { FindContext, ServicePayment } from './contract.js';
 import type { Settings } from './options.js';
 import { checkOrder, differenceOf, readFields, toRow, type Row } from './order.js';
 import { refusal, type Verdict } from './outcome.js';
+import { now } from './pace.js';
 
 /** A run for one order, or one look at it. */
 export interface Task extends Asked {
@@ -18,8 +19,8 @@ export interface Task extends Asked {
 }
 
 /** Returns the task of a caller who comes now, and gives up at `end`. */
-export function createTask(asked: Omit<Asked, 'start' | 'place'>): Task {
-  const state = { place: placeOf(asked.source), step: 'find()', asker: undefined };
+export function createTask(asked: Omit<Asked, 'start' | 'rank'>): Task {
+  const state = { rank: rankOf(asked.source), step: 'find()', asker: undefined };
   return { ...asked, ...state, start: now(), controller: new AbortController() };
 }
 

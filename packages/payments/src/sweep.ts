@@ -6,8 +6,8 @@ import {
   validateOptions,
   withinBounds,
 } from '@paylink/core/internal';
-import { now, startTimer } from './asker.js';
 import type { References, SweepOptions } from './contract.js';
+import { now, startTimer } from './pace.js';
 
 const NAMES = ['cursor', 'onProgress', 'concurrency', 'tenant', 'signal', 'timeLimit'];
 

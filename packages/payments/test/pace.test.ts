@@ -1,0 +1,113 @@
+/** The line of questions on a virtual clock, of a service that limits them. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { refusalOf, succeeded } from './shop.js';
+
+const CLOCKS = [
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'performance',
+] as const;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: [...CLOCKS] });
+  // The sources keep the clock of their import.
+  vi.resetModules();
+});
+afterEach(() => void vi.useRealTimers());
+
+/** A shop whose service allows 20 questions a second, and says how long a refused one must wait. */
+async function openShop(retryAfter: (rest: number) => number, allowed = 20) {
+  const limit = { allowed };
+  const { createPayments } = await import('../src/index.js');
+  const paid = new Set<string>();
+  const asked: { readonly reference: string; readonly at: number }[] = [];
+  let [windowEnd, left, refused] = [0, 0, 0];
+  const getPayment = async (reference: string) => {
+    const now = performance.now();
+    if (now >= windowEnd) [windowEnd, left] = [now + 1_000, limit.allowed];
+    const isRefused = left-- <= 0;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    if (isRefused) throw refusalOf(429, retryAfter(++refused && windowEnd - now));
+    asked.push({ reference, at: now });
+    return { reference, status: 'success', amount: 1_000, currency: 'XOF' };
+  };
+  const row = { amount: 1_000, currency: 'XOF' };
+  const orders = {
+    find: (reference: string) => ({ ...row, reference, paid: paid.has(reference) }),
+    credit({ reference }: { readonly reference: string }) {
+      paid.add(reference);
+      return 1;
+    },
+  };
+  const logger = { warn: vi.fn(), error: vi.fn() };
+  const payments = createPayments({ client: { getPayment }, orders, logger });
+  /** Sends a notification again after the Retry-After of each reply, as the service does. */
+  const deliver = async (reference: string): Promise<void> => {
+    for (;;) {
+      try {
+        await payments.receive(succeeded(reference));
+        return;
+      } catch (error) {
+        const { retryAfter = 5_000 } = error as { readonly retryAfter?: number };
+        const seconds = Math.max(1, Math.ceil(retryAfter / 1_000));
+        await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+      }
+    }
+  };
+  return { payments, limit, paid, asked, deliver, questions: () => asked.length + refused };
+}
+
+const numbered = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${name}-${index}`);
+
+async function secondsUntil(isReached: () => boolean): Promise<number> {
+  const started = performance.now();
+  while (!isReached()) await vi.advanceTimersByTimeAsync(50);
+  return (performance.now() - started) / 1_000;
+}
+
+it('is soon at full speed after a pause of ten minutes', async () => {
+  const shop = await openShop(() => 600_000);
+  const first = Promise.all(numbered('first', 30).map(shop.deliver));
+  await secondsUntil(() => shop.paid.size === 20);
+  shop.limit.allowed = 1_000;
+  await secondsUntil(() => shop.paid.size === 30);
+  await first;
+  const next = Promise.all(numbered('next', 100).map(shop.deliver));
+  expect(await secondsUntil(() => shop.paid.size === 130)).toBeLessThan(1);
+  await next;
+});
+
+it.each([
+  ['the rest of its second', (rest: number) => Math.ceil(rest / 1_000) * 1_000, 45],
+  ['five seconds each time', () => 5_000, 60],
+  ['nothing useful', () => 0, 60],
+])('asks 1.3 times at most for each of 600 orders if a 429 says %s', async (_, said, seconds) => {
+  const shop = await openShop(said);
+  const all = Promise.all(numbered('order', 600).map(shop.deliver));
+  expect(await secondsUntil(() => shop.paid.size === 600)).toBeLessThan(seconds);
+  expect(shop.questions()).toBeLessThanOrEqual(780);
+  await all;
+});
+
+it('lets pages pass a webhook for five seconds, and the schedule for a minute', async () => {
+  const shop = await openShop((rest) => rest, 10);
+  const first = Promise.all(numbered('first', 11).map(shop.deliver));
+  await secondsUntil(() => shop.paid.size === 11);
+  await first;
+  const started = performance.now();
+  const crowd = setInterval(() => void shop.payments.settle(`page-${performance.now()}`), 80);
+  const waiting = [shop.payments.reconcile(['scheduled']), shop.deliver('notified')];
+  const askedAfter = (reference: string): number =>
+    (shop.asked.find((each) => each.reference === reference)!.at - started) / 1_000;
+  await secondsUntil(() => shop.paid.has('notified'));
+  expect(askedAfter('notified')).toBeLessThan(7);
+  await secondsUntil(() => shop.paid.has('scheduled'));
+  expect(askedAfter('scheduled')).toBeGreaterThan(20);
+  expect(askedAfter('scheduled')).toBeLessThan(85);
+  clearInterval(crowd);
+  await vi.advanceTimersByTimeAsync(30_000);
+  await Promise.all(waiting);
+});
