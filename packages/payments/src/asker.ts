@@ -3,12 +3,12 @@
  * page, a webhook or the schedule asks.
  */
 import { WebhookError } from '@paylink/core';
-import { withinBounds } from '@paylink/core/internal';
 import { confirmError, readPayment, retryAfterOf } from './answer.js';
-import type { PaymentClient, ServicePayment, Source } from './contract.js';
+import type { PaymentClient, ServicePayment } from './contract.js';
 import { fieldOfError, keyOf } from './order.js';
 import { now, Pace, startTimer, stopTimer } from './pace.js';
 import { RecentAnswers } from './recent-answers.js';
+import type { Run } from './run.js';
 
 /** Questions that hold a place. After `PROMPT` milliseconds each gives its place back. */
 const MOST_IN_FLIGHT = 8;
@@ -20,31 +20,6 @@ const DEAD_AFTER = 1_000;
 const MOST_REFUSALS = 2;
 /** Milliseconds by which a turn may be late before its caller is told to come back. */
 const ALLOWED_LATENESS = 100;
-
-/** Milliseconds for which each caller lets later pages pass. */
-const YIELDS_FOR: Readonly<Record<Source, number>> = {
-  settle: 0,
-  webhook: 5_000,
-  reconcile: 60_000,
-};
-
-/** Who asks for which payment. */
-export interface Asked {
-  readonly reference: string;
-  readonly tenant: string | null;
-  readonly source: Source;
-  /** The value of `now()` when the caller came. */
-  start: number;
-  /** The value of `now()` after which no question is sent. A page and a webhook then give up. */
-  readonly end: number;
-  /** The lowest rank goes next. Becomes that of the most urgent caller who waits for the answer. */
-  rank: number;
-}
-
-/** Returns the rank of a caller who comes now. Nobody can be passed for ever. */
-export function rankOf(source: Source): number {
-  return now() + YIELDS_FOR[source];
-}
 
 /** Thrown if the question was not sent, because its turn would come too late for the caller. */
 export class NotAsked extends WebhookError {
@@ -59,7 +34,7 @@ export class NotAsked extends WebhookError {
 
 interface Question {
   readonly key: string;
-  readonly asked: Asked;
+  readonly run: Run;
   /** Undefined while the question waits. */
   sentAt: number | undefined;
   refusals: number;
@@ -95,51 +70,37 @@ export class Asker {
    *
    * @throws WebhookError `no_payment`, `confirm_unavailable` or `handler_timeout`
    */
-  async ask(asked: Asked): Promise<ServicePayment> {
-    const key = keyOf(asked);
+  async ask(run: Run): Promise<ServicePayment> {
+    const key = keyOf(run);
     for (;;) {
       const known = this.#recent.get(key);
-      const isForAll = asked.source !== 'webhook' || known?.isSuccess === true;
-      if (known !== undefined && (isForAll || known.sentAt >= asked.start)) return known.answer;
+      const isForAll = run.source !== 'webhook' || known?.isSuccess === true;
+      if (known !== undefined && (isForAll || known.sentAt >= run.start)) return known.answer;
       this.#dropDead();
       const open = this.#open.get(key);
       if (open === undefined) {
         const state = { sentAt: undefined, refusals: 0, turn: undefined, answer: undefined };
-        const question: Question = { key, asked, ...state };
+        const question: Question = { key, run, ...state };
         this.#open.set(key, question);
         question.answer = this.#askInTurn(question);
         return question.answer;
       }
-      this.hurry(asked);
-      const milliseconds = Math.max(1, asked.end - now());
-      const reason = (): WebhookError =>
+      open.run.hurry(run);
+      const toReason = (): WebhookError =>
         open.sentAt === undefined ? this.#notAsked(open, this.#waitOf(open)) : late();
       const ended = open.answer!.then(
         () => undefined,
         () => undefined,
       );
-      await withinBounds(ended, { milliseconds, reason, isBackground: true });
+      await run.wait('the service', () => ended, toReason);
     }
-  }
-
-  /**
-   * Moves a waiting question of the same order up to this caller's place in the line.
-   *
-   * @throws NotAsked if its turn comes too late for this caller
-   */
-  hurry(asked: Asked): void {
-    const question = this.#open.get(keyOf(asked));
-    if (question === undefined || question.sentAt !== undefined) return;
-    question.asked.rank = Math.min(question.asked.rank, asked.rank);
-    this.#leaveLine(question);
-    this.#enterLine(question);
-    const wait = this.#waitOf(question);
-    if (wait > 0 && now() + wait >= asked.end) throw this.#notAsked(question, wait);
   }
 
   /** Asks in the request of the caller, because a Worker ends the work of every other request. */
   async #askInTurn(question: Question): Promise<ServicePayment> {
-    const { key, asked } = question;
+    const { key, run } = question;
+    const { reference, tenant, signal } = run;
+    const options = { signal, tenant, retryLimited: false } as const;
     let isSuccess = false;
     try {
       let answer: unknown;
@@ -147,18 +108,18 @@ export class Asker {
         if (this.#line.length === 0 && this.#next() <= now()) this.#noteSent(question);
         else await this.#turnOf(question);
         try {
-          answer = await this.#put(asked);
+          const ask = () => this.#client.getPayment(reference, options);
+          answer = await run.wait('the service', ask, late);
           this.#pace.noteAnswer();
         } catch (error) {
           this.#noteError(question, error);
         }
       }
-      const payment = readPayment(answer, asked.reference);
+      const payment = readPayment(answer, reference);
       isSuccess = payment.status === 'success';
       return payment;
     } finally {
       this.#sent.delete(question);
-      this.#leaveLine(question);
       if (this.#open.get(key) === question) this.#open.delete(key);
       const { sentAt, answer } = question;
       if (sentAt !== undefined) this.#recent.add(key, { answer: answer!, isSuccess, sentAt });
@@ -166,23 +127,10 @@ export class Asker {
     }
   }
 
-  async #put({ reference, tenant, source, end }: Asked): Promise<ServicePayment> {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const asking = (async () =>
-      this.#client.getPayment(reference, { signal, tenant, retryLimited: false }))();
-    const milliseconds = source === 'reconcile' ? this.#timeout : Math.max(1, end - now());
-    const reason = (): WebhookError => {
-      controller.abort(late());
-      return signal.reason as WebhookError;
-    };
-    return withinBounds(asking, { milliseconds, reason, isBackground: true });
-  }
-
   /** @throws the run's error, unless the service refused the question, which then waits again */
   #noteError(question: Question, error: unknown): void {
-    const { sentAt } = question;
-    if (error instanceof WebhookError && error.code === 'handler_timeout') throw error;
+    const { run, sentAt } = question;
+    if (run.signal.aborted) throw run.signal.reason;
     const status = fieldOfError(error, 'status');
     if (status === 429) {
       this.#sent.delete(question);
@@ -198,17 +146,28 @@ export class Asker {
 
   /** Waits in the line. @throws NotAsked */
   async #turnOf(question: Question): Promise<void> {
-    question.turn = withResolvers();
+    const { run } = question;
+    const { promise } = (question.turn = withResolvers());
+    const toReason = (): NotAsked => this.#notAsked(question, this.#waitOf(question));
+    run.onHurry = ({ end }) => {
+      this.#leaveLine(question);
+      this.#enterLine(question);
+      const wait = this.#waitOf(question);
+      if (wait > 0 && now() + wait >= end) throw this.#notAsked(question, wait);
+    };
     this.#enterLine(question);
     this.#turnAway();
     this.#send();
-    const milliseconds = Math.max(1, question.asked.end - now());
-    const reason = (): WebhookError => this.#notAsked(question, this.#waitOf(question));
-    await withinBounds(question.turn.promise, { milliseconds, reason, isBackground: true });
+    try {
+      await run.wait('the service', () => promise, toReason, run.end - now());
+    } finally {
+      run.onHurry = undefined;
+      this.#leaveLine(question);
+    }
   }
 
   #enterLine(question: Question): void {
-    const place = this.#line.findLastIndex(({ asked }) => asked.rank <= question.asked.rank) + 1;
+    const place = this.#line.findLastIndex(({ run }) => run.rank <= question.run.rank) + 1;
     this.#line.splice(place, 0, question);
   }
 
@@ -229,7 +188,7 @@ export class Asker {
         return;
       }
       const question = this.#line.shift()!;
-      if (question.asked.end <= now()) {
+      if (question.run.end <= now()) {
         question.turn!.reject(this.#notAsked(question, 0));
         continue;
       }
@@ -274,7 +233,7 @@ export class Asker {
     let wait = Math.max(0, this.#pace.next() - now());
     if (wait === 0 && this.#pace.interval === 0) return;
     for (const question of this.#line.splice(0)) {
-      if (now() + wait < question.asked.end + ALLOWED_LATENESS) {
+      if (now() + wait < question.run.end + ALLOWED_LATENESS) {
         this.#line.push(question);
         wait += this.#pace.interval;
       } else {

@@ -26,13 +26,12 @@ export function fieldOfError(error: unknown, name: string): unknown {
 }
 
 /** Names an order in a map. No two orders have one name, whatever their tenants. */
-export function keyOf({ tenant, reference }: OrderName): string {
-  return tenant === null ? `-${reference}` : `${tenant.length}:${tenant}${reference}`;
-}
-
-interface OrderName {
+export function keyOf(order: {
   readonly tenant: string | null;
   readonly reference: string;
+}): string {
+  const { tenant, reference } = order;
+  return tenant === null ? `-${reference}` : `${tenant.length}:${tenant}${reference}`;
 }
 
 /** The fields of the row that `find` returned, not checked yet. */

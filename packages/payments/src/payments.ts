@@ -10,14 +10,15 @@ import {
   withinBounds,
 } from '@paylink/core/internal';
 import { NotAsked } from './asker.js';
-import type { Explanation, Order, Outcome, Payments, PaymentsOptions } from './contract.js';
+import type { Explanation, Order, Outcome, Payments, PaymentsOptions, Source } from './contract.js';
 import { validateSettings, type Settings } from './options.js';
 import { field, fieldOfError, keyOf } from './order.js';
 import { acknowledge, refusal, toList, toStatus, type Verdict } from './outcome.js';
 import { now } from './pace.js';
 import { reconcile, verify } from './reconcile.js';
+import { Run, type Call } from './run.js';
 import { Runs } from './runs.js';
-import { createTask, inspectOrder, type Task } from './settle-order.js';
+import { inspectOrder } from './settle-order.js';
 
 /**
  * Configures the credit of orders, in one place for notifications, return page and schedule.
@@ -27,26 +28,31 @@ import { createTask, inspectOrder, type Task } from './settle-order.js';
 export function createPayments(options: PaymentsOptions): Payments {
   const settings = validateSettings(options);
   const runs = new Runs(settings);
-  const settle = (task: Task): Promise<Verdict> =>
-    reported(settings, task, () => runs.settle(task));
+  const { timeout } = settings;
+  const settle = async (run: Run): Promise<Verdict> => {
+    const { start } = run;
+    const verdict = await runs.settle(run);
+    run.stop();
+    report(settings, run, verdict, now() - start);
+    return verdict;
+  };
   return Object.freeze<Payments>({
     async receive(event, context = {}) {
-      const order = orderOfEvent(settings, event);
+      const call = callOfEvent(settings, event);
       const signal = field(context, 'signal');
       checkSignal(signal);
-      const task = createTask({ ...order, source: 'webhook', end: now() + settings.timeout });
-      acknowledge(await untilAborted(signal, undefined, () => settle(task)));
+      const work = () => settle(new Run(call, timeout));
+      acknowledge(await untilAborted(signal, timeout + LEFT_TO_RUN, work));
     },
 
-    async settle(reference, call = {}) {
-      const own = validateOptions(call, ['tenant', 'signal', 'wait']);
+    async settle(reference, options = {}) {
+      const own = validateOptions(options, ['tenant', 'signal', 'wait']);
       const { signal, wait = 3_000 } = own;
-      const tenant = settings.tenantOf(own.tenant);
+      const call = callOf(settings, reference, own.tenant);
       checkSignal(signal);
       validateBound('wait', wait, 0);
-      const end = now() + settings.timeout;
-      const task = createTask({ reference: textOf(reference), tenant, source: 'settle', end });
-      const verdict = await untilAborted(signal, wait, () => settle(task));
+      const work = () => settle(new Run(call, timeout));
+      const verdict = await untilAborted(signal, wait, work);
       const { payment } = verdict;
       return { status: toStatus(verdict), ...(payment !== undefined && { payment }) };
     },
@@ -54,27 +60,25 @@ export function createPayments(options: PaymentsOptions): Payments {
     reconcile: (references, call) => reconcile(settings, settle, references, call),
     verify: (references, call) => verify(settings, references, call),
 
-    async explain(reference, call = {}) {
-      const own = validateOptions(call, ['tenant', 'signal']);
-      const tenant = settings.tenantOf(own.tenant);
+    async explain(reference, options = {}) {
+      const own = validateOptions(options, ['tenant', 'signal']);
+      const run = new Run(callOf(settings, reference, own.tenant), timeout);
       checkSignal(own.signal);
-      const end = now() + settings.timeout;
-      const task = createTask({ reference: textOf(reference), tenant, source: 'settle', end });
-      return withinBounds(explain(settings, task), { signals: [own.signal] });
+      const explaining = explain(settings, run).finally(() => run.stop());
+      const milliseconds = timeout + LEFT_TO_RUN;
+      return withinBounds(explaining, { milliseconds, signals: [own.signal] });
     },
   });
 }
 
-/** A query such as `?reference[]=x` is no string. Then the blank reference is of no order. */
-function textOf(reference: unknown): string {
-  return typeof reference === 'string' ? reference : '';
+function callOf({ tenantOf }: Settings, reference: unknown, tenant: unknown): Call {
+  // A query such as `?reference[]=x` is no string. Then the blank reference is of no order.
+  const text = typeof reference === 'string' ? reference : '';
+  return { reference: text, tenant: tenantOf(tenant), source: 'settle' };
 }
 
 /** @throws WebhookError `misconfigured` */
-function orderOfEvent(
-  { tenantOf }: Settings,
-  event: unknown,
-): { readonly reference: string; readonly tenant: string | null } {
+function callOfEvent({ tenantOf }: Settings, event: unknown): Call {
   const misconfigured = (message: string): WebhookError =>
     new WebhookError('misconfigured', { message });
   if (field(event, 'type') !== 'payment.succeeded') {
@@ -85,7 +89,8 @@ function orderOfEvent(
   const fault = faultOfReference(reference);
   if (fault !== undefined) throw misconfigured(`\`reference\` of the event ${fault}`);
   try {
-    return { reference: reference as string, tenant: tenantOf(field(event, 'tenant')) };
+    const tenant = tenantOf(field(event, 'tenant'));
+    return { reference: reference as string, tenant, source: 'webhook' };
   } catch (cause) {
     throw misconfigured(`${(cause as Error).message}: the \`secret\` function must return it`);
   }
@@ -94,7 +99,7 @@ function orderOfEvent(
 /** Ends the caller's wait after `wait` milliseconds or on abort. The work goes on. */
 async function untilAborted(
   signal: AbortSignal | undefined,
-  wait: number | undefined,
+  wait: number,
   work: () => Promise<Verdict>,
 ): Promise<Verdict> {
   const stopped = (message: string, cause?: unknown): WebhookError =>
@@ -107,36 +112,32 @@ async function untilAborted(
   return withinBounds(work(), { milliseconds: wait, signals: [signal], reason }).catch(refusal);
 }
 
+/** Milliseconds after a run's time, so that the run itself says why it ended. */
+const LEFT_TO_RUN = 1_000;
 /** Milliseconds for which a page that polls does not repeat a log line. */
 const LOGGED_FOR = 60_000;
 
-/** Runs `work`, and tells `observe` and the logger how it ended. */
-async function reported(
-  { observe, logger, isNews }: Settings,
-  task: Task,
-  work: () => Promise<Verdict>,
-): Promise<Verdict> {
-  const { source, reference, tenant } = task;
-  const started = now();
-  const verdict = await work();
+/** Tells `observe` and the logger how a run ended. */
+function report(settings: Settings, run: Run, verdict: Verdict, durationMs: number): void {
+  const { observe, logger, isNews } = settings;
+  const { source, reference, tenant } = run;
   const { outcome, error } = verdict;
-  const tell = async (): Promise<unknown> =>
-    observe?.({ source, outcome, reference, tenant, durationMs: now() - started });
-  tell().catch(() => undefined);
-  if (error !== undefined && isForPeople(task, verdict)) {
-    const { code, status } = error;
-    // A stranger can ask a page for many orders while the database or the service is away.
-    const about = code.endsWith('_unavailable') || code === 'handler_timeout' ? '' : keyOf(task);
-    const isRepeated = source === 'settle' && !isNews(`${code} ${about}`, LOGGED_FOR);
-    if (isRepeated) return verdict;
-    const fields = { code, status, reference: cutReference(reference) };
-    logger.error(logLine(error, { reference, source }), fields);
+  if (observe !== undefined) {
+    const tell = async (): Promise<unknown> =>
+      observe({ source, outcome, reference, tenant, durationMs });
+    tell().catch(() => undefined);
   }
-  return verdict;
+  if (error === undefined || !isForPeople(source, verdict)) return;
+  const { code, status } = error;
+  // A stranger can ask a page for many orders while the database or the service is away.
+  const about = code.endsWith('_unavailable') || code === 'handler_timeout' ? '' : keyOf(run);
+  if (source === 'settle' && !isNews(`${code} ${about}`, LOGGED_FOR)) return;
+  const fields = { code, status, reference: cutReference(reference) };
+  logger.error(logLine(error, { reference, source }), fields);
 }
 
 /** The receiver logs what a webhook throws. A stranger can ask a page for unknown orders. */
-function isForPeople({ source }: Task, verdict: Verdict): boolean {
+function isForPeople(source: Source, verdict: Verdict): boolean {
   if (source === 'reconcile') {
     return toList(verdict) === 'errors' && !(verdict.error instanceof NotAsked);
   }
@@ -150,22 +151,18 @@ const REASONS: Readonly<Partial<Record<Outcome, string>>> = {
   cancelled: 'the service says that the payment was cancelled',
 };
 
-async function explain(settings: Settings, task: Task): Promise<Explanation> {
-  const { order = null, payment, decided } = await inspectOrder(settings, task);
+async function explain(settings: Settings, run: Run): Promise<Explanation> {
+  const { order = null, payment, decided } = await inspectOrder(settings, run);
   const { outcome, error } = decided ?? { outcome: 'credited' as const };
   const isFinal =
     ['no_payment', 'confirm_unavailable', 'handler_timeout'].includes(outcome) ||
-    faultOfReference(task.reference) !== undefined;
-  const answer =
-    payment ?? (isFinal ? undefined : await ask(settings, task).catch(() => undefined));
+    faultOfReference(run.reference) !== undefined;
+  const asking = async () => settings.askerOf(run.tenant).ask(run);
+  const answer = payment ?? (isFinal ? undefined : await asking().catch(() => undefined));
   const { message, cause } = error ?? {};
   const problem = fieldOfError(cause, 'message');
   const because = typeof problem === 'string' ? `: ${problem}` : '';
   const reason = message === undefined ? REASONS[outcome]! : message + because;
   const known = { order: order as Order | null, payment: answer ?? null, outcome, reason };
   return error === undefined ? known : { ...known, error };
-}
-
-async function ask({ askerOf }: Settings, task: Task) {
-  return askerOf(task.tenant).ask(task);
 }

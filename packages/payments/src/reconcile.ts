@@ -15,19 +15,20 @@ import type { Settings } from './options.js';
 import { checkOrder, differenceOf, keyOf } from './order.js';
 import { refusal, toList, type Verdict } from './outcome.js';
 import { now } from './pace.js';
-import { createTask, findOrder, type Task } from './settle-order.js';
+import { Run } from './run.js';
+import { findOrder } from './settle-order.js';
 import { inOrder, inParallel, toCursor, validateSweep, type Item } from './sweep.js';
 
 /** Settles each unpaid order. */
 export function reconcile(
   settings: Settings,
-  settle: (task: Task) => Promise<Verdict>,
+  settle: (run: Run) => Promise<Verdict>,
   references: References | undefined,
   options: SweepOptions | undefined,
 ): ReturnType<Payments['reconcile']> {
   const lists = ['credited', 'paid', 'pending', 'noPayment', 'failed', 'cancelled'] as const;
-  return sweep(settings, 'unpaid', lists, references, options, async (task) => {
-    const verdict = await settle(task);
+  return sweep(settings, 'unpaid', lists, references, options, async (run) => {
+    const verdict = await settle(run);
     return { ...verdict, list: toList(verdict) };
   });
 }
@@ -39,18 +40,20 @@ export function verify(
   options: SweepOptions | undefined,
 ): ReturnType<Payments['verify']> {
   const lists = ['confirmed', 'notPaid', 'differs', 'unpaid', 'noPayment'] as const;
-  return sweep(settings, 'paid', lists, references, options, async (task) => {
+  return sweep(settings, 'paid', lists, references, options, async (run) => {
     try {
-      const order = await findOrder(settings, task);
+      const order = await findOrder(settings, run);
       const expected = checkOrder(order);
       if (order.paid !== true) return { list: 'unpaid' };
-      const payment = await settings.askerOf(task.tenant).ask(task);
+      const payment = await settings.askerOf(run.tenant).ask(run);
       if (payment.status !== 'success') return { list: 'notPaid', payment };
       const isSame = differenceOf(expected, payment) === undefined;
       return { list: isSame ? 'confirmed' : 'differs', payment };
     } catch (error) {
       const verdict = refusal(error);
       return { ...verdict, list: verdict.outcome === 'no_payment' ? 'noPayment' : 'errors' };
+    } finally {
+      run.stop();
     }
   });
 }
@@ -69,7 +72,7 @@ async function sweep<List extends string>(
   names: readonly List[],
   references: References | undefined,
   options: SweepOptions = {},
-  work: (task: Task) => Promise<Result<List>>,
+  work: (run: Run) => Promise<Result<List>>,
 ) {
   const { start, onProgress, concurrency, signal, timeLimit, ...own } = validateSweep(options);
   const tenant = settings.tenantOf(own.tenant);
@@ -109,8 +112,9 @@ async function sweep<List extends string>(
       tally.end(item, 'errors', { outcome: 'unknown_order', error });
       return;
     }
-    const task = createTask({ reference: item.reference, tenant, source: 'reconcile', end });
-    const result = await withinBounds(work(task), {
+    const call = { reference: item.reference, tenant, source: 'reconcile' } as const;
+    const run = new Run(call, settings.timeout, end);
+    const result = await withinBounds(work(run), {
       milliseconds: end + GRACE - now(),
       reason: overdue,
       isBackground: true,

@@ -1,41 +1,16 @@
 /** The one function that decides whether an order is credited. */
 import { WebhookError } from '@paylink/core';
-import { cutReference, faultOfReference, logLine, withinBounds } from '@paylink/core/internal';
-import { rankOf, type Asked, type Asker } from './asker.js';
-import type { FindContext, ServicePayment } from './contract.js';
+import { cutReference, faultOfReference, logLine } from '@paylink/core/internal';
+import type { ServicePayment } from './contract.js';
 import type { Settings } from './options.js';
 import { checkOrder, differenceOf, readFields, toRow, type Row } from './order.js';
 import { refusal, type Verdict } from './outcome.js';
-import { now } from './pace.js';
-
-/** A run for one order, or one look at it. */
-export interface Task extends Asked {
-  /** Aborts when a step has taken too long. */
-  readonly controller: AbortController;
-  /** What the run waits for, for people. */
-  step: string;
-  /** Set when the run asks the service. */
-  asker: Asker | undefined;
-}
-
-/** Returns the task of a caller who comes now, and gives up at `end`. */
-export function createTask(asked: Omit<Asked, 'start' | 'rank'>): Task {
-  const state = { rank: rankOf(asked.source), step: 'find()', asker: undefined };
-  return { ...asked, ...state, start: now(), controller: new AbortController() };
-}
-
-/** The result of a run. */
-export interface Ended {
-  readonly verdict: Verdict;
-  /** A `credit` that is still running after the run's time. Nothing of it is known. */
-  readonly unfinished?: Promise<unknown> | undefined;
-}
+import type { Run } from './run.js';
 
 /** Credits the order of a payment that succeeded, unless the order's row says that it is paid. */
-export async function settleOrder(settings: Settings, task: Task): Promise<Ended> {
-  const { decided, payment } = await inspectOrder(settings, task);
-  if (decided !== undefined) return { verdict: decided };
-  return creditOrder(settings, task, payment!);
+export async function settleOrder(settings: Settings, run: Run): Promise<Verdict> {
+  const { decided, payment } = await inspectOrder(settings, run);
+  return decided ?? creditOrder(settings, run, payment!);
 }
 
 /** What is known of an order before anything is written. */
@@ -47,7 +22,7 @@ export interface Inspection {
 }
 
 /** Finds the order, asks the service and compares both. Never writes. */
-export async function inspectOrder(settings: Settings, task: Task): Promise<Inspection> {
+export async function inspectOrder(settings: Settings, run: Run): Promise<Inspection> {
   let order: Row | undefined;
   let payment: ServicePayment | undefined;
   const decide = (verdict: Verdict | undefined): Inspection => ({
@@ -56,12 +31,10 @@ export async function inspectOrder(settings: Settings, task: Task): Promise<Insp
     decided: verdict && { ...verdict, payment },
   });
   try {
-    order = await findOrder(settings, task);
+    order = await findOrder(settings, run);
     if (order.paid === true) return decide({ outcome: 'paid' });
     const expected = checkOrder(order);
-    task.asker = settings.askerOf(task.tenant);
-    task.step = 'the service';
-    payment = await task.asker.ask(task);
+    payment = await settings.askerOf(run.tenant).ask(run);
     const { status } = payment;
     if (status === 'failed' || status === 'cancelled') return decide({ outcome: status });
     if (status === 'pending') {
@@ -83,52 +56,58 @@ export async function inspectOrder(settings: Settings, task: Task): Promise<Insp
  *
  * @throws WebhookError `unknown_order`, `invalid_order`, `orders_unavailable`, `handler_timeout`
  */
-export async function findOrder({ orders, timeout }: Settings, task: Task): Promise<Row> {
-  const { reference } = task;
+export async function findOrder({ orders }: Settings, run: Run): Promise<Row> {
+  const { reference, tenant, signal } = run;
   const fault = faultOfReference(reference);
   if (fault !== undefined) {
     throw new WebhookError('unknown_order', { message: `the reference ${fault}` });
   }
-  const row = await step(task, timeout, 'find', (context) => orders.find(reference, context));
-  let fields: ReturnType<typeof readFields>;
+  let fields: unknown;
   try {
+    const row = await run.wait('find()', () => orders.find(reference, { tenant, signal }));
+    // A getter of an entity can throw.
     fields = readFields(row);
   } catch (cause) {
-    // A getter of an entity threw.
-    throw unavailable('find', cause);
+    throw stepError(run, cause);
   }
   return toRow(fields, reference);
+}
+
+/** Makes the error of a step that threw, or that took too long. */
+function stepError({ step, signal }: Run, cause: unknown): WebhookError {
+  if (signal.aborted) return signal.reason as WebhookError;
+  return new WebhookError('orders_unavailable', { message: `${step} threw`, cause });
 }
 
 /** Calls `credit`, and believes only the row. */
 async function creditOrder(
   settings: Settings,
-  task: Task,
+  run: Run,
   payment: ServicePayment,
-): Promise<Ended> {
-  const { orders, timeout } = settings;
-  const { reference, source } = task;
+): Promise<Verdict> {
+  const { orders } = settings;
+  const { reference, tenant, signal, source } = run;
   const confirmed = { reference, amount: payment.amount!, currency: payment.currency! };
   let crediting: Promise<unknown> | undefined;
   let returned: unknown;
   let failure: WebhookError | undefined;
   try {
-    returned = await step(task, timeout, 'credit', async (context) => {
-      crediting = (async () => orders.credit(confirmed, { ...context, source }))();
+    returned = await run.wait('credit()', () => {
+      crediting = Promise.resolve(orders.credit(confirmed, { tenant, signal, source }));
       return crediting;
     });
   } catch (error) {
-    failure = error as WebhookError;
-    const isLate = task.controller.signal.aborted;
-    if (isLate) {
+    failure = stepError(run, error);
+    if (signal.aborted) {
+      run.unfinished = crediting;
       crediting?.catch((cause: unknown) =>
-        logCreditError(settings, task, 'after the run had ended', cause),
+        logCreditError(settings, run, 'after the run had ended', cause),
       );
-      return { verdict: { ...refusal(failure), payment }, unfinished: crediting };
+      return { ...refusal(failure), payment };
     }
   }
   try {
-    const order = await findOrder(settings, task);
+    const order = await findOrder(settings, run);
     if (order.paid !== true) {
       checkOrder(order);
       throw failure ?? notCredited(returned);
@@ -136,13 +115,13 @@ async function creditOrder(
   } catch (error) {
     if (failure !== undefined && error !== failure) {
       const problem = 'and find() cannot tell whether the order is paid';
-      logCreditError(settings, task, problem, failure.cause);
+      logCreditError(settings, run, problem, failure.cause);
     }
-    return { verdict: { ...refusal(error), payment } };
+    return { ...refusal(error), payment };
   }
-  reportCredit(settings, task, failure, returned);
+  reportCredit(settings, run, failure, returned);
   const isFirst = returned !== 0 && returned !== 0n;
-  return { verdict: { outcome: isFirst ? 'credited' : 'paid', payment } };
+  return { outcome: isFirst ? 'credited' : 'paid', payment };
 }
 
 function notCredited(returned: unknown): WebhookError {
@@ -157,7 +136,7 @@ function notCredited(returned: unknown): WebhookError {
 
 function logCreditError(
   { logger }: Settings,
-  { reference, source }: Task,
+  { reference, source }: Run,
   problem: string,
   cause: unknown,
 ): void {
@@ -172,16 +151,16 @@ function logCreditError(
 /** Logs what the merchant must know although the order is paid. */
 function reportCredit(
   settings: Settings,
-  task: Task,
+  run: Run,
   failure: WebhookError | undefined,
   returned: unknown,
 ): void {
   const { logger, isNews } = settings;
-  const { reference } = task;
+  const { reference } = run;
   const order = JSON.stringify(reference.slice(0, 200));
   if (failure !== undefined) {
     const problem = 'and the order is paid. Writes behind the first may be missing';
-    logCreditError(settings, task, problem, failure.cause);
+    logCreditError(settings, run, problem, failure.cause);
   } else if (typeof returned !== 'number' && typeof returned !== 'bigint' && returned !== null) {
     if (!isNews('what credit() returned')) return;
     logger.warn(
@@ -195,33 +174,4 @@ function reportCredit(
       { code: 'not_credited', reference: cutReference(reference) },
     );
   }
-}
-
-/** Runs a function of the merchant for at most the rest of the run's time. */
-async function step<T>(
-  task: Task,
-  timeout: number,
-  name: string,
-  work: (context: FindContext) => PromiseLike<T> | T,
-): Promise<T> {
-  const { tenant, source, end, controller } = task;
-  task.step = `${name}()`;
-  // A run of the schedule may wait in line for longer than `timeout`, so its steps count alone.
-  const milliseconds = source === 'reconcile' ? timeout : Math.max(1, end - now());
-  const { signal } = controller;
-  const reason = (): unknown => {
-    const message = `${name}() did not settle in the ${Math.ceil(milliseconds)} ms that were left`;
-    controller.abort(new WebhookError('handler_timeout', { message }));
-    return signal.reason as unknown;
-  };
-  try {
-    const working = (async () => work({ tenant, signal }))();
-    return await withinBounds(working, { milliseconds, reason });
-  } catch (cause) {
-    throw signal.aborted ? (signal.reason as WebhookError) : unavailable(name, cause);
-  }
-}
-
-function unavailable(name: string, cause: unknown): WebhookError {
-  return new WebhookError('orders_unavailable', { message: `${name}() threw`, cause });
 }

@@ -114,13 +114,18 @@ describe('callers of one order', () => {
   });
 
   it('learn the step at which the run in front of them waits', async () => {
-    const { payments } = openShop({ answer: () => new Promise(() => undefined), timeout: 50 });
-    const [first, second] = await Promise.all([
-      failure(payments.receive(succeeded())),
-      failure(payments.receive(succeeded())),
-    ]);
-    expect(first.message).toMatch(/the service did not answer/);
-    expect(second.message).toMatch(/still waits for the service$/);
+    const row = deferred();
+    const { payments, find, memory } = openShop({
+      answer: () => new Promise(() => undefined),
+      timeout: 100,
+    });
+    find.mockImplementationOnce((...call) => row.promise.then(() => memory.orders.find(...call)));
+    const schedule = payments.reconcile([REFERENCE]);
+    await tick();
+    const webhook = failure(payments.receive(succeeded()));
+    setTimeout(row.resolve, 50);
+    expect((await webhook).message).toMatch(/still waits for the service$/);
+    expect((await schedule).errors.details[0]!.message).toMatch(/the service did not answer/);
   });
 
   it('move a run of the schedule up, also before it asks', async () => {

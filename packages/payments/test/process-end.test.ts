@@ -1,0 +1,82 @@
+/** A process that nobody waits for ends, and a caller who waits keeps it. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const cwd = fileURLToPath(new URL('..', import.meta.url));
+const NODE = ['--conditions=@paylink/source', '--import=tsx', '--input-type=module', '--eval'];
+
+/** Runs code in a process of its own whose service does not answer. Returns its output. */
+async function run(code: string, timeout = 20_000): Promise<string> {
+  const source = `
+    import { createPayments, memoryOrders } from '@paylink/payments';
+    const { orders, add } = memoryOrders();
+    add({ reference: 'order-1', amount: 1_000, currency: 'XOF' });
+    const client = { getPayment: () => new Promise(() => undefined) };
+    const payments = createPayments({ client, orders, timeout: ${timeout} });
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error('stopped')), 100);
+    const { signal } = controller;
+    const started = performance.now();
+    process.on('exit', () => console.log(performance.now() - started < 5_000 ? 'soon' : 'late'));
+    ${code}`;
+  const { stdout } = await promisify(execFile)(process.execPath, [...NODE, source], { cwd });
+  return stdout;
+}
+
+it.each([
+  [
+    'settle was aborted',
+    `console.log((await payments.settle('order-1', { signal, wait: 60_000 })).status);`,
+    'unavailable',
+  ],
+  [
+    'the wait of settle was over',
+    `console.log((await payments.settle('order-1', { wait: 50 })).status);`,
+    'unavailable',
+  ],
+  [
+    'settle was aborted while find() hangs',
+    `const find = () => new Promise(() => undefined);
+     const hanging = createPayments({ client, orders: { ...orders, find } });
+     console.log((await hanging.settle('order-1', { signal })).status);`,
+    'unavailable',
+  ],
+  [
+    'reconcile was aborted',
+    `await payments.reconcile(undefined, { signal }).catch(({ message }) => console.log(message));`,
+    'stopped',
+  ],
+  [
+    'explain was aborted',
+    `await payments.explain('order-1', { signal }).catch(({ message }) => console.log(message));`,
+    'stopped',
+  ],
+  [
+    'one of two callers was aborted, and the other has its answer',
+    `const [page, later] = await Promise.all([
+       payments.settle('order-1', { signal }),
+       payments.settle('order-1', { wait: 300 }),
+     ]);
+     console.log(page.status, later.status);`,
+    'unavailable unavailable',
+  ],
+])('ends soon after %s', async (_, code, output) => {
+  expect(await run(code)).toBe(`${output}\nsoon\n`);
+});
+
+it('waits for a notification, although a page of the same order was aborted', async () => {
+  const code = `
+    const [page, notification] = await Promise.all([
+      payments.settle('order-1', { signal }),
+      payments.receive({ type: 'payment.succeeded', reference: 'order-1' }).catch((error) => error),
+    ]);
+    console.log(page.status, notification.code);`;
+  expect(await run(code, 600)).toBe('unavailable handler_timeout\nsoon\n');
+});
+
+it('waits for a run of the schedule', async () => {
+  const code = `console.log((await payments.reconcile()).errors.outcomes);`;
+  expect(await run(code, 600)).toBe('{ handler_timeout: 1 }\nsoon\n');
+});
