@@ -132,18 +132,11 @@ function handlerFinder(handlers: unknown, kinds: Kinds): (type: string) => AnyHa
   for (const [kind, handler] of map) {
     const option = `handlers['${kind}']`;
     const isKind = kind === 'unrecognized' || kinds.has(kind);
-    check(isKind, option, `is not for a configured kind${hintFor(kind, [...kinds.keys()])}`);
+    const problem = `is not for a configured kind. Configured kinds: ${[...kinds.keys()].join(', ')}`;
+    check(isKind, option, `${problem}. The option \`events\` adds more`);
     check(typeof handler === 'function', option, 'must be a function');
   }
   const option = "handlers['payment.succeeded']";
   check(map.has('payment.succeeded'), option, 'is missing: payments would be lost');
   return (type) => map.get(type);
-}
-
-/** Names the configured kind that begins alike, and all configured kinds. */
-function hintFor(kind: string, kinds: readonly string[]): string {
-  const start = kind.slice(0, Math.ceil(kind.length * 0.7));
-  const alike = kinds.find((known) => known.startsWith(start));
-  const guess = alike === undefined ? '' : ` (did you mean '${alike}'?)`;
-  return `${guess}. Configured kinds: ${kinds.join(', ')}. The option \`events\` adds more`;
 }

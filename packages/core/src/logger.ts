@@ -74,9 +74,7 @@ export function logLine(
   subject?: LogSubject,
   { status, code } = refusalOf(thrown),
 ): string {
-  // An error of the `secret` function can quote the secret.
-  const text = describeThrown(thrown, code === 'secret_unavailable');
-  const line = `[paylink] ${status} ${code}: ${named(subject)}${text}`;
+  const line = `[paylink] ${status} ${code}: ${named(subject)}${describeThrown(thrown)}`;
   const isOurs = ERRORS_PAGE !== undefined && statusOf(code) !== undefined;
   return isOurs ? `${line}. See ${ERRORS_PAGE}#${code}` : line;
 }

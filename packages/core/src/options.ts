@@ -77,16 +77,9 @@ const KNOWN = {
   gate: [...READING, 'unrecognized'],
 };
 
-/** Options that people often misplace, with the right place of each. */
-const MISPLACED = new Map([
-  ['handlers', 'is the second argument: paymentWebhook({ secret }, handlers)'],
-  ['client', 'is an option of createPayments (@paylink/payments)'],
-  ['tenant', 'comes from the `secret` function: return { secret, tenant }'],
-]);
-
 /** @throws ConfigurationError that names the option and the fault */
 export function validateSettings(options: unknown, use: keyof typeof KNOWN): Settings {
-  const own = validateOptions(options as AnyOptions, KNOWN[use], 'options', MISPLACED);
+  const own = validateOptions(options as AnyOptions, KNOWN[use]);
   const { bodyLimit = 65_536, bodyTimeout = 10_000, handlerTimeout = 25_000 } = own;
   const { observe, onError, unrecognized } = own;
   for (const [option, hook] of Object.entries({ observe, onError })) {

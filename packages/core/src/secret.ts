@@ -3,6 +3,7 @@ import { isBytes, isWellFormed, toText } from './bytes.js';
 import { isProduction } from './environment.js';
 import { check, fault } from './errors.js';
 import type { Logger } from './logger.js';
+import { describeGuarded } from './thrown.js';
 import { withinBounds } from './time-limit.js';
 import { validateOptions } from './validate-options.js';
 
@@ -68,8 +69,9 @@ export function createKeyring(option: SecretOption<never>, logger: Logger): Keyr
       const bounds = { milliseconds: PROVIDER_TIMEOUT };
       const { secret, tenant } = validateTenantSecret(await withinBounds(answer, bounds));
       return keysOf(secret, tenant);
-    } catch (cause) {
-      throw fault('secret_unavailable', 'the function given as `secret` failed', cause);
+    } catch (error) {
+      const problem = `the function given as \`secret\` failed (${describeGuarded(error)})`;
+      throw fault('secret_unavailable', problem);
     }
   };
 }
@@ -104,7 +106,6 @@ function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
   const bytes = typeof secret === 'string' ? new TextEncoder().encode(secret) : secret;
   check(isBytes(bytes), option, 'must be a string or a Uint8Array');
   check(bytes.length > 0, option, 'is empty: any sender could sign');
-  check(!isUtf16(bytes), option, 'is text in UTF-16: save its file as UTF-8');
   const text = toText(bytes) ?? '';
   // Any bytes can be a key. Printable text in a Buffer has the faults of a string.
   if (typeof secret === 'string' || PRINTABLE.test(text)) checkText(text, option);
@@ -119,15 +120,6 @@ function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
 
 /** Characters that people type, and the blanks at the end of a file. */
 const PRINTABLE = /^[\P{C}\t\r\n\ufeff]+$/u;
-
-/** PowerShell writes such files: every second byte is 0, after a byte order mark. */
-function isUtf16(bytes: Uint8Array): boolean {
-  const text = bytes.subarray(2);
-  return (
-    text.length > 1 &&
-    [0, 1].some((half) => text.every((byte, at) => at % 2 === half || byte === 0))
-  );
-}
 
 /** The secrets of @paylink/testing and its documentation: everybody can sign with them. */
 export const FIXTURES = ['paylink-testing-secret-not-for-production', 'the-secret-of-your-tests'];

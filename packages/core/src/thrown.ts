@@ -15,23 +15,28 @@ export function isError(value: unknown): value is Error {
   return Object.prototype.toString.call(value) === '[object Error]';
 }
 
-/** @param hidesCause leaves out the cause's message */
-export function describeThrown(thrown: unknown, hidesCause: boolean): string {
+export function describeThrown(thrown: unknown): string {
   try {
     if (typeof thrown !== 'object' || thrown === null) return toLine(`threw ${String(thrown)}`);
     const { message, cause } = thrown as { readonly message?: unknown; readonly cause?: unknown };
     if (typeof message !== 'string') return 'threw an object that is not an Error';
-    return toLine(message.replace(/\.$/, '') + describeCause(cause, hidesCause));
+    const because = cause instanceof Error ? ` (${cause.name}: ${cause.message})` : '';
+    return toLine(message.replace(/\.$/, '') + because);
   } catch {
     return UNREADABLE;
   }
 }
 
-function describeCause(cause: unknown, hidesCause: boolean): string {
-  if (!(cause instanceof Error)) return '';
-  // Paylink's own messages never quote a secret.
-  const isQuiet = hidesCause && !(cause instanceof ConfigurationError);
-  return isQuiet ? ` (${cause.name})` : ` (${cause.name}: ${cause.message})`;
+const CLASSES = [TypeError, RangeError, SyntaxError, ReferenceError, Error];
+
+/** Describes an error that may quote a secret: Paylink's own message, or a built-in class. */
+export function describeGuarded(thrown: unknown): string {
+  try {
+    if (thrown instanceof ConfigurationError) return thrown.message;
+    return CLASSES.find((known) => thrown instanceof known)?.name ?? 'not an Error';
+  } catch {
+    return UNREADABLE;
+  }
 }
 
 export function stackOf(thrown: unknown): string | undefined {

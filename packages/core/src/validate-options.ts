@@ -4,21 +4,18 @@ import { check } from './errors.js';
  * Copies the own properties of `options` into an object without a prototype, so that a polluted
  * `Object.prototype` cannot set an option.
  *
- * @param misplaced options that people often put here, with the right place of each
  * @throws ConfigurationError for an unknown option: a misspelt option could switch a protection off
  */
 export function validateOptions<Options extends object>(
   options: Options,
   known: readonly string[],
   name = 'options',
-  misplaced: ReadonlyMap<string, string> = new Map(),
 ): Options {
   check(typeof options === 'object' && options !== null, name, 'must be an object');
   const own = Object.assign(Object.create(null) as Options, options);
   for (const [option, value] of Object.entries(own)) {
     if (known.includes(option) || value === undefined) continue;
-    const problem = misplaced.get(option) ?? 'is an unknown option';
-    check(false, option, `${problem}. Valid options: ${known.join(', ')}`);
+    check(false, option, `is an unknown option. Valid options: ${known.join(', ')}`);
   }
   return own;
 }

@@ -47,16 +47,6 @@ describe('options', () => {
     );
   });
 
-  it.each([
-    ['handlers', 'is the second argument: paymentWebhook({ secret }, handlers)'],
-    ['client', 'is an option of createPayments (@paylink/payments)'],
-    ['tenant', 'comes from the `secret` function: return { secret, tenant }'],
-  ])('have a hint for the misplaced option %s, on a receiver and a gate', (option, hint) => {
-    const misplaced = { secret, [option]: {} };
-    expect(() => createReceiver(misplaced as Options, noop)).toThrow(`${option} ${hint}`);
-    expect(() => createGate(misplaced as Options)).toThrow(`${option} ${hint}`);
-  });
-
   it('names every valid option if one is misspelt', () => {
     const misspelt = { secret, sekret: 'x' } as Options;
     const verifier = 'sekret is an unknown option. Valid options: secret, events, headers, logger';

@@ -64,9 +64,10 @@ describe('the log of a failed delivery', () => {
     );
   });
 
-  it('B15 quotes only the name of an error of the secret function, because the error can quote the secret', async () => {
+  it('B15 gives only the built-in class of an error of the secret function, because the error can quote the secret', async () => {
     const log = createLog();
-    const provide = () => Promise.reject(new RangeError(`vault refused ${secret}`));
+    const error = Object.assign(new RangeError(`vault refused ${secret}`), { name: secret });
+    const provide = () => Promise.reject(error);
     await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
     expect(log.lines()).toEqual([
       '[paylink] 503 secret_unavailable: the function given as `secret` failed (RangeError)',
@@ -77,7 +78,7 @@ describe('the log of a failed delivery', () => {
     const log = createLog();
     const provide = () => ({ secret: 'changeme', tenant: null });
     await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
-    expect(log.lines()[0]).toContain('failed (ConfigurationError: secret is a placeholder');
+    expect(log.lines()[0]).toContain('failed (secret is a placeholder');
   });
 });
 

@@ -58,9 +58,6 @@ const faults: readonly Fault[] = [
   ['blanks only', ' \t', 'is blank'],
   ['a leading blank', ` ${secret}`, 'must not start or end with whitespace'],
   ['a line break at the end', `${secret}\n`, 'must not start or end with whitespace'],
-  ['a file of PowerShell', Buffer.from(`\ufeff${secret}`, 'utf16le'), 'is text in UTF-16'],
-  ['text in UTF-16', Buffer.from(secret, 'utf16le'), 'is text in UTF-16'],
-  ['text in UTF-16BE', Buffer.from(secret, 'utf16le').swap16(), 'is text in UTF-16'],
   ['a byte order mark in front', `\ufeff${secret}`, 'must not start or end with whitespace'],
   ...['undefined', 'null', '[object Object]', 'CHANGEME', Buffer.from('undefined')].map(
     (value): Fault => [inspect(value), value, 'is a placeholder. Check how your code reads'],
@@ -270,8 +267,8 @@ describe('a secret function', () => {
   it.each<readonly [string, () => unknown, string]>([
     ['throws', () => {
       throw new Error('vault');
-    }, 'vault'],
-    ['rejects', () => Promise.reject(new Error('vault')), 'vault'],
+    }, 'failed (Error)'],
+    ['rejects', () => Promise.reject(new TypeError('vault')), 'failed (TypeError)'],
     ['returns nothing', () => undefined, 'secret must return { secret, tenant }'],
     ['returns null', () => null, 'secret must return { secret, tenant }'],
     ['returns a bare secret', () => secret, 'secret must return { secret, tenant }'],
@@ -288,9 +285,8 @@ describe('a secret function', () => {
     ['returns a misspelt name', () => ({ secret, tenant, tenent: 1 }), 'tenent is an unknown option'],
   ])('B15 that %s is 503, and never no secret', async (_what, provide, problem) => {
     const error: unknown = await verify(provide as never).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'secret_unavailable', status: 503 });
     const message = expect.stringContaining(problem) as string;
-    expect((error as Error).cause).toMatchObject({ message });
+    expect(error).toMatchObject({ code: 'secret_unavailable', status: 503, message });
   });
 
   it('B15 answers 503 after 5 seconds if it hangs', async () => {

@@ -26,7 +26,7 @@ export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
     'The amount or the currency differs between order and payment: a person must decide.',
   orders_unavailable: 'Your `find` or `credit` failed: check the database. The log has the error.',
   no_payment: 'The service has no payment of this order: create its link, and pay it.',
-  secret_unavailable: 'The function that loads the secret failed: the log has its error.',
+  secret_unavailable: 'The function that loads the secret failed: the log names the error.',
   confirm_unavailable:
     'The webhook could not ask the service about this payment: check the base URL, the ' +
     'API key and the reference.',
