@@ -5,8 +5,6 @@ export { isProduction } from './environment.js';
 export { check } from './errors.js';
 export { faultOfReference, isEventKind, parsePayload } from './event.js';
 export { createLogger, cutReference, logLine, type LogFields } from './logger.js';
-export { keepEvent } from './proven-event.js';
-export type { Admission, Gate } from './receiver.js';
 export { errorReply } from './reply.js';
 export { failureOf } from './result.js';
 export { checkSignal, pause, withinBounds, type Bounds } from './time-limit.js';

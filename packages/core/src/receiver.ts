@@ -1,29 +1,31 @@
 /** Receives a delivery: proof, handler, reply. Every adapter builds on this file. */
 import type { Delivery } from './delivery.js';
-import { isWebhookError } from './errors.js';
-import type { WebhookEvent } from './event.js';
-import { createRunner, type Handlers } from './handlers.js';
+import { isWebhookError, WebhookError } from './errors.js';
+import { createRunner, type Handlers, type RunHandler } from './handlers.js';
 import { callQuietly } from './logger.js';
 import { validateSettings } from './options.js';
 import type { GateOptions, ReceiverOptions, Settings } from './options.js';
+import { keepEvent } from './proven-event.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
 import { DeliveryReport, RefusalLog } from './reporting.js';
 import type { EventSchemas, NoEvents } from './schema.js';
-import { checkHeaders, parseSigned, proveBody, requireRawBody, toEvent } from './verify.js';
+import { requireBytes } from './signature.js';
+import { checkHeaders, proveEvent } from './verify.js';
 
 export interface Receiver<Host> {
   /** Resolves with the reply to write. Never rejects. `host` joins the handler's context. */
   receive(delivery: Delivery, host: Host): Promise<Reply>;
 }
 
-export interface Gate<Host> {
-  /** Resolves with the proven event, or with the reply to write instead. Never rejects. */
-  admit(delivery: Delivery, host: Host): Promise<Admission>;
+interface Gate<Host> {
+  /**
+   * Resolves with undefined if the request may pass. `webhookEvent(holder)` then returns the event.
+   * Otherwise resolves with the reply to write. Never rejects.
+   *
+   * @param holder the host's request or context
+   */
+  admit(delivery: Delivery, host: Host, holder: object): Promise<Reply | undefined>;
 }
-
-export type Admission =
-  | { readonly event: WebhookEvent; readonly reply?: never }
-  | { readonly reply: Reply; readonly event?: never };
 
 /** @throws ConfigurationError that names the option or the handler, and the fault */
 export function createReceiver<
@@ -31,27 +33,9 @@ export function createReceiver<
   Host extends object = object,
 >(options: ReceiverOptions<Events, Host>, handlers: Handlers<Events, Host>): Receiver<Host> {
   const settings = validateSettings(options, 'receiver');
-  const { onError } = settings;
   const run = createRunner(handlers, settings.kinds, settings.handlerTimeout);
   const refusals = new RefusalLog(settings.logger);
-  return {
-    async receive(delivery, host) {
-      const report = new DeliveryReport(settings, refusals);
-      let isHandling = false;
-      try {
-        const event = await verifyDelivery(settings, delivery, host, report);
-        isHandling = true;
-        const outcome = run(event, host);
-        report.end(outcome instanceof Promise ? await outcome : outcome);
-        return acknowledge();
-      } catch (thrown) {
-        const isByMerchant = isHandling || !isWebhookError(thrown);
-        const reply = errorReply(report.fail(thrown, isByMerchant));
-        if (isByMerchant && onError !== undefined) callQuietly(() => onError(thrown, host));
-        return reply;
-      }
-    },
-  };
+  return { receive: (delivery, host) => receiveWith(run, settings, refusals, delivery, host) };
 }
 
 /** @throws ConfigurationError that names the option and the fault */
@@ -62,36 +46,47 @@ export function createGate<
   const settings = validateSettings(options, 'gate');
   const refusals = new RefusalLog(settings.logger);
   return {
-    async admit(delivery, host) {
-      const report = new DeliveryReport(settings, refusals);
-      try {
-        const event = await verifyDelivery(settings, delivery, host, report);
-        const isIgnored = event.type === 'unrecognized' && settings.unrecognized !== 'pass';
-        report.end(isIgnored ? 'ignored' : 'handled');
-        return isIgnored ? { reply: acknowledge() } : { event };
-      } catch (error) {
-        return { reply: errorReply(report.fail(error, !isWebhookError(error))) };
-      }
+    async admit(delivery, host, holder) {
+      let isAdmitted = false;
+      const pass: RunHandler = (event) => {
+        if (event.type === 'unrecognized' && settings.unrecognized !== 'pass') return 'ignored';
+        keepEvent(holder, event);
+        isAdmitted = true;
+        return 'handled';
+      };
+      const reply = await receiveWith(pass, settings, refusals, delivery, host);
+      return isAdmitted ? undefined : reply;
     },
   };
 }
 
-/** Verifies a delivery, and reports each fact as soon as it is known. */
-async function verifyDelivery(
+/** Verifies a delivery, runs its handler, and reports each fact as soon as it is known. */
+async function receiveWith(
+  run: RunHandler,
   settings: Settings,
+  refusals: RefusalLog,
   delivery: Delivery,
-  host: unknown,
-  report: DeliveryReport,
-): Promise<WebhookEvent> {
-  const signature = checkHeaders(settings, delivery);
-  const rawBody = requireRawBody(settings, await delivery.body(settings.limits));
-  report.bodyBytes = rawBody.length;
-  const proving = proveBody(settings, rawBody, signature, host);
-  const proof = proving instanceof Promise ? await proving : proving;
-  const { secretIndex } = proof;
-  report.proven = { secretIndex };
-  const parsed = parseSigned(settings, proof.rawBody, delivery.header(settings.headers.event));
-  const { kind, type, payload } = parsed;
-  report.proven = { secretIndex, kind, type, reference: payload.reference };
-  return toEvent(settings, proof, parsed);
+  host: object,
+): Promise<Reply> {
+  const { limits, headers, onError } = settings;
+  const report = new DeliveryReport(settings, refusals);
+  let isHandling = false;
+  try {
+    const signature = checkHeaders(settings, delivery);
+    const rawBody = requireBytes(await delivery.body(limits));
+    if (rawBody.length > limits.bodyLimit) throw new WebhookError('body_too_large');
+    report.bodyBytes = rawBody.length;
+    const kindHeader = delivery.header(headers.event);
+    const proving = proveEvent(settings, { rawBody, signature, kindHeader, host, report });
+    const event = proving instanceof Promise ? await proving : proving;
+    isHandling = true;
+    const running = run(event, host);
+    report.end(running instanceof Promise ? await running : running);
+    return acknowledge();
+  } catch (thrown) {
+    const isByMerchant = isHandling || !isWebhookError(thrown);
+    const reply = errorReply(report.fail(thrown, isByMerchant));
+    if (isByMerchant && onError !== undefined) callQuietly(() => onError(thrown, host));
+    return reply;
+  }
 }

@@ -30,10 +30,11 @@ interface Hooks {
   readonly logger: Logger;
 }
 
-/** Facts of a delivery whose signature matched. */
-interface Proven {
+/** Facts of a delivery whose signature matched. The others become known one after the other. */
+export interface Proven {
   readonly secretIndex: number;
   readonly kind?: string;
+  /** The configured kind, or `unrecognized`. */
   readonly type?: string;
   readonly reference?: string;
 }

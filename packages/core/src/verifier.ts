@@ -3,7 +3,7 @@ import type { WebhookEvent } from './event.js';
 import { validateSettings, type VerifierOptions } from './options.js';
 import type { EventSchemas, NoEvents } from './schema.js';
 import { requireBytes, requireSignature } from './signature.js';
-import { parseSigned, proveBody, toEvent } from './verify.js';
+import { proveEvent } from './verify.js';
 
 export interface Verifier<Events extends EventSchemas, Host> {
   /**
@@ -28,13 +28,13 @@ export function createVerifier<const Events extends EventSchemas = NoEvents, Hos
   const names = settings.headers;
   return {
     async verify(rawBody, headers, host) {
-      const bytes = requireBytes(rawBody);
-      const signature = requireSignature(lookUp(headers, names.signature));
-      const kind = lookUp(headers, names.event);
-      const proving = proveBody(settings, bytes, signature, host);
-      const proof = proving instanceof Promise ? await proving : proving;
-      const parsed = parseSigned(settings, proof.rawBody, kind);
-      return toEvent(settings, proof, parsed) as Promise<WebhookEvent<Events>>;
+      return proveEvent(settings, {
+        rawBody: requireBytes(rawBody),
+        signature: requireSignature(lookUp(headers, names.signature)),
+        kindHeader: lookUp(headers, names.event),
+        host,
+        report: { proven: undefined },
+      }) as Promise<WebhookEvent<Events>>;
     },
   };
 }

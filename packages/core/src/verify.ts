@@ -3,10 +3,11 @@ import { findMatch, isSynchronous } from '#hmac';
 import type { Delivery } from './delivery.js';
 import { fault, WebhookError } from './errors.js';
 import { parseKind, parsePayload, refuseContradiction, validate } from './event.js';
-import type { WebhookEvent, WebhookPayload } from './event.js';
+import type { WebhookEvent } from './event.js';
 import type { Settings } from './options.js';
+import type { Proven } from './reporting.js';
 import type { Keys } from './secret.js';
-import { mismatch, requireBytes, requireSignature } from './signature.js';
+import { mismatch, requireSignature } from './signature.js';
 
 /**
  * Checks the headers and returns the signature, before the first byte of the body is read.
@@ -33,101 +34,74 @@ export function checkHeaders({ limits, headers, explain }: Settings, delivery: D
   return sent!;
 }
 
-/** @throws WebhookError `body_consumed` or `body_too_large` */
-export function requireRawBody({ limits }: Settings, body: unknown): Uint8Array {
-  const rawBody = requireBytes(body);
-  if (rawBody.length > limits.bodyLimit) throw new WebhookError('body_too_large');
-  return rawBody;
-}
-
-export interface Proof {
+/** What the receiver or the verifier was given of a delivery. */
+export interface Unproven {
   readonly rawBody: Uint8Array;
-  readonly secretIndex: number;
-  readonly tenant: string | null;
+  readonly signature: string;
+  /** The event header, which is not signed. */
+  readonly kindHeader: unknown;
+  /** The argument of a `secret` function. */
+  readonly host: unknown;
+  /** Gets the facts as soon as they are known. */
+  readonly report: { proven: Proven | undefined };
 }
 
 /**
- * Proves that the service sent these bytes. Returns without a promise if nothing waits, with a
- * fixed secret and Node's HMAC. Otherwise copies the bytes, so that no other code can change them
- * between the signature and the parser.
+ * Proves that the service sent these bytes, and makes their event. Returns without a promise if
+ * nothing waits, with a fixed secret, Node's HMAC and no schema.
  *
- * @throws WebhookError `invalid_signature` or `secret_unavailable`
+ * @throws WebhookError `invalid_signature`, `secret_unavailable`, `invalid_event`,
+ *   `invalid_payload`, `event_contradicted`, `payment_pending` or `handler_timeout`
  */
-export function proveBody(
+export function proveEvent(
   settings: Settings,
-  rawBody: Uint8Array,
-  signature: string,
-  host: unknown,
-): Proof | Promise<Proof> {
-  const keys = settings.keyring(host);
-  if (isSynchronous && !(keys instanceof Promise)) {
-    const match = findMatch(keys.keys, rawBody, signature) as number;
-    return requireMatch(settings, rawBody, signature, keys, match);
-  }
-  return proveLater(settings, new Uint8Array(rawBody), signature, keys);
+  unproven: Unproven,
+): WebhookEvent | Promise<WebhookEvent> {
+  const keys = settings.keyring(unproven.host);
+  if (!isSynchronous || keys instanceof Promise) return proveLater(settings, unproven, keys);
+  const match = findMatch(keys.keys, unproven.rawBody, unproven.signature) as number;
+  return toEvent(settings, unproven, keys, match);
 }
 
 async function proveLater(
   settings: Settings,
-  rawBody: Uint8Array,
-  signature: string,
+  { rawBody, ...rest }: Unproven,
   waiting: Keys | Promise<Keys>,
-): Promise<Proof> {
+): Promise<WebhookEvent> {
+  // Other code must not change the bytes between the signature and the parser.
+  const unproven = { ...rest, rawBody: new Uint8Array(rawBody) };
   const keys = await waiting;
-  const match = await findMatch(keys.keys, rawBody, signature);
-  return requireMatch(settings, rawBody, signature, keys, match);
+  const match = await findMatch(keys.keys, unproven.rawBody, unproven.signature);
+  return toEvent(settings, unproven, keys, match);
 }
 
-/** @param match the index of the matching key, or -1 */
-function requireMatch(
-  settings: Settings,
-  rawBody: Uint8Array,
-  signature: string,
-  keys: Keys,
-  match: number,
-): Proof {
-  if (match < 0) {
-    settings.explain?.({ rawBody, signature, secret: keys.secret });
+/** @param secretIndex the index of the matching key, or -1 */
+function toEvent(
+  { kinds, explain }: Settings,
+  { rawBody, signature, kindHeader, report }: Unproven,
+  { secret, tenant }: Keys,
+  secretIndex: number,
+): WebhookEvent | Promise<WebhookEvent> {
+  if (secretIndex < 0) {
+    explain?.({ rawBody, signature, secret });
     throw mismatch();
   }
-  return { rawBody, secretIndex: match, tenant: keys.tenant };
-}
-
-export interface Parsed {
-  readonly kind: string;
-  /** The configured kind, or `unrecognized`. */
-  readonly type: string;
-  readonly payload: WebhookPayload;
-}
-
-/** @throws WebhookError `invalid_event` or `invalid_payload` */
-export function parseSigned({ kinds }: Settings, rawBody: Uint8Array, kindHeader: unknown): Parsed {
+  report.proven = { secretIndex };
   const isConfigured = typeof kindHeader === 'string' && kinds.has(kindHeader);
   const kind = isConfigured ? kindHeader : parseKind(kindHeader);
+  const type = isConfigured ? kind : 'unrecognized';
   const payload = parsePayload(rawBody);
-  return { kind, type: isConfigured ? kind : 'unrecognized', payload };
-}
-
-/**
- * Makes the event. Returns without a promise if the kind has no schema.
- *
- * @throws WebhookError `event_contradicted`, `payment_pending`, `invalid_payload` or
- *   `handler_timeout`
- */
-export function toEvent(
-  { kinds }: Settings,
-  { rawBody, secretIndex, tenant }: Proof,
-  { kind, type, payload }: Parsed,
-): WebhookEvent | Promise<WebhookEvent> {
-  refuseContradiction(kind, payload);
   const { reference } = payload;
+  report.proven = { secretIndex, kind, type, reference };
+  refuseContradiction(kind, payload);
   if (type === 'unrecognized') {
     return { type, kind, reference, payload, rawBody, secretIndex, tenant };
   }
-  const schema = kinds.get(kind);
   // The map of schemas pairs each kind with its payload, and the types say the same.
-  const eventWith = (output: unknown): WebhookEvent =>
-    ({ type, reference, payload: output, rawBody, secretIndex, tenant }) as WebhookEvent;
-  if (schema === undefined) return eventWith(payload);
-  return validate(schema, kind, payload).then(eventWith);
+  const event = { type, reference, payload, rawBody, secretIndex, tenant } as WebhookEvent;
+  const schema = kinds.get(kind);
+  if (schema === undefined) return event;
+  return validate(schema, kind, payload).then(
+    (output) => ({ ...event, payload: output }) as WebhookEvent,
+  );
 }

@@ -133,7 +133,7 @@ describe('a polluted Object.prototype', () => {
       expect(await receiver.receive(delivery, {})).toMatchObject(received);
       expect((handler.mock.calls[0]![0] as { tenant: string | null }).tenant).toBeNull();
       const gate = createGate({ secret });
-      expect(await gate.admit(other, {})).toMatchObject({ reply: received });
+      expect(await gate.admit(other, {}, {})).toMatchObject(received);
       const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);
       const refused = await receiver.receive({ ...delivery, header: () => undefined }, {});
       expect(refused).toMatchObject({ status: 401 });

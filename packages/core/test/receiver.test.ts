@@ -1,6 +1,6 @@
 import { signedDelivery } from '@paylink/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { createGate, createReceiver, WebhookError } from '../src/index.js';
+import { createGate, createReceiver, WebhookError, webhookEvent } from '../src/index.js';
 import { createLog, deliver, forged, secret } from './deliver.js';
 
 const logger = createLog();
@@ -82,22 +82,27 @@ describe('a gate', () => {
 
   it('hands on a configured event, and replies to every other delivery', async () => {
     const gate = createGate({ secret, logger });
-    const { event } = await gate.admit(deliver(), {});
-    expect(event).toMatchObject({ type: 'payment.succeeded', reference: 'order-42' });
-    expect(await gate.admit(other, {})).toMatchObject({ reply: { status: 200 } });
-    expect(await gate.admit(deliver({ extra: forged }), {})).toMatchObject({
-      reply: { status: 401 },
-    });
+    const [request, refused] = [{}, {}];
+    expect(await gate.admit(deliver(), {}, request)).toBeUndefined();
+    const genuine = { type: 'payment.succeeded', reference: 'order-42' };
+    expect(webhookEvent(request)).toMatchObject(genuine);
+    expect(await gate.admit(other, {}, refused)).toMatchObject({ status: 200 });
+    const forgery = deliver({ extra: forged });
+    expect(await gate.admit(forgery, {}, refused)).toMatchObject({ status: 401 });
+    expect(() => webhookEvent(refused)).toThrow('found no verified event');
   });
 
   it('hands on other kinds only with `unrecognized: "pass"`', async () => {
-    const { event } = await createGate({ secret, unrecognized: 'pass' }).admit(other, {});
-    expect(event).toMatchObject({ type: 'unrecognized', kind: 'payment.refunded' });
+    const request = {};
+    const gate = createGate({ secret, unrecognized: 'pass' });
+    expect(await gate.admit(other, {}, request)).toBeUndefined();
+    const event = { type: 'unrecognized', kind: 'payment.refunded' };
+    expect(webhookEvent(request)).toMatchObject(event);
   });
 
   it('refuses a contradicting status, because no service decides', async () => {
     const pending = deliver({ payload: { status: 'pending' } });
-    const { reply } = await createGate({ secret, logger }).admit(pending, {});
+    const reply = await createGate({ secret, logger }).admit(pending, {}, {});
     expect(reply).toMatchObject({ status: 503, body: '{"error":"payment_pending"}' });
   });
 
@@ -105,7 +110,7 @@ describe('a gate', () => {
     const validate = () => Promise.reject(new RangeError('bug'));
     const schema = { '~standard': { version: 1, vendor: 'test', validate } } as const;
     const gate = createGate({ secret, logger, events: { 'payment.succeeded': schema } });
-    const { reply } = await gate.admit(deliver(), {});
+    const reply = await gate.admit(deliver(), {}, {});
     expect(reply).toMatchObject({ status: 500, body: '{"error":"handler_failed"}' });
   });
 });

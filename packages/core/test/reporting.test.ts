@@ -243,9 +243,9 @@ describe('observe', () => {
     const outcomes: string[] = [];
     const observe = ({ outcome }: DeliveryOutcome) => outcomes.push(outcome);
     const gate = createGate({ secret, logger: createLog(), observe });
-    await gate.admit(deliver(), {});
-    await gate.admit(deliver({ type: 'payment.refunded' }), {});
-    await gate.admit(deliver({ extra: forged }), {});
+    await gate.admit(deliver(), {}, {});
+    await gate.admit(deliver({ type: 'payment.refunded' }), {}, {});
+    await gate.admit(deliver({ extra: forged }), {}, {});
     expect(outcomes).toEqual(['handled', 'ignored', 'rejected']);
   });
 });

@@ -1,6 +1,5 @@
 import { deliveryOf, executionContextOf } from '#delivery';
 import { createGate, createReceiver } from '@paylink/core';
-import { keepEvent } from '@paylink/core/internal';
 import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import { toResponse } from '@paylink/fetch';
@@ -48,9 +47,8 @@ export function paymentGate<const Events extends EventTypes = NoEvents, E extend
   const gate = createGate<SchemasOf<Events>, HonoHost<E>>(options);
   return async (c, next) => {
     const delivery = deliveryOf(c);
-    const { event, reply } = await gate.admit(delivery, hostOf(c));
+    const reply = await gate.admit(delivery, hostOf(c), c);
     if (reply !== undefined) return toResponse(delivery, reply);
-    keepEvent(c, event);
     await next();
   };
 }

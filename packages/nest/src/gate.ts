@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { createGate } from '@paylink/core';
 import type { EventTypes, GateOptions, NoEvents, SchemasOf } from '@paylink/core';
-import { keepEvent } from '@paylink/core/internal';
 import { deliveryOf, writeReply } from '@paylink/node';
 
 /** The argument of a `secret` function behind Nest. */
@@ -33,8 +32,7 @@ export function paymentGate<const Events extends EventTypes = NoEvents>(
       const request = context.switchToHttp().getRequest<Request>();
       const { raw = request, rawBody } = request;
       raw.rawBody ??= rawBody;
-      const { event, reply } = await gate.admit(deliveryOf(raw, HINT), { context });
-      if (event !== undefined) keepEvent(request, event);
+      const reply = await gate.admit(deliveryOf(raw, HINT), { context }, request);
       if (reply === undefined) return true;
       const response = context.switchToHttp().getResponse<Response>();
       response.hijack?.();

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createGate as createCoreGate } from '@paylink/core';
 import type { EventSchemas, GateOptions, Reply } from '@paylink/core';
-import { keepEvent } from '@paylink/core/internal';
 import { deliveryOf } from './delivery.js';
 
 /** Resolves with the reply to write, or with undefined to let the request pass. */
@@ -18,9 +17,5 @@ export function createGate<Events extends EventSchemas, Host extends object>(
   hint: string,
 ): NodeGate<Host> {
   const gate = createCoreGate(options);
-  return async (req, host) => {
-    const { event, reply } = await gate.admit(deliveryOf(req, hint), host);
-    if (event !== undefined) keepEvent(req, event);
-    return reply;
-  };
+  return (req, host) => gate.admit(deliveryOf(req, hint), host, req);
 }
