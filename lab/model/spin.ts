@@ -7,14 +7,21 @@ import { fileURLToPath } from 'node:url';
 
 const MODEL = fileURLToPath(new URL('payments.pml', import.meta.url));
 
-/** The broken designs, by their names in the model, and what each of them does. */
-export const BROKEN: Readonly<Record<string, string>> = {
-  UNCONDITIONAL: 'credits without a condition',
-  READ_THEN_WRITE: 'reads the row, then writes',
-  ACKNOWLEDGED_FIRST: 'acknowledges, then credits',
-  COUNT_TRUSTED: 'trusts the count of `credit` and does not read again',
-  OUTCOME_SHARED: 'lets a webhook take the outcome of a page',
-  NO_CONFIRMATION: 'credits without asking the service',
+interface Broken {
+  readonly what: string;
+  /** How many faults lead to its error. */
+  readonly faults: number;
+}
+
+/** The broken designs by their names in the model. */
+export const BROKEN: Readonly<Record<string, Broken>> = {
+  UNCONDITIONAL: { what: 'credits without a condition', faults: 1 },
+  READ_THEN_WRITE: { what: 'reads the row, then writes', faults: 1 },
+  ACKNOWLEDGED_FIRST: { what: 'acknowledges, then credits', faults: 1 },
+  COUNT_TRUSTED: { what: 'trusts the count of `credit` and does not read again', faults: 1 },
+  OUTCOME_SHARED: { what: 'lets a webhook take the outcome of a page', faults: 1 },
+  NO_CONFIRMATION: { what: 'credits without asking the service', faults: 1 },
+  LOCK_SURVIVES: { what: 'holds a lock that survives the crash of its process', faults: 2 },
 };
 
 export interface Checked {
