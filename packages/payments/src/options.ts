@@ -5,7 +5,7 @@ import { Asker } from './asker.js';
 import type { Orders, PaymentClient, PaymentOutcome, PaymentsOptions } from './contract.js';
 import { field } from './order.js';
 import { now } from './pace.js';
-import type { Start } from './sweep.js';
+import type { Place } from './references.js';
 
 export interface Settings {
   /** The merchant's functions, bound. */
@@ -16,7 +16,7 @@ export interface Settings {
   /** Returns true at the first call with a key, and again after the time. */
   readonly isNews: (key: string, milliseconds?: number) => boolean;
   /** Where runs over the merchant's own lists were cut, by list and tenant. */
-  readonly cuts: Map<string, Start | undefined>;
+  readonly cuts: Map<string, Place | undefined>;
   /** Returns the line of questions of the tenant's client. @throws WebhookError if `client` does */
   readonly askerOf: (tenant: string | null) => Asker;
   /** Returns the tenant of a call. @throws ConfigurationError */
