@@ -109,25 +109,6 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^\d+ of 20 simultaneous calls credited the same order.*updateMany/,
   ],
-  "P30 Prisma's `findUnique`, then `update`, in a transaction": [
-    {
-      createOrder,
-      orders: {
-        find: right.find,
-        credit: ({ reference }) =>
-          prisma.$transaction(
-            async (tx) => {
-              const order = await tx.order.findUnique({ where: { reference } });
-              if (order?.paidAt !== null) return 0;
-              await tx.order.update({ where: { reference }, data: { paidAt: new Date() } });
-              return 1;
-            },
-            { maxWait: 10_000 },
-          ),
-      },
-    },
-    /^\d+ of 20 simultaneous calls credited the same order/,
-  ],
   "P29 Prisma's `updateMany` with an undefined field": [
     {
       createOrder,
