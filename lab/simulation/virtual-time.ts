@@ -73,8 +73,8 @@ export class VirtualTime {
         this.acting = next.owner;
         next.run();
         count += 1;
-        // Lets all settled promises run before the clock advances.
-        await new Promise((resolve) => real.setImmediate(resolve));
+        // Lets all settled promises run before the clock advances: a tick comes after them.
+        await new Promise<void>((resolve) => process.nextTick(resolve));
       }
     } finally {
       running = undefined;
@@ -144,8 +144,10 @@ Object.assign(globalThis, {
 });
 AbortSignal.timeout = (milliseconds) => {
   const controller = new AbortController();
-  const reason = new DOMException('The operation timed out', 'TimeoutError');
-  setTimeout(() => controller.abort(reason), milliseconds);
+  setTimeout(
+    () => controller.abort(new DOMException('The operation timed out', 'TimeoutError')),
+    milliseconds,
+  );
   return controller.signal;
 };
 Object.defineProperty(performance, 'now', {

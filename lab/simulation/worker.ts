@@ -16,6 +16,8 @@ export interface Sums {
   credits: number;
   /** Milliseconds of virtual time. */
   duration: number;
+  /** Milliseconds of CPU. */
+  cpu: number;
   /** The crashes by the point at which they struck. */
   crashes: Partial<Record<CrashPoint, number>>;
   violated?: {
@@ -30,6 +32,7 @@ export const noSums = (): Sums => ({
   happenings: 0,
   credits: 0,
   duration: 0,
+  cpu: 0,
   crashes: {},
 });
 
@@ -41,6 +44,7 @@ async function simulate({ first, end, step }: Share): Promise<void> {
   // Outside production, a refused signature starts the diagnosis in real time.
   Object.assign(process.env, { NODE_ENV: 'production' });
   let sums = noSums();
+  let counted = 0;
   for (let seed = first; seed < end; seed += step) {
     const { violations, timeline, happenings, credits, duration, crashes } = await new World(
       seed,
@@ -52,10 +56,13 @@ async function simulate({ first, end, step }: Share): Promise<void> {
     for (const [point, count] of crashes) sums.crashes[point] = (sums.crashes[point] ?? 0) + count;
     if (violations.length > 0) sums.violated = { seed, violations, timeline };
     if (sums.violated || sums.histories === REPORT_EVERY || seed + step >= end) {
+      const { user, system } = process.cpuUsage();
+      sums.cpu = (user + system) / 1_000 - counted;
+      counted += sums.cpu;
       const isLast = sums.violated !== undefined || seed + step >= end;
       // Exits although a timer of the code under test may still wait for minutes.
-      process.send!(sums, () => isLast && process.exit());
-      if (isLast) return;
+      await new Promise((resolve) => process.send!(sums, resolve));
+      if (isLast) process.exit();
       sums = noSums();
     }
   }
