@@ -3,12 +3,10 @@
  * tests of the changed packages, nearest first (test/changed-first.ts).
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT, run } from './bootstrap.mjs';
-
-const CACHE = join(ROOT, 'node_modules', '.cache');
 
 const git = (...args) =>
   execFileSync('git', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -66,25 +64,6 @@ function projectsFor(files) {
   return [core, 'packages', 'across packages'].map((name) => `--project=${name}`);
 }
 
-/**
- * Returns the tsconfig.json for each file. A project of only the changed files saves ten seconds.
- */
-function lintProjects(files) {
-  const own = (path) => {
-    const config = /^examples\/[^/]+\//.exec(path)?.[0].concat('tsconfig.json');
-    return config !== undefined && existsSync(join(ROOT, config)) ? config : undefined;
-  };
-  const changed = join(CACHE, 'changed.tsconfig.json');
-  mkdirSync(CACHE, { recursive: true });
-  const tsconfig = {
-    extends: join(ROOT, 'tsconfig.json'),
-    include: [join(ROOT, 'docs/.vitepress/vue.d.ts')],
-    files: files.filter((path) => own(path) === undefined).map((path) => join(ROOT, path)),
-  };
-  writeFileSync(changed, JSON.stringify(tsconfig));
-  return [...new Set(files.map((path) => own(path) ?? changed))];
-}
-
 async function step(name, command, args, onOutput) {
   const started = performance.now();
   const output = [];
@@ -112,9 +91,9 @@ async function check() {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const steps = [step('types', scripts.types, [])];
   if (code.length > 0) {
-    const parser = { projectService: false, project: lintProjects(code) };
-    const options = ['--max-warnings=0', '--no-warn-ignored', '--parser-options'];
-    steps.push(tool('lint', 'eslint/bin/eslint.js', [...options, JSON.stringify(parser), ...code]));
+    steps.push(tool('lint', 'oxlint/bin/oxlint', ['--deny-warnings', ...code]));
+    const options = ['--max-warnings=0', '--no-warn-ignored'];
+    steps.push(tool('boundaries', 'eslint/bin/eslint.js', [...options, ...code]));
   }
   if (files.length > 0)
     steps.push(

@@ -124,7 +124,6 @@ async function startNest(): Promise<string> {
   }
   const settings = { rawBody: true, logger: false } as const;
   const module = { module: Webhooks, controllers: [Webhooks] };
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the adapter's own types are loose
   const app = await NestFactory.create(module, new ExpressAdapter(), settings);
   onTestFinished(() => app.close());
   await app.listen(0, '127.0.0.1');

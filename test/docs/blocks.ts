@@ -61,7 +61,7 @@ export async function serve(
 /** Runs a listening block on a free port until the test ends, and returns its webhook's URL. */
 export async function runServer(code: string, surroundings: Surroundings = {}): Promise<string> {
   const servers: Server[] = [];
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called on the server below
+  // oxlint-disable-next-line typescript/unbound-method -- called on the server below
   const { listen } = Server.prototype;
   const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (
     this: Server,

@@ -3,7 +3,7 @@ declare module 'cloudflare:workers' {
   interface D1PreparedStatement {
     bind(...values: unknown[]): D1PreparedStatement;
     first<Row>(): Promise<Row | null>;
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as Cloudflare has it
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as Cloudflare has it
     all<Row>(): Promise<{ readonly results: Row[] }>;
     run(): Promise<{ readonly meta: { readonly changes: number } }>;
   }

@@ -37,5 +37,5 @@ export type SchemaOutput<Schema extends StandardSchema> = NonNullable<
 export type NoKinds = Readonly<Record<string, never>>;
 
 /** Only `payment.succeeded`. */
-// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- its keys join the configured kinds, so it must have none
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- its keys join the configured kinds, so it must have none
 export type NoEvents = Record<never, never>;

@@ -7,7 +7,7 @@ import type { Context, Env, ExecutionContext, Handler, MiddlewareHandler } from 
 
 export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- Hono's own middleware fits every app by it
+// oxlint-disable-next-line typescript/no-explicit-any -- Hono's own middleware fits every app by it
 type AnyEnv = any;
 
 /** The Hono request, as handlers get it: without the means to answer. */

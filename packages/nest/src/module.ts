@@ -17,7 +17,7 @@ export type NestWebhook<Events extends EventSchemas> = ReceiverOptions<Events, N
 interface AsyncWebhook<Events extends EventSchemas> {
   readonly imports?: ModuleMetadata['imports'];
   readonly inject?: FactoryProvider['inject'];
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Nest's own FactoryProvider
+  // oxlint-disable-next-line typescript/no-explicit-any -- as in Nest's own FactoryProvider
   readonly useFactory: (...injected: any[]) => NestWebhook<Events> | Promise<NestWebhook<Events>>;
 }
 
@@ -25,7 +25,7 @@ interface AsyncWebhook<Events extends EventSchemas> {
  * Mounts a webhook in front of Nest's parsers, middleware, guards and filters, on the Express and
  * the Fastify platform. Paylink alone answers its requests.
  */
-// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- the form of a dynamic module
+// oxlint-disable-next-line typescript/no-extraneous-class -- the form of a dynamic module
 export class PaymentWebhookModule {
   /** Makes the webhook from injected providers. Nest does not start if an option is wrong. */
   static forRootAsync<const Events extends EventTypes = NoEvents>(

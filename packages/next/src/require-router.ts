@@ -6,8 +6,11 @@ const FIXES = {
 };
 
 /** @throws ConfigurationError with the right import if the other router of Next.js called */
-export function requireRouter(router: 'app' | 'pages', { headers }: { headers?: object }): void {
-  const isApp = typeof (headers as Partial<Headers> | undefined)?.get === 'function';
+export function requireRouter(
+  router: 'app' | 'pages',
+  { headers }: { headers?: { get?: unknown } },
+): void {
+  const isApp = typeof headers?.get === 'function';
   if (isApp === (router === 'app')) return;
   const name = router === 'app' ? 'paymentWebhook' : 'paymentWebhookApi';
   throw new ConfigurationError(name, FIXES[router]);

@@ -102,5 +102,5 @@ export class Webhooks {
 }
 
 @Module({ imports: [webhook, simple], controllers: [Webhooks] })
-// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- a module of Nest
+// oxlint-disable-next-line typescript/no-extraneous-class -- a module of Nest
 export class Shop {}

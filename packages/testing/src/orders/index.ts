@@ -60,7 +60,7 @@ function runOf(check: OrdersCheck): () => Promise<void> {
       await check.run();
     } catch (error) {
       if (!(error instanceof NotTested)) throw error;
-      // eslint-disable-next-line prefer-rest-params -- a parameter is a callback to jest and mocha
+      // oxlint-disable-next-line prefer-rest-params -- a parameter is a callback to jest and mocha
       skipRunning(untestedTitle(check, error.message), arguments[0], this);
     }
   };
