@@ -57,6 +57,19 @@ const LONG = [
  * pass.
  */
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
+/** Their files share a process, so that a package is loaded once and not for each file. */
+const shared = { ...limits, isolate: false };
+/** These replace modules or read the environment when they load, so each needs a process. */
+const ALONE = [
+  'examples/*/test/**/*.test.ts',
+  // A bundle of the command, which ends with its file.
+  'packages/cli/test/**/*.test.ts',
+  'packages/{client/test/retry,client/test/secrecy,hono/test/payment-webhook}.test.ts',
+  'packages/{nest/test/nest-10,next/test/*,node/test/read-body}.test.ts',
+];
+/** Each test ends with the checks of a server under attack. */
+const attacked = { ...shared, setupFiles: 'test/adapters/set-up.ts' };
+const ATTACKED = ['test/{adapters,doctor}/**/*.test.ts'];
 /** These install the packed tarballs. */
 const packed = { ...limits, globalSetup: 'test/packaging/packed.ts' };
 /** These look at the built site: `pnpm docs:check`. */
@@ -98,14 +111,32 @@ export default defineConfig({
         ...fromSources(),
         test: {
           name: 'packages',
-          ...limits,
-          include: ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts'],
-          exclude: ['packages/core/**', ...exclude],
+          ...shared,
+          include: ['packages/*/test/**/*.test.ts'],
+          exclude: ['packages/core/**', ...ALONE, ...exclude],
         },
       },
       {
         ...fromSources(),
-        test: { name: 'across packages', include: ['test/**/*.test.ts'], exclude, ...limits },
+        test: {
+          name: 'alone',
+          ...limits,
+          include: ALONE,
+          exclude,
+        },
+      },
+      {
+        ...fromSources(),
+        test: { name: 'adapters', include: ATTACKED, exclude, ...attacked },
+      },
+      {
+        ...fromSources(),
+        test: {
+          name: 'across packages',
+          include: ['test/**/*.test.ts'],
+          exclude: [...ATTACKED, ...exclude],
+          ...shared,
+        },
       },
       {
         ...fromSources(),
@@ -127,10 +158,14 @@ export default defineConfig({
         ...fromSources(),
         test: {
           name: 'full size',
-          include: [...FULL_SIZE, ...ON_OLDER_HOSTS],
+          include: FULL_SIZE,
           env: FULL,
           ...packed,
         },
+      },
+      {
+        ...fromSources(),
+        test: { name: 'older hosts', include: ON_OLDER_HOSTS, env: FULL, ...attacked },
       },
     ],
   },

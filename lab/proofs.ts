@@ -74,7 +74,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'full-size': {
     what: 'what CI runs in a short form: quick starts, older hosts, a million references',
     file: '../node_modules/vitest/vitest.mjs',
-    always: ['run', '--project=full size'],
+    always: ['run', '--project=full size', '--project=older hosts'],
     isBuilt: true,
   },
   'under-load': {

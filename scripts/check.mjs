@@ -61,7 +61,9 @@ function testsOf(files) {
  */
 function projectsFor(files) {
   const core = files.some((path) => path.endsWith('.web.ts')) ? 'core on *' : 'core on node:crypto';
-  return [core, 'packages', 'across packages'].map((name) => `--project=${name}`);
+  return [core, 'packages', 'alone', 'adapters', 'across packages'].map(
+    (name) => `--project=${name}`,
+  );
 }
 
 async function step(name, command, args, onOutput) {

@@ -35,7 +35,7 @@ async function countOf(file, exitCode) {
   return counts;
 }
 
-const SHORT = ['core on *', 'packages', 'across packages'];
+const SHORT = ['core on *', 'packages', 'alone', 'adapters', 'across packages'];
 const LONG = ['lab', 'built', 'measured'];
 const projects = (names) => names.map((name) => `--project=${name}`);
 

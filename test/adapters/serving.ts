@@ -1,5 +1,5 @@
 /** A server under attack, with the checks after every test. */
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
 import { genuine, SECRET } from './deliveries.js';
 import type { Host, HostOptions, Listening } from './hosts/host.js';
 import type { MerchantEvent, Setup, Surroundings } from './hosts/host.js';
@@ -69,7 +69,8 @@ export async function serve(
   return serving;
 }
 
-afterEach(async () => {
+/** Checks and closes the servers of a test. */
+export async function closeServers(): Promise<void> {
   const servers = [...running];
   running.clear();
   try {
@@ -88,7 +89,7 @@ afterEach(async () => {
       await within(2_000, 'the close of the server', listening.close());
   }
   expectNothingAmiss();
-});
+}
 
 /** Returns the references that reached the merchant's code. */
 export function references({ events }: Serving): string[] {

@@ -8,23 +8,26 @@ const uncaught: unknown[] = [];
 const prototypeKeys = Object.getOwnPropertyNames(Object.prototype).join();
 
 const note = (error: unknown): void => void uncaught.push(error);
-process.on('unhandledRejection', note).on('uncaughtException', note);
-// Node warns about leaked listeners.
-process.on('warning', note);
-afterAll(() => {
-  process.off('unhandledRejection', note).off('uncaughtException', note).off('warning', note);
-});
+/** Watches the tests of a file. */
+export function watch(): void {
+  process.on('unhandledRejection', note).on('uncaughtException', note);
+  // Node warns about leaked listeners.
+  process.on('warning', note);
+  afterAll(() => {
+    process.off('unhandledRejection', note).off('uncaughtException', note).off('warning', note);
+  });
 
-beforeEach(() => {
-  forgetSecrets();
-  printed.length = 0;
-  uncaught.length = 0;
-  for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
-    vi.spyOn(console, method).mockImplementation(
-      (...values: unknown[]) => void printed.push(format(...values)),
-    );
-  }
-});
+  beforeEach(() => {
+    forgetSecrets();
+    printed.length = 0;
+    uncaught.length = 0;
+    for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+      vi.spyOn(console, method).mockImplementation(
+        (...values: unknown[]) => void printed.push(format(...values)),
+      );
+    }
+  });
+}
 
 /** Returns the test's output so far. */
 export function log(): string {

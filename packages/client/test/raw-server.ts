@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { createClient, type ClientOptions } from '../src/index.js';
 
 /** A request as its bytes were. */
@@ -18,11 +18,6 @@ export interface RawServer {
   readonly requests: RawRequest[];
   close(): Promise<void>;
 }
-
-const running: RawServer[] = [];
-afterEach(async () => {
-  for (const server of running.splice(0)) await server.close();
-});
 
 /**
  * Starts a server, which ends with its test. The first behaviour answers the first request, and so
@@ -59,7 +54,7 @@ export async function startRawServer(
         server.close(() => resolve());
       }),
   };
-  running.push(raw);
+  onTestFinished(() => raw.close());
   return raw;
 }
 

@@ -1,5 +1,5 @@
 /** Emulators and receivers that end with their test. */
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { startReceiver } from './receiver.js';
 
@@ -7,13 +7,8 @@ interface Part {
   close(): Promise<unknown>;
 }
 
-const open: Part[] = [];
-afterEach(async () => {
-  for (const part of open.splice(0).reverse()) await part.close();
-});
-
 export function closeAfterwards<Opened extends Part>(part: Opened): Opened {
-  open.push(part);
+  onTestFinished(async () => void (await part.close()));
   return part;
 }
 
