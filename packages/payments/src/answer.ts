@@ -14,15 +14,15 @@ export function readPayment(answer: unknown, expected: string): ServicePayment {
   if (typeof answer !== 'object' || answer === null) {
     throw unconfirmed('getPayment() of the client gave no object: look for a missing `return`');
   }
-  const [reference, status, amount, currency, type] = [
-    'reference',
-    'status',
-    'amount',
-    'currency',
-    'type',
-  ].map((name) => field(answer, name));
-  const copy = { ...answer, reference, status, amount, currency };
-  const payment = Object.freeze(type === undefined ? copy : { ...copy, type }) as ServicePayment;
+  const type = field(answer, 'type');
+  const payment = Object.freeze({
+    ...answer,
+    reference: field(answer, 'reference'),
+    status: field(answer, 'status'),
+    amount: field(answer, 'amount'),
+    currency: field(answer, 'currency'),
+    ...(type !== undefined && { type }),
+  }) as ServicePayment;
   const fault = faultOf(payment, expected, type);
   if (fault !== undefined) throw unconfirmed(`the service's payment ${fault}`);
   return payment;

@@ -5,7 +5,7 @@
 import { WebhookError } from '@paylink/core';
 import { confirmError, readPayment, retryAfterOf } from './answer.js';
 import type { PaymentClient, ServicePayment } from './contract.js';
-import { fieldOfError, keyOf } from './order.js';
+import { fieldOfError } from './order.js';
 import { now, Pace, startTimer, stopTimer } from './pace.js';
 import { RecentAnswers } from './recent-answers.js';
 import type { Run } from './run.js';
@@ -14,8 +14,6 @@ import type { Run } from './run.js';
 const MOST_IN_FLIGHT = 8;
 const PROMPT = 2_000;
 const MOST_WITHOUT_ANSWER = 64;
-/** Milliseconds after its time limit at which a question is dropped: its request has died. */
-const DEAD_AFTER = 1_000;
 /** Refusals after which a question leaves the line, because the limit may be its order's own. */
 const MOST_REFUSALS = 2;
 /** Milliseconds by which a turn may be late before its caller is told to come back. */
@@ -33,7 +31,6 @@ export class NotAsked extends WebhookError {
 }
 
 interface Question {
-  readonly key: string;
   readonly run: Run;
   /** Undefined while the question waits. */
   sentAt: number | undefined;
@@ -42,9 +39,17 @@ interface Question {
   answer: Promise<ServicePayment> | undefined;
 }
 
+/** One for each client, because the service counts the questions of all payments together. */
+const ASKERS = new WeakMap<PaymentClient, Asker>();
+
+export function askerOf(client: PaymentClient): Asker {
+  const asker = ASKERS.get(client) ?? new Asker(client);
+  ASKERS.set(client, asker);
+  return asker;
+}
+
 export class Asker {
   readonly #client: PaymentClient;
-  readonly #timeout: number;
   readonly #pace = new Pace();
   readonly #recent = new RecentAnswers();
   readonly #open = new Map<string, Question>();
@@ -54,9 +59,8 @@ export class Asker {
   readonly #sent = new Set<Question>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(client: PaymentClient, timeout: number) {
+  constructor(client: PaymentClient) {
     this.#client = client;
-    this.#timeout = timeout;
   }
 
   /** Milliseconds until the service's pause ends. */
@@ -70,36 +74,33 @@ export class Asker {
    *
    * @throws WebhookError `no_payment`, `confirm_unavailable` or `handler_timeout`
    */
-  async ask(run: Run): Promise<ServicePayment> {
-    const key = keyOf(run);
-    for (;;) {
-      const known = this.#recent.get(key);
-      const isForAll = run.source !== 'webhook' || known?.isSuccess === true;
-      if (known !== undefined && (isForAll || known.sentAt >= run.start)) return known.answer;
-      this.#dropDead();
-      const open = this.#open.get(key);
-      if (open === undefined) {
-        const state = { sentAt: undefined, refusals: 0, turn: undefined, answer: undefined };
-        const question: Question = { key, run, ...state };
-        this.#open.set(key, question);
-        question.answer = this.#askInTurn(question);
-        return question.answer;
-      }
-      open.run.hurry(run);
-      const toReason = (): WebhookError =>
-        open.sentAt === undefined ? this.#notAsked(open, this.#waitOf(open)) : late();
-      const ended = open.answer!.then(
-        () => undefined,
-        () => undefined,
-      );
-      await run.wait('the service', () => ended, toReason);
-    }
+  ask(run: Run): Promise<ServicePayment> {
+    const known = this.#recent.get(run.key);
+    const isForAll = run.source !== 'webhook' || known?.isSuccess === true;
+    if (known !== undefined && (isForAll || known.sentAt >= run.start)) return known.answer;
+    const open = this.#open.get(run.key);
+    if (open !== undefined && !open.run.isDead) return this.#join(open, run);
+    const state = { sentAt: undefined, refusals: 0, turn: undefined, answer: undefined };
+    const question: Question = { run, ...state };
+    this.#open.set(run.key, question);
+    question.answer = this.#askInTurn(question);
+    return question.answer;
+  }
+
+  /** Waits for a question of the same order, and then asks again: its answer may be too old. */
+  async #join(question: Question, run: Run): Promise<ServicePayment> {
+    question.run.hurry(run);
+    const toReason = (): WebhookError =>
+      question.sentAt === undefined ? this.#notAsked(question) : late();
+    const ended = question.answer!.catch(() => undefined);
+    await run.wait('the service', () => ended, toReason);
+    return this.ask(run);
   }
 
   /** Asks in the request of the caller, because a Worker ends the work of every other request. */
   async #askInTurn(question: Question): Promise<ServicePayment> {
-    const { key, run } = question;
-    const { reference, tenant, signal } = run;
+    const { run } = question;
+    const { key, reference, tenant, signal } = run;
     const options = { signal, tenant, retryLimited: false } as const;
     let isSuccess = false;
     try {
@@ -148,7 +149,6 @@ export class Asker {
   async #turnOf(question: Question): Promise<void> {
     const { run } = question;
     const { promise } = (question.turn = withResolvers());
-    const toReason = (): NotAsked => this.#notAsked(question, this.#waitOf(question));
     run.onHurry = ({ end }) => {
       this.#leaveLine(question);
       this.#enterLine(question);
@@ -159,6 +159,7 @@ export class Asker {
     this.#turnAway();
     this.#send();
     try {
+      const toReason = (): NotAsked => this.#notAsked(question);
       await run.wait('the service', () => promise, toReason, run.end - now());
     } finally {
       run.onHurry = undefined;
@@ -205,21 +206,12 @@ export class Asker {
 
   /** Returns the value of `now()` at which a question may go, unless an answer comes before. */
   #next(): number {
-    this.#dropDead();
     const next = this.#pace.next();
     if (this.#sent.size < MOST_IN_FLIGHT) return next;
-    const sent = [...this.#sent];
-    if (sent.length >= MOST_WITHOUT_ANSWER) return Math.max(next, now() + PROMPT);
-    return Math.max(next, sent.at(-MOST_IN_FLIGHT)!.sentAt! + PROMPT);
-  }
-
-  /** Drops the questions of dead requests: a Worker ends the work of a request without a word. */
-  #dropDead(): void {
-    for (const question of this.#sent) {
-      if (now() - question.sentAt! < this.#timeout + DEAD_AFTER) return;
-      this.#sent.delete(question);
-      if (this.#open.get(question.key) === question) this.#open.delete(question.key);
-    }
+    for (const question of this.#sent) if (question.run.isDead) this.#sent.delete(question);
+    if (this.#sent.size >= MOST_WITHOUT_ANSWER) return now() + PROMPT;
+    const eighth = [...this.#sent].at(-MOST_IN_FLIGHT);
+    return eighth === undefined ? next : Math.max(next, eighth.sentAt! + PROMPT);
   }
 
   /** Returns the milliseconds until the turn of a waiting question, as far as the line knows. */
@@ -242,7 +234,8 @@ export class Asker {
     }
   }
 
-  #notAsked({ refusals }: Question, retryAfter: number): NotAsked {
+  #notAsked(question: Question, retryAfter = this.#waitOf(question)): NotAsked {
+    const { refusals } = question;
     const isLimited = refusals > 0 || this.pause > 0 || this.#pace.interval > 0;
     const message = isLimited
       ? 'the service limits its questions, and this one has to come back later'

@@ -1,7 +1,7 @@
 /** Checks the options of `createPayments`. */
 import { ConfigurationError, WebhookError, type Logger } from '@paylink/core';
 import { check, createLogger, validateBound, validateOptions } from '@paylink/core/internal';
-import { Asker } from './asker.js';
+import { askerOf, type Asker } from './asker.js';
 import type { Orders, PaymentClient, PaymentOutcome, PaymentsOptions } from './contract.js';
 import { field } from './order.js';
 import { now } from './pace.js';
@@ -33,8 +33,6 @@ export function validateSettings(options: PaymentsOptions): Settings {
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
   validateBound('timeout', timeout, 1, 300_000);
   const isPerTenant = !isClient(client);
-  const clientOf = validateClient(client);
-  const askers = new Map<unknown, Asker>();
   const known = new Map<string, number>();
   const isNews = (key: string, milliseconds = Infinity): boolean => {
     if ((known.get(key) ?? 0) > now()) return false;
@@ -50,16 +48,7 @@ export function validateSettings(options: PaymentsOptions): Settings {
     cuts: new Map(),
     observe,
     isNews,
-    askerOf(tenant) {
-      try {
-        const asked = clientOf(tenant);
-        const asker = askers.get(asked) ?? new Asker(asked, timeout);
-        askers.set(asked, asker);
-        return asker;
-      } catch (cause) {
-        throw new WebhookError('confirm_unavailable', { message: '`client` threw', cause });
-      }
-    },
+    askerOf: validateClient(client),
     tenantOf(tenant = isPerTenant ? undefined : null) {
       if (tenant === null || (typeof tenant === 'string' && tenant !== '')) return tenant;
       const hint = tenant === undefined ? ', because `client` is a function of the tenant' : '';
@@ -72,21 +61,25 @@ function isClient(value: unknown): value is PaymentClient {
   return typeof field(value, 'getPayment') === 'function';
 }
 
-function validateClient(
-  client: PaymentsOptions['client'],
-): (tenant: string | null) => PaymentClient {
-  if (isClient(client)) return () => client;
+/** The client of a tenant is made at its first use, because builds import it without secrets. */
+function validateClient(client: PaymentsOptions['client']): Settings['askerOf'] {
+  if (isClient(client)) return () => askerOf(client);
   const problem = 'must be an object with getPayment(), or a function that returns one';
   check(typeof client === 'function', 'client', problem);
-  const clients = new Map<string | null, PaymentClient>();
+  const askers = new Map<string | null, Asker>();
   return (tenant) => {
-    const known = clients.get(tenant);
+    const known = askers.get(tenant);
     if (known !== undefined) return known;
-    const made: unknown = client(tenant);
-    if (made instanceof Promise) made.catch(() => undefined);
-    check(isClient(made), 'client', 'must return an object with getPayment(), not a promise');
-    clients.set(tenant, made);
-    return made;
+    try {
+      const made: unknown = client(tenant);
+      if (made instanceof Promise) made.catch(() => undefined);
+      check(isClient(made), 'client', 'must return an object with getPayment(), not a promise');
+      const asker = askerOf(made);
+      askers.set(tenant, asker);
+      return asker;
+    } catch (cause) {
+      throw new WebhookError('confirm_unavailable', { message: '`client` threw', cause });
+    }
   };
 }
 

@@ -46,11 +46,15 @@ export interface Row {
 /** Reads each field of what `find` returned. Returns other values unchanged. */
 export function readFields(row: unknown): unknown {
   if (typeof row !== 'object' || row === null) return row;
-  const names = ['reference', 'amount', 'currency', 'paid', 'closed'];
-  const [reference, given, currency, paid, closed] = names.map((name) => field(row, name));
+  const given = field(row, 'amount');
   const isRange = typeof given === 'object' && given !== null;
-  const amount = isRange ? { min: field(given, 'min'), max: field(given, 'max') } : given;
-  return { reference, amount, currency, paid, closed };
+  return {
+    reference: field(row, 'reference'),
+    amount: isRange ? { min: field(given, 'min'), max: field(given, 'max') } : given,
+    currency: field(row, 'currency'),
+    paid: field(row, 'paid'),
+    closed: field(row, 'closed'),
+  };
 }
 
 /** @throws WebhookError `unknown_order` or `invalid_order` */

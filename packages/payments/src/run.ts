@@ -1,6 +1,7 @@
 /** One run for an order, or one look at it: its caller, its time and its signal. */
 import { WebhookError } from '@paylink/core';
 import type { Source } from './contract.js';
+import { keyOf } from './order.js';
 import { now, startTimer, stopTimer } from './pace.js';
 
 /** Milliseconds for which each caller lets later pages pass in the line of questions. */
@@ -9,6 +10,9 @@ const YIELDS_FOR: Readonly<Record<Source, number>> = {
   webhook: 5_000,
   reconcile: 60_000,
 };
+
+/** Milliseconds after its time at which a run has died. */
+const DEAD_AFTER = 1_000;
 
 /** Who asks for which order. */
 export interface Call {
@@ -21,6 +25,8 @@ export class Run implements Call {
   readonly reference: string;
   readonly tenant: string | null;
   readonly source: Source;
+  /** Names the order in a map. */
+  readonly key: string;
   /** The value of `now()` when the caller came, or when the run began. */
   start = now();
   /** The value of `now()` after which no question is sent. A page and a webhook then give up. */
@@ -29,16 +35,22 @@ export class Run implements Call {
   rank: number;
   /** What the run waits for, for people. */
   step = '';
+  /** The value of `now()` at which the time of the step is over. */
+  deadline = Infinity;
   /** A `credit` that is still running after the run's time. */
   unfinished: Promise<unknown> | undefined;
   /** Set while the question of this run waits in the line. */
   onHurry: ((caller: Run) => void) | undefined;
   readonly #timeout: number;
   readonly #controller = new AbortController();
+  /** Aborts when the run's time is over. */
+  readonly signal = this.#controller.signal;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveUp: (() => void) | undefined;
 
-  constructor({ reference, tenant, source }: Call, timeout: number, end?: number) {
+  constructor(call: Call, timeout: number, end?: number) {
+    const { reference, tenant, source } = call;
+    this.key = keyOf(call);
     this.reference = reference;
     this.tenant = tenant;
     this.source = source;
@@ -47,9 +59,9 @@ export class Run implements Call {
     this.#timeout = timeout;
   }
 
-  /** Aborts when the run's time is over. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  /** True if the run did not tell its end: a Worker ends the work of a request without a word. */
+  get isDead(): boolean {
+    return now() > this.deadline + DEAD_AFTER;
   }
 
   /** Moves the question up for a caller who joins. @throws NotAsked if the caller cannot wait */
@@ -71,10 +83,10 @@ export class Run implements Call {
   ): Promise<T> {
     this.step = step;
     const began = now();
-    if (this.source === 'reconcile') this.stop();
-    this.#timer ??= this.#startTimer(this.source === 'reconcile' ? milliseconds : this.end - began);
+    if (this.source === 'reconcile') this.#startTimer(began + milliseconds);
+    else if (this.#timer === undefined) this.#startTimer(this.end);
     return new Promise((resolve, reject) => {
-      this.signal.throwIfAborted();
+      if (this.signal.aborted) throw this.signal.reason;
       this.#giveUp = () => {
         const reason = toReason(now() - began);
         this.#controller.abort(reason);
@@ -87,14 +99,14 @@ export class Run implements Call {
 
   stop(): void {
     stopTimer(this.#timer);
-    this.#timer = undefined;
   }
 
-  #startTimer(milliseconds: number): ReturnType<typeof setTimeout> {
-    const timer = startTimer(() => this.#giveUp?.(), Math.max(1, milliseconds));
+  #startTimer(deadline: number): void {
+    this.stop();
+    this.deadline = deadline;
+    this.#timer = startTimer(() => this.#giveUp?.(), Math.max(1, deadline - now()));
     // The callers' own timers keep the process alive. Nobody may wait for the run any more.
-    (timer as Partial<NodeJS.Timeout>).unref?.();
-    return timer;
+    (this.#timer as Partial<NodeJS.Timeout>).unref?.();
   }
 }
 

@@ -1,7 +1,6 @@
 /** One run per tenant and order: the other callers of an order wait for it. */
 import { WebhookError } from '@paylink/core';
 import type { Settings } from './options.js';
-import { keyOf } from './order.js';
 import { refusal, type Verdict } from './outcome.js';
 import { now } from './pace.js';
 import type { Run } from './run.js';
@@ -14,8 +13,6 @@ const LONGEST_CREDIT = 300_000;
 interface Place {
   readonly run: Run;
   readonly verdict: Promise<Verdict>;
-  /** The value of `now()` after which the run has died: a Worker ends work without a word. */
-  until: number;
 }
 
 export class Runs {
@@ -28,25 +25,23 @@ export class Runs {
 
   /** Settles the order, or waits for the run that does. */
   settle(caller: Run): Promise<Verdict> {
-    const key = keyOf(caller);
-    const place = this.#places.get(key);
-    const isFree = place === undefined || now() > place.until;
-    return isFree ? this.#start(key, caller) : this.#join(place, caller);
+    const place = this.#places.get(caller.key);
+    const isFree = place === undefined || place.run.isDead;
+    return isFree ? this.#start(caller) : this.#join(place, caller);
   }
 
-  #start(key: string, run: Run): Promise<Verdict> {
+  #start(run: Run): Promise<Verdict> {
     run.start = now();
     const verdict = settleOrder(this.#settings, run);
-    // Each step of a run of the schedule has its own time.
-    const until = run.end + this.#settings.timeout * (run.source === 'reconcile' ? 4 : 1);
-    const place: Place = { run, verdict, until };
+    const place: Place = { run, verdict };
+    const { key } = run;
     this.#places.set(key, place);
     const leave = (): void => {
       if (this.#places.get(key) === place) this.#places.delete(key);
     };
     const end = (): void => {
       if (run.unfinished === undefined) return leave();
-      place.until = now() + LONGEST_CREDIT;
+      run.deadline = now() + LONGEST_CREDIT;
       run.unfinished.then(leave, leave);
     };
     verdict.then(end, end);

@@ -180,6 +180,22 @@ describe('questions', () => {
     await Promise.all(receiving);
   });
 
+  it('are eight at a time for one client, also of two payments that share it', async () => {
+    const asked = deferred<object>();
+    const { payments, client, memory } = openShop({ answer: () => asked.promise });
+    const others = createPayments({ client, orders: memory.orders });
+    const all = Array.from({ length: 20 }, (_, index) => `many-${index}`);
+    for (const reference of all) memory.add({ reference, amount: 1_000, currency: 'XOF' });
+    const receiving = all.map((reference, index) =>
+      (index % 2 === 0 ? payments : others).receive(succeeded(reference)),
+    );
+    await vi.waitFor(() => expect(client.getPayment).toHaveBeenCalledTimes(8));
+    await tick();
+    expect(client.getPayment).toHaveBeenCalledTimes(8);
+    asked.resolve({});
+    await Promise.all(receiving);
+  });
+
   it('switch off the client\u2019s own retries of a 429, and carry signal and tenant', async () => {
     const { payments, client } = openShop();
     await payments.settle(REFERENCE);
