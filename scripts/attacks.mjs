@@ -1,7 +1,8 @@
 /**
- * `pnpm attacks`: prints the tests of each attack and fault, from the reports of `npm test` and
- * `npm test -- --long`. The titles of a row's tests have its id, so `npx vitest -t A01` runs the
- * tests of row A01. Fails if a row has no passed test, or if a title names no row.
+ * `pnpm attacks`: prints the tests of each attack and fault, from the reports of `npm test`, of
+ * `npm test -- --long` and of `npm test -- --measured`. The titles of a row's tests have its id, so
+ * `npx vitest -t A01` runs the tests of row A01. Fails if a row has no passed test, or if a title
+ * names no row.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -22,7 +23,7 @@ const placeOf = (file, [suite]) =>
   (/^test\/adapters\//.test(file) && suite?.replaceAll("'", '')) ||
   file.split('/').slice(0, 2).join('/');
 
-for (const report of ['short', 'long']) {
+for (const report of ['core', 'short', 'long', 'measured']) {
   const path = `node_modules/.cache/paylink-tests/${report}.json`;
   if (!existsSync(join(ROOT, path))) continue;
   for (const { name, assertionResults } of readJson(path).testResults)
