@@ -6,11 +6,9 @@ const FIXES = {
 };
 
 /** @throws ConfigurationError with the right import if the other router of Next.js called */
-export function requireRouter(
-  router: 'app' | 'pages',
-  { headers }: { headers?: { get?: unknown } },
-): void {
-  const isApp = typeof headers?.get === 'function';
+export function requireRouter(router: 'app' | 'pages', { headers }: { headers?: object }): void {
+  const { get }: { get?: unknown } = headers ?? {};
+  const isApp = typeof get === 'function';
   if (isApp === (router === 'app')) return;
   const name = router === 'app' ? 'paymentWebhook' : 'paymentWebhookApi';
   throw new ConfigurationError(name, FIXES[router]);
