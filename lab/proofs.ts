@@ -92,7 +92,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     ...BENCH,
     what: 'credits beside the same by hand',
     file: 'bench/postgres.ts',
-    short: ['3'],
-    long: ['7'],
+    short: ['1'],
+    long: ['3'],
   },
 };

@@ -1,10 +1,11 @@
 /**
  * Measures a new delivery: Express with createPayments, compared with a hand-written BEGIN, mark,
  * credit and COMMIT, over two networks and with pools of two sizes. The contestants take turns in
- * one run, and each request has its own order. PostgreSQL does not wait for the disk, because that
- * wait is equal for both and would hide the difference.
+ * one run, and each request has its own order. Their servers start several times, because V8 can
+ * compile one process worse than the next. PostgreSQL does not wait for the disk, because that wait
+ * is equal for both and would hide the difference.
  *
- * `pnpm lab bench-postgres [rounds] [--json]`
+ * `pnpm lab bench-postgres [lives] [--json]`
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +20,8 @@ const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: { json: { type: 'boolean' } },
 });
-const ROUNDS = Number(positionals[0] ?? 7);
+const LIVES = Number(positionals[0] ?? 3);
+const ROUNDS_IN_LIFE = 2;
 const POOLS = [2, 10];
 /**
  * Milliseconds per round trip to the database, and the least share of the hand-written requests per
@@ -64,14 +66,20 @@ for (const { roundTrip, goal } of NETWORKS) {
     [port] = (await once(delays, 'message')) as [number];
   }
   for (const poolSize of POOLS) {
-    const races: Race[] = [];
-    for (const contestant of ['byHand', 'payments'] as const) {
-      const { url, straight } = await databaseOf(port);
-      races.push(await Race.start(contestant, url, straight, poolSize));
+    const byHand: Sample[] = [];
+    const payments: Sample[] = [];
+    for (let life = 0; life < LIVES; life++) {
+      const races: Race[] = [];
+      for (const contestant of ['byHand', 'payments'] as const) {
+        const { url, straight } = await databaseOf(port);
+        races.push(await Race.start(contestant, url, straight, poolSize));
+      }
+      const slices = races.map((race) => () => race.slice());
+      const samples = await runRounds(slices, ROUNDS_IN_LIFE);
+      byHand.push(...samples[0]!);
+      payments.push(...samples[1]!);
+      for (const race of races) await race.end();
     }
-    const slices = races.map((race) => () => race.slice());
-    const [byHand, payments] = (await runRounds(slices, ROUNDS)) as [Sample[], Sample[]];
-    for (const race of races) await race.end();
     const pick = (samples: Sample[], name: keyof Sample): number[] =>
       samples.map((sample) => sample[name]);
     const what = `${roundTrip} ms to the database, pool of ${poolSize}`;
@@ -87,9 +95,11 @@ delays.disconnect();
 await admin.end();
 await postgres.close();
 
-if (flags.json) console.log(JSON.stringify({ rounds: ROUNDS, rows }, null, 2));
+if (flags.json) console.log(JSON.stringify({ lives: LIVES, rows }, null, 2));
 else {
-  console.log(`${ROUNDS} rounds, medians of each round's own ratio to by hand\n`);
+  console.log(
+    `${LIVES} lives of ${ROUNDS_IN_LIFE} rounds, medians of each round's own ratio to by hand\n`,
+  );
   for (const { what, value, spread, goal, reached } of rows) {
     const [least, greatest] = spread.map((ratio) => ratio.toFixed(2)) as [string, string];
     const end = reached ? 'reached' : 'NOT reached';
