@@ -98,16 +98,6 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     withCredit(creditBy(PAY)),
     /^credit returned 1 for an order that was already paid/,
   ],
-  'P30 a read, then a write': [
-    withCredit(async ({ reference, amount, currency }) => {
-      const [order] = await query<{ paid_at: unknown }>(
-        'SELECT paid_at FROM orders WHERE reference = $1',
-        [reference],
-      );
-      return order?.paid_at === null ? write(PAY, [reference, amount, currency]) : 0;
-    }),
-    /^\d+ of 20 simultaneous calls credited the same order/,
-  ],
   'P30 a read, then a write, in a transaction': [
     withCredit(({ reference, amount, currency }) =>
       transaction(async (client) => {

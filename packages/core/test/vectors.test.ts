@@ -67,7 +67,8 @@ describe.skipIf(!hasOpenssl && process.env['CI'] === undefined)('openssl', () =>
     const folder = mkdtempSync(join(tmpdir(), 'paylink-openssl-'));
     try {
       for (let group = 0; group < 10; group++) {
-        const secret = randomBytes(randomInt(1, 150));
+        // Not text: blanks at the ends of a text are refused.
+        const secret = Buffer.concat([Buffer.of(0xff), randomBytes(randomInt(150))]);
         const bodies = Array.from({ length: 100 }, () => randomBytes(randomInt(1, 3_000)));
         const files = bodies.map((body, index) => {
           const path = join(folder, `${index}`);
