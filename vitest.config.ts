@@ -66,6 +66,7 @@ const ALONE = [
   'packages/cli/test/**/*.test.ts',
   'packages/{client/test/retry,client/test/secrecy,hono/test/payment-webhook}.test.ts',
   'packages/{nest/test/nest-10,next/test/*,node/test/read-body}.test.ts',
+  'packages/payments/test/pace.test.ts',
 ];
 /** Each test ends with the checks of a server under attack. */
 const attacked = { ...shared, setupFiles: 'test/adapters/set-up.ts' };
