@@ -1,7 +1,8 @@
-/** Reads and checks what the client answers, and makes its errors those of a run. */
+/** The client's answers: checked, as errors of a run, and kept for the next callers. */
 import { WebhookError } from '@paylink/core';
 import type { ServicePayment } from './contract.js';
 import { field, fieldOfError } from './order.js';
+import { now } from './pace.js';
 
 const STATUSES: readonly unknown[] = ['pending', 'success', 'failed', 'cancelled'];
 
@@ -69,4 +70,49 @@ export function isKeyRefused(error: WebhookError | undefined): boolean {
 export function retryAfterOf(error: unknown): number | undefined {
   const delay = fieldOfError(error, 'retryAfter');
   return Number.isFinite(delay) && (delay as number) >= 0 ? (delay as number) : undefined;
+}
+
+/** Thrown if the question was not sent, because its turn would come too late for the caller. */
+export class NotAsked extends WebhookError {
+  /** True if the question was sent, and the service refused it. */
+  readonly isRefused: boolean;
+
+  constructor(message: string, retryAfter: number, isRefused: boolean) {
+    super('confirm_unavailable', { message, retryAfter });
+    this.isRefused = isRefused;
+  }
+}
+
+/** Milliseconds for which an answer is reused, so that a page which polls floods no service. */
+const REUSED_FOR = 2_000;
+/** Answers in each of the two maps. */
+const MOST_ANSWERS = 5_000;
+
+interface RecentAnswer {
+  readonly answer: Promise<ServicePayment>;
+  readonly isSuccess: boolean;
+  /** The value of `now()` at which the question was sent. */
+  readonly sentAt: number;
+}
+
+export class RecentAnswers {
+  #newer = new Map<string, RecentAnswer & { readonly expiry: number }>();
+  /** Dropped as a whole, because a Map is slow after many single deletions. */
+  #older = this.#newer;
+  #newerEnd = 0;
+
+  get(key: string): RecentAnswer | undefined {
+    const known = this.#newer.get(key) ?? this.#older.get(key);
+    return known !== undefined && known.expiry > now() ? known : undefined;
+  }
+
+  add(key: string, { answer, isSuccess, sentAt }: RecentAnswer): void {
+    const time = now();
+    if (time >= this.#newerEnd || this.#newer.size >= MOST_ANSWERS) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+      this.#newerEnd = time + REUSED_FOR;
+    }
+    this.#newer.set(key, { answer, isSuccess, sentAt, expiry: time + REUSED_FOR });
+  }
 }

@@ -3,11 +3,10 @@
  * page, a webhook or the schedule asks.
  */
 import { WebhookError } from '@paylink/core';
-import { confirmError, readPayment, retryAfterOf } from './answer.js';
+import { confirmError, NotAsked, readPayment, RecentAnswers, retryAfterOf } from './answer.js';
 import type { PaymentClient, ServicePayment } from './contract.js';
 import { fieldOfError } from './order.js';
 import { now, Pace, startTimer, stopTimer } from './pace.js';
-import { RecentAnswers } from './recent-answers.js';
 import type { Run } from './run.js';
 
 /** Questions that hold a place. After `PROMPT` milliseconds each gives its place back. */
@@ -19,23 +18,13 @@ const MOST_REFUSALS = 2;
 /** Milliseconds by which a turn may be late before its caller is told to come back. */
 const ALLOWED_LATENESS = 100;
 
-/** Thrown if the question was not sent, because its turn would come too late for the caller. */
-export class NotAsked extends WebhookError {
-  /** True if the question was sent, and the service refused it. */
-  readonly isRefused: boolean;
-
-  constructor(message: string, retryAfter: number, isRefused: boolean) {
-    super('confirm_unavailable', { message, retryAfter });
-    this.isRefused = isRefused;
-  }
-}
-
 interface Question {
   readonly run: Run;
   /** Undefined while the question waits. */
   sentAt: number | undefined;
   refusals: number;
-  turn: ReturnType<typeof withResolvers> | undefined;
+  /** Ends the wait in the line. */
+  turn: { go: () => void; leave: (error: NotAsked) => void } | undefined;
   answer: Promise<ServicePayment> | undefined;
 }
 
@@ -148,19 +137,19 @@ export class Asker {
   /** Waits in the line. @throws NotAsked */
   async #turnOf(question: Question): Promise<void> {
     const { run } = question;
-    const { promise } = (question.turn = withResolvers());
     run.onHurry = ({ end }) => {
       this.#leaveLine(question);
       this.#enterLine(question);
       const wait = this.#waitOf(question);
       if (wait > 0 && now() + wait >= end) throw this.#notAsked(question, wait);
     };
+    const turn = new Promise<void>((go, leave) => (question.turn = { go, leave }));
     this.#enterLine(question);
     this.#turnAway();
     this.#send();
     try {
       const toReason = (): NotAsked => this.#notAsked(question);
-      await run.wait('the service', () => promise, toReason, run.end - now());
+      await run.wait('the service', () => turn, toReason, run.end - now());
     } finally {
       run.onHurry = undefined;
       this.#leaveLine(question);
@@ -190,11 +179,11 @@ export class Asker {
       }
       const question = this.#line.shift()!;
       if (question.run.end <= now()) {
-        question.turn!.reject(this.#notAsked(question, 0));
+        question.turn!.leave(this.#notAsked(question, 0));
         continue;
       }
       this.#noteSent(question);
-      question.turn!.resolve();
+      question.turn!.go();
     }
   }
 
@@ -229,7 +218,7 @@ export class Asker {
         this.#line.push(question);
         wait += this.#pace.interval;
       } else {
-        question.turn!.reject(this.#notAsked(question, wait));
+        question.turn!.leave(this.#notAsked(question, wait));
       }
     }
   }
@@ -246,15 +235,4 @@ export class Asker {
 
 function late(): WebhookError {
   return new WebhookError('handler_timeout', { message: 'the service did not answer in time' });
-}
-
-/** `Promise.withResolvers`, which Node 20 lacks. */
-function withResolvers() {
-  let resolve!: () => void;
-  let reject!: (error: unknown) => void;
-  const promise = new Promise<void>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  return { promise, resolve, reject };
 }

@@ -9,10 +9,10 @@ import {
   validateOptions,
   withinBounds,
 } from '@paylink/core/internal';
-import { NotAsked } from './asker.js';
+import { NotAsked } from './answer.js';
 import type { Explanation, Order, Outcome, Payments, PaymentsOptions, Source } from './contract.js';
 import { validateSettings, type Settings } from './options.js';
-import { field, fieldOfError, keyOf } from './order.js';
+import { field, fieldOfError } from './order.js';
 import { acknowledge, refusal, toList, toStatus, type Verdict } from './outcome.js';
 import { now } from './pace.js';
 import { reconcile, verify } from './reconcile.js';
@@ -130,7 +130,7 @@ function report(settings: Settings, run: Run, verdict: Verdict, durationMs: numb
   if (error === undefined || !isForPeople(source, verdict)) return;
   const { code, status } = error;
   // A stranger can ask a page for many orders while the database or the service is away.
-  const about = code.endsWith('_unavailable') || code === 'handler_timeout' ? '' : keyOf(run);
+  const about = code.endsWith('_unavailable') || code === 'handler_timeout' ? '' : run.key;
   if (source === 'settle' && !isNews(`${code} ${about}`, LOGGED_FOR)) return;
   const fields = { code, status, reference: cutReference(reference) };
   logger.error(logLine(error, { reference, source }), fields);

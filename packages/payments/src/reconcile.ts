@@ -7,8 +7,7 @@ import {
   validateOptions,
   withinBounds,
 } from '@paylink/core/internal';
-import { isKeyRefused } from './answer.js';
-import { NotAsked } from './asker.js';
+import { isKeyRefused, NotAsked } from './answer.js';
 import type { Payments, References, SweepOptions } from './contract.js';
 import type { Settings } from './options.js';
 import { checkOrder, differenceOf, keyOf } from './order.js';

@@ -12,7 +12,7 @@ const YIELDS_FOR: Readonly<Record<Source, number>> = {
 };
 
 /** Milliseconds after its time at which a run has died. */
-const DEAD_AFTER = 1_000;
+const DEAD_AFTER = 5_000;
 
 /** Who asks for which order. */
 export interface Call {

@@ -54,23 +54,21 @@ export class Runs {
    * customer may have paid at a second try.
    */
   async #join({ run, verdict }: Place, caller: Run): Promise<Verdict> {
-    try {
-      run.hurry(caller);
-      const ended = await caller.wait(
+    const waitFor = <T>(running: Promise<T>): Promise<T> =>
+      caller.wait(
         '',
-        () => verdict,
+        () => running,
         () => stillWaiting(run),
       );
+    try {
+      run.hurry(caller);
+      const ended = await waitFor(verdict);
       const { paid } = await findOrder(this.#settings, caller);
       if (paid === true) return { outcome: 'paid', payment: ended.payment };
       const isNewer = run.source === 'webhook' && run.start >= caller.start;
       if (caller.source !== 'webhook' || isNewer) return isYes(ended) ? rolledBack(ended) : ended;
-      const crediting = run.unfinished?.catch(() => undefined);
-      await caller.wait(
-        '',
-        () => crediting,
-        () => stillWaiting(run),
-      );
+      // A credit that hangs keeps the place of its order.
+      if (run.unfinished) await waitFor(run.unfinished.catch(() => undefined));
     } catch (error) {
       return refusal(error);
     }
