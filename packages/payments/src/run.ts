@@ -44,7 +44,7 @@ export class Run implements Call {
   readonly #timeout: number;
   readonly #controller = new AbortController();
   /** Aborts when the run's time is over. */
-  readonly signal = this.#controller.signal;
+  readonly signal: AbortSignal = this.#controller.signal;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveUp: (() => void) | undefined;
 
