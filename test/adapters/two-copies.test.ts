@@ -8,19 +8,20 @@ import {
 import Module from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { webhookEvent, type NoEvents } from '@paylink/core';
+import { createGate, webhookEvent } from '@paylink/core';
 import * as modules from '@paylink/node';
 import { signedDelivery } from '@paylink/testing';
 import { buildSync } from 'esbuild';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-type Copy = typeof modules & { readonly webhookEvent: typeof webhookEvent };
+const imported = { ...modules, createGate, webhookEvent };
+type Copy = typeof imported;
 
 /** The packages from `require`, besides those from `import`. */
 function requiredCopy(): Copy {
   const { outputFiles } = buildSync({
     stdin: {
-      contents: `export * from '@paylink/node'; export { webhookEvent } from '@paylink/core';`,
+      contents: `export * from '@paylink/node'; export { createGate, webhookEvent } from '@paylink/core';`,
       resolveDir: fileURLToPath(new URL('.', import.meta.url)),
     },
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
@@ -42,14 +43,16 @@ const SECRET = 'a-secret-for-the-two-copies';
 
 describe('two copies of the packages in one process', () => {
   it('O15 share the event that one gate verified', async () => {
-    const imported = { ...modules, webhookEvent };
     for (const [gateOf, readerOf] of [
       [common, imported],
       [imported, common],
     ] as const) {
-      const gate = gateOf.createGate<NoEvents, object>({ secret: SECRET }, '');
+      const gate = gateOf.createGate({ secret: SECRET });
       const server = createServer((req, res) => {
-        void gate(req, {}).then(() => res.end(readerOf.webhookEvent(req).reference));
+        const delivery = gateOf.deliveryOf(req);
+        void gate
+          .admit(delivery, {}, req)
+          .then(() => res.end(readerOf.webhookEvent(req).reference));
       }).listen(0, '127.0.0.1');
       onTestFinished(() => void server.close());
       await once(server, 'listening');

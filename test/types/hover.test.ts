@@ -37,9 +37,9 @@ function shown(code: string): string {
 const REFUNDED = "{ 'payment.refunded': { reference: string; refund_id: string; }; }";
 test('an editor shows a webhook with the payload types of its schemas', () => {
   expect(shown('express.paymentWebhook')).toBe(
-    `function paymentWebhook<${REFUNDED}>` +
+    `const paymentWebhook: <${REFUNDED}>` +
       `(options: ReceiverOptions<SchemasOf<${REFUNDED}>, express.ExpressHost>, ` +
-      `handlers: Handlers<SchemasOf<${REFUNDED}>, express.ExpressHost>): ExpressHandler`,
+      `handlers: Handlers<SchemasOf<${REFUNDED}>, express.ExpressHost>) => ExpressHandler`,
   );
   expect(shown('const gate')).toBe('const gate: ExpressMiddleware');
 });

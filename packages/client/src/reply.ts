@@ -1,5 +1,5 @@
 import { WebhookError } from '@paylink/core';
-import { BodyCollector, withinBounds } from '@paylink/core/internal';
+import { collectBody, withinBounds } from '@paylink/core/internal';
 
 /** Maximum size in bytes of a reply, after decompression. */
 export const REPLY_LIMIT = 1_048_576;
@@ -14,16 +14,12 @@ export async function readReply(response: Response, signal: AbortSignal): Promis
     discard(response);
     throw new WebhookError('body_too_large');
   }
-  const collector = new BodyCollector(REPLY_LIMIT);
   const body: ReadableStream<Uint8Array> | null = response.body;
-  if (body === null) return collector.body;
+  if (body === null) return new Uint8Array();
   const reader = body.getReader();
+  const read = () => withinBounds(reader.read(), { signals: [signal] });
   try {
-    for (;;) {
-      const { value } = await withinBounds(reader.read(), { signals: [signal] });
-      if (value === undefined) return collector.body;
-      collector.add(value);
-    }
+    return await collectBody({ read }, REPLY_LIMIT);
   } catch (error) {
     reader.cancel().catch(() => undefined);
     throw error;

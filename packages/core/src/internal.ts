@@ -1,6 +1,6 @@
 /** What Paylink's own packages share. Nobody else may import it: names change in any release. */
-export { BodyCollector } from './body-collector.js';
 export { isWellFormed } from './bytes.js';
+export { collectBody, type BodyReader } from './collect-body.js';
 export { isProduction } from './environment.js';
 export { check } from './errors.js';
 export { faultOfReference, isEventKind, parsePayload } from './event.js';

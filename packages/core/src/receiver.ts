@@ -8,7 +8,7 @@ import type { GateOptions, ReceiverOptions, Settings } from './options.js';
 import { keepEvent } from './proven-event.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
 import { DeliveryReport, RefusalLog } from './reporting.js';
-import type { EventSchemas, NoEvents } from './schema.js';
+import type { EventSchemas, EventTypes, NoEvents, SchemasOf } from './schema.js';
 import { requireBytes } from './signature.js';
 import { checkHeaders, proveEvent } from './verify.js';
 
@@ -26,6 +26,23 @@ interface Gate<Host> {
    */
   admit(delivery: Delivery, host: Host, holder: object): Promise<Reply | undefined>;
 }
+
+/**
+ * The type of an adapter's `paymentWebhook`. `More` has options of the host.
+ *
+ * @throws ConfigurationError that names the option or the handler, and the fault
+ */
+export type PaymentWebhook<Host, Webhook, More = unknown> = <
+  const Events extends EventTypes = NoEvents,
+>(
+  options: ReceiverOptions<SchemasOf<Events>, Host> & More,
+  handlers: Handlers<SchemasOf<Events>, Host>,
+) => Webhook;
+
+/** The type of an adapter's `paymentGate`. @throws ConfigurationError as `paymentWebhook` */
+export type PaymentGate<Host, Gate> = <const Events extends EventTypes = NoEvents>(
+  options: GateOptions<SchemasOf<Events>, Host>,
+) => Gate;
 
 /** @throws ConfigurationError that names the option or the handler, and the fault */
 export function createReceiver<

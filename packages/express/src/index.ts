@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createReceiver } from '@paylink/core';
-import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
-import type { ReceiverOptions, SchemasOf } from '@paylink/core';
-import { createGate, deliveryOf, withoutReply, writeReply } from '@paylink/node';
+import { createGate, createReceiver, type PaymentGate, type PaymentWebhook } from '@paylink/core';
+import { deliveryOf, respond, writeReply } from '@paylink/node';
 import type { Request } from 'express';
 
 export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
@@ -25,41 +23,25 @@ const BODY_CONSUMED_HINT =
   'app.use(express.json()). Or let the parser keep the bytes: ' +
   'express.json({ verify: (req, res, buf) => { req.rawBody = buf; } })';
 
-/**
- * Makes a route's handler that verifies a notification, runs your handler and replies.
- *
- * @throws ConfigurationError that names the option or the handler, and the fault
- */
-export function paymentWebhook<const Events extends EventTypes = NoEvents>(
-  options: ReceiverOptions<SchemasOf<Events>, ExpressHost>,
-  handlers: Handlers<SchemasOf<Events>, ExpressHost>,
-): ExpressHandler {
-  const receiver = createReceiver<SchemasOf<Events>, ExpressHost>(options, handlers);
-  return async (req, res) => {
-    const giveBack = withoutReply(req);
-    const delivery = deliveryOf(req, BODY_CONSUMED_HINT);
-    const reply = await receiver.receive(delivery, { req: req as Request });
-    giveBack();
-    await writeReply(req, res, reply);
-  };
-}
+/** Makes a route's handler that verifies a notification, runs your handler and replies. */
+export const paymentWebhook: PaymentWebhook<ExpressHost, ExpressHandler> = (options, handlers) => {
+  const receiver = createReceiver(options, handlers);
+  return (req, res) => respond(receiver, req, res, { req: req as Request }, BODY_CONSUMED_HINT);
+};
 
 /**
  * Makes middleware that verifies a notification and calls `next`. It answers refusals and signed
  * events of other kinds, and your code answers the rest.
- *
- * @throws ConfigurationError that names the option and the fault
  */
-export function paymentGate<const Events extends EventTypes = NoEvents>(
-  options: GateOptions<SchemasOf<Events>, ExpressHost>,
-): ExpressMiddleware {
-  const admit = createGate<SchemasOf<Events>, ExpressHost>(options, BODY_CONSUMED_HINT);
+export const paymentGate: PaymentGate<ExpressHost, ExpressMiddleware> = (options) => {
+  const gate = createGate(options);
   return async (req, res, next) => {
-    const reply = await admit(req, { req: req as Request });
+    const delivery = deliveryOf(req, BODY_CONSUMED_HINT);
+    const reply = await gate.admit(delivery, { req: req as Request }, req);
     if (reply !== undefined) return writeReply(req, res, reply);
     // The body-parser of Express 4 would wait for bytes that the gate has read, and has no public
     // flag.
     (req as { _body?: boolean })._body = true;
     next();
   };
-}
+};

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
-import { ConfigurationError, createReceiver } from '@paylink/core';
-import type { BodyLimits, EventSchemas, EventTypes, Handlers } from '@paylink/core';
-import type { NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
+import { createReceiver, type BodyLimits, type PaymentWebhook } from '@paylink/core';
+import { check } from '@paylink/core/internal';
 import { copyBodies, deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyRequest, RouteShorthandOptions } from 'fastify';
 
@@ -12,10 +11,7 @@ export interface FastifyHost {
   readonly request: FastifyRequest;
 }
 
-interface FastifyWebhookOptions<Events extends EventSchemas> extends ReceiverOptions<
-  Events,
-  FastifyHost
-> {
+interface FastifyRoute {
   /** The route's path, below the prefix of the instance that registers the plugin. */
   readonly url: string;
   /** Options of the route: hooks, config, logLevel, constraints … */
@@ -23,7 +19,7 @@ interface FastifyWebhookOptions<Events extends EventSchemas> extends ReceiverOpt
 }
 
 const HINT = 'A preParsing or onRequest hook that reads request.raw must pass the bytes on.';
-const MISUSE = "returns a plugin: app.register(paymentWebhook({ url: '/…', secret }, handlers))";
+const PATH = "must be a path: app.register(paymentWebhook({ url: '/…', secret }, handlers))";
 
 const STREAM = Symbol('stream');
 type Kept = FastifyRequest & { [STREAM]?: Readable; readonly rawBody?: unknown };
@@ -31,19 +27,15 @@ type Kept = FastifyRequest & { [STREAM]?: Readable; readonly rawBody?: unknown }
 /**
  * Returns an encapsulated plugin to register. Its route verifies a notification, runs your handler
  * and replies. Sibling routes keep their parsers.
- *
- * @throws ConfigurationError that names the option or the handler, and the fault
  */
-export function paymentWebhook<const Events extends EventTypes = NoEvents>(
-  all: FastifyWebhookOptions<SchemasOf<Events>>,
-  handlers: Handlers<SchemasOf<Events>, FastifyHost>,
-): FastifyPluginCallback {
-  // app.register(paymentWebhook, …) passes the instance.
-  if ('register' in Object(all)) throw new ConfigurationError('paymentWebhook', MISUSE);
+export const paymentWebhook: PaymentWebhook<FastifyHost, FastifyPluginCallback, FastifyRoute> = (
+  all,
+  handlers,
+) => {
   // Removes the prototype, so that a polluted one cannot set an option.
   const { url, routeOptions, ...options } = { __proto__: null, ...all } as typeof all;
-  if (typeof url !== 'string') throw new ConfigurationError('url', 'must be the path of the route');
-  const receiver = createReceiver<SchemasOf<Events>, FastifyHost>(options, handlers);
+  check(typeof url === 'string', 'url', PATH);
+  const receiver = createReceiver(options, handlers);
 
   return (instance, _options, done) => {
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
@@ -71,4 +63,4 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents>(
     });
     done();
   };
-}
+};

@@ -265,9 +265,9 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
 
   it('names the line to write if the function itself is registered', () => {
     const use = paymentWebhook as unknown as (...values: unknown[]) => never;
-    expect(() => use({ secret }, nothing)).toThrow(/^url must be the path/);
+    expect(() => use({ secret }, nothing)).toThrow(/^url must be a path/);
     expect(() => use(create(), nothing)).toThrow(
-      "paymentWebhook returns a plugin: app.register(paymentWebhook({ url: '/…', secret }, handlers))",
+      "url must be a path: app.register(paymentWebhook({ url: '/…', secret }, handlers))",
     );
   });
 });

@@ -6,8 +6,8 @@ import { readBody, type FetchRequest } from './read-body.js';
 export type FetchDelivery = Delivery & {
   /** True if a Response may close the connection, as on HTTP/1.1 hosts. Default: false. */
   readonly closes?: boolean | undefined;
-  /** Called before the reply. Stops the sender's upload after the reply had time to arrive. */
-  cancel?(): void;
+  /** Its unread body is dropped once the reply had time to arrive. */
+  readonly request?: FetchRequest | undefined;
 };
 
 /**
@@ -26,11 +26,7 @@ export function deliveryOf(
     header: (name) => request.headers.get(name) ?? undefined,
     body: (limits) => readBody(request, limits, kept),
     closes: isBunServer(host),
-    cancel: () => {
-      const { body, bodyUsed } = request;
-      if (bodyUsed === true || body?.locked !== false) return;
-      if (typeof body.getReader === 'function') letGo(body.getReader());
-    },
+    request,
   };
 }
 
@@ -45,7 +41,9 @@ function isBunServer(host: unknown): boolean {
  * The host reads the rest of any other refused body, and a close would overtake the reply.
  */
 export function toResponse(delivery: FetchDelivery, { status, headers, body }: Reply): Response {
-  delivery.cancel?.();
+  const { body: sent, bodyUsed } = delivery.request ?? {};
+  const isUnread = bodyUsed !== true && sent?.locked === false;
+  if (isUnread && typeof sent.getReader === 'function') letGo(sent.getReader());
   const isClosing = delivery.closes === true && (status === 401 || status === 408);
   return new Response(delivery.method === 'HEAD' ? null : body, {
     status,

@@ -1,17 +1,22 @@
 import { WebhookError, type BodyLimits } from '@paylink/core';
-import { BodyCollector, withinBounds } from '@paylink/core/internal';
-import { letGo, type BodyReader } from './let-go.js';
+import { collectBody, withinBounds } from '@paylink/core/internal';
+import { letGo, type RequestReader } from './let-go.js';
 
 /** The part of a Request that Paylink uses. Azure Functions has its own request class. */
 export interface FetchRequest {
   readonly method: string;
   readonly headers: { get(name: string): string | null };
-  readonly body?: { readonly locked: boolean; getReader(): BodyReader } | null | undefined;
+  readonly body?: { readonly locked: boolean; getReader(): RequestReader } | null | undefined;
   readonly bodyUsed?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
   readonly [READ]?: true;
 }
+
+const CONSUMED =
+  'another webhook or other code read the body first, so the signed bytes are gone. Pass the ' +
+  'request itself to the webhook, before request.json(), text() or formData(). Middleware may ' +
+  'read request.clone()';
 
 // Marks a request that a webhook has read. Symbol.for, because an application can contain two
 // copies of this module.
@@ -27,9 +32,9 @@ export async function readBody(
   limits: BodyLimits,
   kept?: Promise<ArrayBuffer>,
 ): Promise<Uint8Array> {
-  const { body, bodyUsed, [READ]: isByWebhook = false } = request;
+  const { body, bodyUsed, [READ]: isByWebhook } = request;
   const isRead = kept === undefined && (bodyUsed === true || body?.locked === true);
-  if (isRead || isByWebhook) throw consumed(isByWebhook);
+  if (isRead || isByWebhook) throw new WebhookError('body_consumed', { message: CONSUMED });
   if (request.signal?.aborted) throw incomplete(request.signal.reason);
   const declared = request.headers.get('content-length');
   const rawBody = body === null ? new Uint8Array() : await readWithin(request, limits, kept);
@@ -51,7 +56,8 @@ async function readWithin(
   const isStream = kept === undefined && typeof body?.getReader === 'function';
   const reader = isStream ? body.getReader() : undefined;
   // A host without streams already has the whole body.
-  const reading = reader ? collect(reader, bodyLimit) : whole(kept ?? request.arrayBuffer());
+  const wholeBody = async () => new Uint8Array(await (kept ?? request.arrayBuffer()));
+  const reading = reader ? collectBody(reader, bodyLimit) : wholeBody();
   try {
     const reason = (): WebhookError => new WebhookError('body_timeout');
     return await withinBounds(reading, { milliseconds: bodyTimeout, reason });
@@ -61,30 +67,6 @@ async function readWithin(
   }
 }
 
-async function whole(bytes: Promise<ArrayBuffer>): Promise<Uint8Array> {
-  return new Uint8Array(await bytes);
-}
-
-async function collect(reader: BodyReader, bodyLimit: number): Promise<Uint8Array> {
-  const collector = new BodyCollector(bodyLimit);
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done || value === undefined) return collector.body;
-    // `new Uint8Array` makes that many zeros of a number, and of a text that is one.
-    if (!ArrayBuffer.isView(value)) throw new TypeError('a piece of the body is not bytes');
-    // Copies the piece, because a host may use its memory again. A Buffer's `slice` would not copy.
-    collector.add(new Uint8Array(value));
-  }
-}
-
 function incomplete(cause: unknown): WebhookError {
   return new WebhookError('incomplete_body', { cause });
-}
-
-function consumed(isByWebhook: boolean): WebhookError {
-  const message = isByWebhook
-    ? 'another paymentWebhook read the body first'
-    : 'other code read the body first, so the signed bytes are gone. Pass the request itself to ' +
-      'the webhook, before request.json(), text() or formData(). Middleware may read request.clone()';
-  return new WebhookError('body_consumed', { message });
 }

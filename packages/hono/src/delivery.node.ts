@@ -21,19 +21,13 @@ export function deliveryOf(c: Context): ReturnType<typeof web.deliveryOf> {
       // Middleware that clones, limits or keeps the body reads the message and leaves a Request.
       const isKept = c.req.bodyCache.arrayBuffer !== undefined;
       const isRead = incoming.readableDidRead || incoming.readableEnded;
-      const isLeft = isKept || (isRead && !c.req.raw.bodyUsed);
-      const left = isLeft ? await web.deliveryOf(c).body(limits) : undefined;
-      if (left === undefined) return delivery.body(limits);
+      if (!isKept && (!isRead || c.req.raw.bodyUsed)) return delivery.body(limits);
+      const left = await web.deliveryOf(c).body(limits);
       // An empty Request may stand for a message that other code has read.
       const isEmpty = incoming.headers['content-length'] === '0';
       return isKept || isEmpty || left.length > 0 ? left : delivery.body(limits);
     },
   };
-}
-
-/** Returns undefined, because Node has no execution context. */
-export function executionContextOf(c: Context): ReturnType<typeof web.executionContextOf> {
-  return incomingOf(c) === undefined ? web.executionContextOf(c) : undefined;
 }
 
 function incomingOf({ env }: Context): IncomingMessage | undefined {

@@ -1,4 +1,4 @@
-import { deliveryOf, executionContextOf } from '#delivery';
+import { deliveryOf } from '#delivery';
 import { createGate, createReceiver } from '@paylink/core';
 import type { EventTypes, GateOptions, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
@@ -54,8 +54,18 @@ export function paymentGate<const Events extends EventTypes = NoEvents, E extend
 }
 
 function hostOf<E extends Env>(c: Context<E>): HonoHost<E> {
-  // Hono on Node keeps Node's response here.
+  // Hono on Node keeps Node's response here, and has no execution context.
   const isOnNode = 'outgoing' in Object(c.env);
   const env = (isOnNode ? { ...c.env, outgoing: undefined } : c.env) as HonoHost<E>['env'];
-  return { req: c.req, env, var: c.var, executionCtx: executionContextOf(c) };
+  const executionCtx = isOnNode ? undefined : executionContextOf(c);
+  return { req: c.req, env, var: c.var, executionCtx };
+}
+
+/** Returns the execution context of a Worker. On other hosts Hono's getter throws. */
+function executionContextOf(c: Context): ExecutionContext | undefined {
+  try {
+    return c.executionCtx;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,5 @@
 import { ConfigurationError, createReceiver, WebhookError } from '@paylink/core';
-import type { Delivery, EventTypes, Handlers, NoEvents, Reply } from '@paylink/core';
-import type { ReceiverOptions, SchemasOf } from '@paylink/core';
+import type { Delivery, PaymentWebhook, Reply } from '@paylink/core';
 import type { LambdaContext, LambdaEvent, LambdaHost, LambdaResult } from './lambda.js';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
@@ -9,7 +8,7 @@ type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Promise<La
 
 const NOT_HTTP =
   'got an event that is not an HTTP request: connect it to API Gateway with the proxy ' +
-  'integration, to a function URL or to a load balancer';
+  'integration, a function URL or a load balancer';
 const BODY_CONSUMED =
   'other code parsed event.body before this function, so the signed bytes are gone. Remove ' +
   'httpJsonBodyParser and similar middleware from this function';
@@ -18,19 +17,12 @@ const BODY_CONSUMED =
  * Makes a Lambda handler that verifies a notification, runs your handler and replies. Rejects the
  * invocation if the event is not an HTTP request: SQS, SNS and EventBridge count every result as
  * success and would delete the message.
- *
- * @throws ConfigurationError that names the option or the handler, and the fault
  */
-export function paymentWebhook<const Events extends EventTypes = NoEvents>(
-  options: ReceiverOptions<SchemasOf<Events>, LambdaHost>,
-  handlers: Handlers<SchemasOf<Events>, LambdaHost>,
-): LambdaHandler {
-  const receiver = createReceiver<SchemasOf<Events>, LambdaHost>(options, handlers);
-  return async (event, context) => {
-    const reply = await receiver.receive(deliveryOf(event), { event, context });
-    return resultOf(event, reply);
-  };
-}
+export const paymentWebhook: PaymentWebhook<LambdaHost, LambdaHandler> = (options, handlers) => {
+  const receiver = createReceiver(options, handlers);
+  return async (event, context) =>
+    resultOf(event, await receiver.receive(deliveryOf(event), { event, context }));
+};
 
 /** @throws ConfigurationError if the event is not an HTTP request */
 function deliveryOf(event: LambdaEvent): Delivery {

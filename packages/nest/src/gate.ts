@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
-import { createGate } from '@paylink/core';
-import type { EventTypes, GateOptions, NoEvents, SchemasOf } from '@paylink/core';
+import { createGate, type PaymentGate } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 
 /** The argument of a `secret` function behind Nest. */
@@ -20,13 +19,9 @@ const HINT =
 /**
  * Makes a guard that verifies a notification before the controller's method runs. It answers
  * refusals and signed events of other kinds, and your method answers the rest.
- *
- * @throws ConfigurationError that names the option and the fault
  */
-export function paymentGate<const Events extends EventTypes = NoEvents>(
-  options: GateOptions<SchemasOf<Events>, NestGateHost>,
-): CanActivate {
-  const gate = createGate<SchemasOf<Events>, NestGateHost>(options);
+export const paymentGate: PaymentGate<NestGateHost, CanActivate> = (options) => {
+  const gate = createGate(options);
   return {
     async canActivate(context) {
       const request = context.switchToHttp().getRequest<Request>();
@@ -41,4 +36,4 @@ export function paymentGate<const Events extends EventTypes = NoEvents>(
       return new Promise(() => undefined);
     },
   };
-}
+};

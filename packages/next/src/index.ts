@@ -1,7 +1,7 @@
-import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
+import type { PaymentWebhook } from '@paylink/core';
+import { check } from '@paylink/core/internal';
 import { deliveryOf, toResponse, type FetchHost } from '@paylink/fetch';
 import { receiverOrMissingSecret } from './missing-secret.js';
-import { requireRouter } from './require-router.js';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
 
@@ -13,6 +13,9 @@ type RouteContext = {
 /** The context of a handler in Next.js: the request, and the parameters of a dynamic route. */
 export type NextHost = FetchHost<Partial<RouteContext>>;
 
+const PAGES_ROUTER =
+  "is for the App Router. Use: import { paymentWebhookApi } from '@paylink/next/pages'";
+
 /** Fits `export const POST`. Two signatures, because Next.js 15 refuses an optional context. */
 type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
@@ -20,17 +23,13 @@ type RouteHandler = ((request: Request) => Promise<Response>) &
 /**
  * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. It verifies a
  * notification, runs your handler and replies. A missing secret gives a 500 at the first request.
- *
- * @throws ConfigurationError that names the option or the handler, and the fault
  */
-export function paymentWebhook<const Events extends EventTypes = NoEvents>(
-  options: ReceiverOptions<SchemasOf<Events>, NextHost>,
-  handlers: Handlers<SchemasOf<Events>, NextHost>,
-): RouteHandler {
-  const receiver = receiverOrMissingSecret<SchemasOf<Events>, NextHost>(options, handlers);
+export const paymentWebhook: PaymentWebhook<NextHost, RouteHandler> = (options, handlers) => {
+  const receiver = receiverOrMissingSecret(options, handlers);
   return async (request: Request, context?: RouteContext) => {
-    requireRouter('app', request);
+    const { headers } = request as { readonly headers?: { readonly get?: unknown } };
+    check(typeof headers?.get === 'function', 'paymentWebhook', PAGES_ROUTER);
     const delivery = deliveryOf(request);
     return toResponse(delivery, await receiver.receive(delivery, { ...context, request }));
   };
-}
+};

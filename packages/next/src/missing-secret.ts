@@ -1,5 +1,4 @@
 import { ConfigurationError, createReceiver, WebhookError } from '@paylink/core';
-import type { EventSchemas, Handlers, Receiver, ReceiverOptions } from '@paylink/core';
 
 /**
  * Makes a receiver. If the secret is missing or invalid, the receiver answers every request with
@@ -7,16 +6,13 @@ import type { EventSchemas, Handlers, Receiver, ReceiverOptions } from '@paylink
  *
  * @throws ConfigurationError for every other mistake
  */
-export function receiverOrMissingSecret<Events extends EventSchemas, Host extends object>(
-  options: ReceiverOptions<Events, Host>,
-  handlers: Handlers<Events, Host>,
-): Receiver<Host> {
+export const receiverOrMissingSecret: typeof createReceiver = (options, handlers) => {
   try {
     return createReceiver(options, handlers);
   } catch (error) {
     if (!(error instanceof ConfigurationError) || !error.option.startsWith('secret')) throw error;
     const secret = crypto.getRandomValues(new Uint8Array(32)); // no delivery reaches its check
-    const receiver = createReceiver<Events, Host>({ ...options, secret }, handlers);
+    const receiver = createReceiver({ ...options, secret }, handlers);
     const fail = (): never => {
       const message = `this route cannot verify (${error.message})`;
       throw new WebhookError('misconfigured', { message });
@@ -26,4 +22,4 @@ export function receiverOrMissingSecret<Events extends EventSchemas, Host extend
       receive: (_, host) => receiver.receive({ header: fail, body: async () => fail() }, host),
     };
   }
-}
+};

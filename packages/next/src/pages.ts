@@ -1,8 +1,8 @@
-import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
-import { deliveryOf, writeReply } from '@paylink/node';
+import type { PaymentWebhook } from '@paylink/core';
+import { check } from '@paylink/core/internal';
+import { respond } from '@paylink/node';
 import type { NextApiHandler, NextApiRequest } from 'next';
 import { receiverOrMissingSecret } from './missing-secret.js';
-import { requireRouter } from './require-router.js';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
 
@@ -11,22 +11,21 @@ export interface NextApiHost {
   readonly req: NextApiRequest;
 }
 
+const APP_ROUTER = "is for the Pages Router. Use: import { paymentWebhook } from '@paylink/next'";
 const HINT = 'Add to the same file: export const config = { api: { bodyParser: false } };';
 
 /**
  * Makes an API route of the Pages Router. The file must also export `config` without a body parser.
  * The route verifies a notification, runs your handler and replies. A missing secret gives a 500 at
  * the first request.
- *
- * @throws ConfigurationError that names the option or the handler, and the fault
  */
-export function paymentWebhookApi<const Events extends EventTypes = NoEvents>(
-  options: ReceiverOptions<SchemasOf<Events>, NextApiHost>,
-  handlers: Handlers<SchemasOf<Events>, NextApiHost>,
-): NextApiHandler {
-  const receiver = receiverOrMissingSecret<SchemasOf<Events>, NextApiHost>(options, handlers);
+export const paymentWebhookApi: PaymentWebhook<NextApiHost, NextApiHandler> = (
+  options,
+  handlers,
+) => {
+  const receiver = receiverOrMissingSecret(options, handlers);
   return async (req, res) => {
-    requireRouter('pages', req);
-    await writeReply(req, res, await receiver.receive(deliveryOf(req, HINT), { req }));
+    check(typeof req.headers['get'] !== 'function', 'paymentWebhookApi', APP_ROUTER);
+    await respond(receiver, req, res, { req }, HINT);
   };
-}
+};

@@ -1,28 +1,14 @@
 /** Keeps the body of requests whose host runs other code first: its `data` listener takes bytes. */
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
 const COPY = Symbol.for('paylink.copy');
 
-interface Copy {
-  readonly listener: (event: string | symbol) => void;
-  /** The copied body, if other code has attached a `data` listener. */
-  stream?: Readable;
-}
+/** Ends the watch, and returns the stream with all bytes of the body. */
+type Copied = IncomingMessage & { [COPY]?: () => Readable };
 
-type Copied = IncomingMessage & { [COPY]?: Copy };
-
-/** The part of a server of node:http or node:http2 that announces requests. */
-interface Server {
-  prependListener(event: 'request', listener: (req: IncomingMessage) => void): unknown;
-}
-
-interface Route {
-  readonly start: string;
-  readonly limit: number;
-}
-
-const routesOf = new WeakMap<Server, Route[]>();
+const routesOf = new WeakMap<EventEmitter, { readonly start: string; readonly limit: number }[]>();
 
 /**
  * Copies the bodies of requests for a route, from the first `data` listener of other code on.
@@ -31,14 +17,13 @@ const routesOf = new WeakMap<Server, Route[]>();
  * @param path a route's path. Every request is copied that begins like it, up to a parameter
  * @param limit bytes to keep. The piece that exceeds it is kept too. Default: no limit
  */
-export function copyBodies(server: Server, path: string, limit = Infinity): void {
+export function copyBodies(server: EventEmitter, path: string, limit = Infinity): void {
   const [start = ''] = path.split(/[:*(]/, 1);
-  const known = routesOf.get(server);
-  const routes = known ?? [];
-  routes.push({ start, limit });
-  if (known !== undefined) return;
+  const others = routesOf.get(server);
+  if (others !== undefined) return void others.push({ start, limit });
+  const routes = [{ start, limit }];
   routesOf.set(server, routes);
-  server.prependListener('request', (req) => {
+  server.prependListener('request', (req: IncomingMessage) => {
     const possible = routes.filter((each) => req.url?.startsWith(each.start));
     if (possible.length > 0) watch(req, Math.max(...possible.map((route) => route.limit)));
   });
@@ -55,16 +40,13 @@ function watch(req: Copied, limit: number): void {
       length += piece.length;
     });
     req.on('end', () => stream.push(null)).on('close', () => req.readableEnded || stream.destroy());
-    req[COPY]!.stream = stream;
+    req[COPY] = () => (req.readableEncoding === null ? stream : req);
   };
-  req[COPY] = { listener };
+  req[COPY] = () => req.off('newListener', listener);
   req.on('newListener', listener);
 }
 
 /** Returns the stream with all bytes of the body: the copy if there is one, or the request. */
 export function wholeBody(req: Copied): Readable {
-  const { [COPY]: copy } = req;
-  if (copy === undefined) return req;
-  req.off('newListener', copy.listener);
-  return copy.stream !== undefined && req.readableEncoding === null ? copy.stream : req;
+  return req[COPY]?.() ?? req;
 }

@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createReceiver } from '@paylink/core';
-import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from '@paylink/core';
+import { createReceiver, type PaymentWebhook, type Receiver } from '@paylink/core';
 import { deliveryOf } from './delivery.js';
-import { withoutReply } from './request-view.js';
 import { writeReply } from './write-reply.js';
 
 /** The node:http request, as handlers get it. */
@@ -10,21 +8,48 @@ export interface NodeHost {
   readonly req: IncomingMessage;
 }
 
+type NodeListener = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
 /**
  * Makes a request listener for `http.createServer`, or for the compatibility API of HTTP/2. The
  * listener's promise resolves when the reply is written.
- *
- * @throws ConfigurationError that names the option or the handler, and the fault
  */
-export function paymentWebhook<const Events extends EventTypes = NoEvents>(
-  options: ReceiverOptions<SchemasOf<Events>, NodeHost>,
-  handlers: Handlers<SchemasOf<Events>, NodeHost>,
-): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
-  const receiver = createReceiver<SchemasOf<Events>, NodeHost>(options, handlers);
-  return async (req, res) => {
-    const giveBack = withoutReply(req);
-    const reply = await receiver.receive(deliveryOf(req), { req });
-    giveBack();
-    await writeReply(req, res, reply);
-  };
+export const paymentWebhook: PaymentWebhook<NodeHost, NodeListener> = (options, handlers) => {
+  const receiver = createReceiver(options, handlers);
+  return (req, res) => respond(receiver, req, res, { req });
+};
+
+/** The means to answer, which Express keeps on its request. */
+type Answerable = IncomingMessage & { res?: unknown; next?: unknown };
+
+/** Stands in for `req.res` while a handler runs, because Express's own code reads these fields. */
+const STAND_IN = Object.freeze({ statusCode: 200, headersSent: false, getHeader: ignore });
+
+/**
+ * Receives a request and writes the reply. Handlers cannot answer through the request.
+ *
+ * @param hint for the log: the fix if other code read the body first
+ */
+export async function respond<Host>(
+  receiver: Receiver<Host>,
+  req: Answerable,
+  res: ServerResponse,
+  host: Host,
+  hint?: string,
+): Promise<void> {
+  const { res: own, next } = req;
+  if (own !== undefined) {
+    req.res = STAND_IN;
+    req.next = ignore;
+  }
+  const reply = await receiver.receive(deliveryOf(req, hint), host);
+  if (own !== undefined) {
+    req.res = own;
+    req.next = next;
+  }
+  await writeReply(req, res, reply);
+}
+
+function ignore(): undefined {
+  return undefined;
 }

@@ -16,7 +16,9 @@ export class Pieces {
   #held: Uint8Array[] = [];
   #heldLength = 0;
   #length = 0;
-  isOver = false;
+  /** raw-body calls both methods at its end. */
+  readonly removeListener = ignore;
+  readonly unpipe = ignore;
 
   /** @param limit in bytes: a piece that exceeds it is passed on at once */
   constructor(limit: number) {
@@ -27,14 +29,6 @@ export class Pieces {
   on(event: string, listener: () => void): void {
     if (event === 'data') this.#take = listener;
     if (event === 'end') this.#finish = listener;
-  }
-
-  removeListener(): void {
-    return;
-  }
-
-  unpipe(): void {
-    return;
   }
 
   add(piece: unknown): void {
@@ -49,13 +43,10 @@ export class Pieces {
 
   end(): void {
     this.#pass();
-    this.isOver = true;
     this.#finish();
   }
 
   fail(code: WebhookErrorCode): void {
-    if (this.isOver) return;
-    this.isOver = true;
     this.#finish(new WebhookError(code));
   }
 

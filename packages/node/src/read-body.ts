@@ -54,12 +54,9 @@ function readerOf(req: Request, stream: Readable): string | undefined {
   if (typeof stream.readableEncoding === 'string') return 'setEncoding() turned the body into text';
   // Checks the stream's state, because the parsers of Express 4 set `req.body` without reading.
   if (!stream.readableDidRead && !stream.readableEnded) return undefined;
-  const body = bodyOf(req);
-  if (body === undefined) {
-    return 'a `data` listener or another reader (tracing, a request logger) read the body first';
-  }
-  const kind = typeof body === 'string' ? 'text' : 'an object';
-  return `a parser read the body first and left ${kind} in req.body`;
+  return bodyOf(req) === undefined
+    ? 'a `data` listener or another reader (tracing, a request logger) read the body first'
+    : 'a parser read the body first and left no bytes in req.body';
 }
 
 /** Returns what a parser left. Calls no getter: the one of Vercel would parse unverified bytes. */
@@ -78,10 +75,11 @@ async function collect(
   // Every option that raw-body reads, so that it reads none from a polluted prototype.
   const options = { limit: bodyLimit, length: declared ?? null, encoding: null };
   const reading = getRawBody(pieces as unknown as Readable, options);
+  let isOver = false;
   let timer: NodeJS.Timeout | undefined;
   // Most bodies end in the turn of their headers, and need no timer.
   void endOfTurn().then(() => {
-    if (!pieces.isOver) timer = setTimeout(() => pieces.fail('body_timeout'), bodyTimeout);
+    if (!isOver) timer = setTimeout(() => pieces.fail('body_timeout'), bodyTimeout);
   });
   const onReadable = (): void => void stream.read();
   const onData = (piece: unknown): void => pieces.add(piece);
@@ -105,7 +103,7 @@ async function collect(
     const { status } = error as getRawBody.RawBodyError;
     throw new WebhookError(status === 413 ? 'body_too_large' : 'incomplete_body');
   } finally {
-    pieces.isOver = true;
+    isOver = true;
     clearTimeout(timer);
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
+import { finished } from 'node:stream/promises';
 import type { Reply } from '@paylink/core';
 import { endOfTurn } from './turn.js';
 
@@ -15,65 +16,42 @@ const LINGER = 1_000;
 export async function writeReply(
   req: IncomingMessage,
   res: ServerResponse,
-  reply: Reply,
+  { status, headers, body }: Reply,
 ): Promise<void> {
   try {
-    if (!res.headersSent) {
-      const lingering = write(req, res, reply);
-      if (lingering !== undefined) await lingering;
-    } else if (!res.writableEnded) res.destroy();
+    if (res.headersSent) {
+      if (!res.writableEnded) res.destroy();
+      return;
+    }
+    const isUnread = !hasEnded(req);
+    const isHttp1 = req.httpVersionMajor < 2;
+    // HTTP/2 has no such header (RFC 9113 section 8.2.2), so the stream is reset after the reply.
+    if (isUnread && !isHttp1) resetAfterReply(res as unknown as Http2ServerResponse);
+    const written: OutgoingHttpHeaders = { 'content-length': Buffer.byteLength(body), ...headers };
+    if (isHttp1 && (isUnread || status === 401)) written.connection = 'close';
+    // Other code may have set a text that Node refuses. HTTP/2 has no such text.
+    if (isHttp1) res.statusMessage = '';
+    res.writeHead(status, written);
+    // A server can be configured to throw if a reply to HEAD has a body.
+    const sent = req.method === 'HEAD' ? '' : body;
+    if (!isUnread || !isHttp1) return void res.end(sent);
+    if (sent === '') res.flushHeaders();
+    else res.write(sent);
+    // Reads on for a moment before the close (RFC 9112 section 9.6).
+    req.resume();
+    const signal = AbortSignal.timeout(LINGER);
+    await finished(req, { signal, writable: false }).catch(() => undefined);
+    // Other code may have wrapped `end` and expect the text of the reply.
+    res.end();
   } catch {
     res.destroy();
   }
-}
-
-/** Returns a promise if the reply is still being written. */
-function write(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { status, headers, body }: Reply,
-): Promise<void> | undefined {
-  const isUnread = !hasEnded(req);
-  const isHttp1 = req.httpVersionMajor < 2;
-  // HTTP/2 has no such header (RFC 9113 section 8.2.2), so the stream is reset after the reply.
-  if (isUnread && !isHttp1) resetAfterReply(res as unknown as Http2ServerResponse);
-  const written: OutgoingHttpHeaders = { 'content-length': Buffer.byteLength(body), ...headers };
-  if (isHttp1 && (isUnread || status === 401)) written.connection = 'close';
-  // Other code may have set a text that Node refuses. HTTP/2 has no such text.
-  if (isHttp1) res.statusMessage = '';
-  res.writeHead(status, written);
-  // A server can be configured to throw if a reply to HEAD has a body.
-  const sent = req.method === 'HEAD' ? '' : body;
-  if (isUnread && isHttp1) return linger(req, res, sent);
-  res.end(sent);
-  return undefined;
 }
 
 function hasEnded(req: IncomingMessage): boolean {
   if (req.complete || req.readableEnded) return true;
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = req.headers;
   return req.httpVersionMajor < 2 && length === '0' && encoding === undefined;
-}
-
-/** Sends the whole reply and keeps reading for a moment before the close (RFC 9112 section 9.6). */
-function linger(req: IncomingMessage, res: ServerResponse, body: string): Promise<void> {
-  if (body === '') res.flushHeaders();
-  else res.write(body);
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      resolve();
-      // Other code may have wrapped `end` and expect the text of the reply.
-      try {
-        res.end();
-      } catch {
-        res.destroy();
-      }
-    };
-    const timer = setTimeout(end, LINGER);
-    req.once('close', end).once('end', end).once('error', end);
-    req.resume();
-  });
 }
 
 /** Destroys the stream once the reply is sent. A close would wait for the unread body. */

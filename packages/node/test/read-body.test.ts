@@ -185,11 +185,11 @@ describe('bytes that a host kept', () => {
 describe('a body that something read first', () => {
   it.each([
     ['a listener', {}, /^a `data` listener or another reader \(tracing, a request logger\) read/],
-    ['a parser', { body: {} }, /^a parser read the body first and left an object in req\.body, so/],
+    ['a parser', { body: {} }, /^a parser read the body first and left no bytes in req\.body, so/],
     [
       'a text parser',
       { body: '{}' },
-      /^a parser read the body first and left text in req\.body, so/,
+      /^a parser read the body first and left no bytes in req\.body, so/,
     ],
   ])(
     'refuses a consumed body with the cause and the hint of the host: %s',
