@@ -67,14 +67,6 @@ const FRENCH: DiagnoseWords = {
     secret_quoted: 'Le secret est entre guillemets : enregistrez-le sans guillemets.',
     secret_assignment:
       'Le secret commence par son propre nom, comme une ligne d’un fichier .env : n’enregistrez que ce qui suit le « = ».',
-    secret_json:
-      'Le secret est un texte JSON qui contient la valeur, comme le garde AWS Secrets Manager. Analysez ce JSON et passez la valeur seule.',
-    secret_escaped:
-      'Le secret contient des échappements de fichier .env ou de shell, tels que « \\$ » ou « $$ » pour « $ ». Enregistrez la valeur telle que le portail la montre.',
-    secret_percent:
-      'Le secret est encodé en pourcent d’un côté, comme dans une adresse. Enregistrez la valeur telle que le portail la montre.',
-    secret_invisible:
-      'Le secret contient des caractères invisibles, tels qu’une espace sans chasse venue d’une copie. Saisissez-le à nouveau, ou collez-le comme texte brut.',
     secret_masked:
       'Le secret est une copie masquée, telle que « whsec_•••• ». Affichez-le dans le portail avant de le copier.',
     secret_encoding:
@@ -85,7 +77,7 @@ const FRENCH: DiagnoseWords = {
     body_reserialized: `Un body parser JSON a lu le corps, qui a été réécrit avec d’autres octets (espaces, ordre des clés, échappements, nombres). ${OCTETS_BRUTS}`,
     body_buffer: `Le corps est l’écriture d’un Buffer en texte, et non ses octets : JSON.stringify ou String lui a été appliqué. ${OCTETS_BRUTS}`,
     body_enveloped:
-      'Le texte signé est dans une enveloppe d’API Gateway, de SNS ou de SQS (body, Message). Vérifiez ce texte, décodé si isBase64Encoded est vrai, et non l’enveloppe.',
+      'Le texte signé est dans le `body` d’un événement API Gateway. Vérifiez ce texte, décodé si isBase64Encoded est vrai, et non l’événement.',
     body_newline:
       'Un espace ou un saut de ligne a été ajouté ou retiré au début ou à la fin du corps : les octets doivent être ceux qui ont été signés. Regardez si un éditeur a enregistré le corps, ou si echo l’a envoyé à la place de printf.',
     body_line_breaks:

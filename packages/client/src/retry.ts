@@ -1,4 +1,4 @@
-import { pause, withinBounds } from '@paylink/core/internal';
+import { withinBounds, type Bounds } from '@paylink/core/internal';
 import { isPaylinkError, noteMayHaveCreated, PaylinkError } from './errors.js';
 
 /**
@@ -98,4 +98,13 @@ export function throwIfAborted(signal: AbortSignal | undefined, idempotencyKey?:
 function abortionBy(signal: AbortSignal, idempotencyKey: string | undefined): PaylinkError {
   const { reason: cause } = signal as { readonly reason: unknown };
   return new PaylinkError('aborted', 'the caller aborted', { idempotencyKey, cause });
+}
+
+/** Waits, within bounds. */
+async function pause(milliseconds: number, bounds: Bounds): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await withinBounds(over, bounds).finally(() => clearTimeout(timer));
 }

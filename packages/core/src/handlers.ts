@@ -1,7 +1,7 @@
 import { check, fault } from './errors.js';
 import type { ConfiguredEvent, KnownEvent, PayloadOf } from './event.js';
 import type { UnrecognizedEvent, WebhookEvent } from './event.js';
-import { failureOf } from './result.js';
+import { requireSuccess } from './result.js';
 import type { EventSchemas, StandardSchema } from './schema.js';
 import { withinBounds } from './time-limit.js';
 
@@ -13,7 +13,7 @@ export type HandlerContext<Host> = Host & {
 
 /**
  * Handles an event. Returning means success and throwing means failure: a handler cannot respond.
- * `failureOf` lists the returned values that count as failures.
+ * `requireSuccess` lists the returned values that count as failures.
  */
 export type Handler<Event, Context> = (event: Event, context: Context) => unknown;
 
@@ -87,11 +87,6 @@ async function waitFor(
   return 'handled';
 }
 
-function requireSuccess(returned: unknown): void {
-  const failure = failureOf(returned);
-  if (failure !== undefined) throw failure;
-}
-
 /**
  * All contexts share the getter of `signal`: an object with a getter of its own costs 10 % of a
  * request on node:http, and so does a signal that nobody reads.
@@ -125,8 +120,6 @@ function handlerFinder(handlers: unknown, kinds: Kinds): (type: string) => AnyHa
   }
   const isMap = typeof handlers === 'object' && handlers !== null;
   check(isMap, 'handlers', 'must be a map from event kind to function, or a function');
-  const hasReceive = Object.hasOwn(handlers, 'receive');
-  check(!hasReceive, 'handlers', 'must be the function: payments.receive');
   // A Map never returns an inherited name (`constructor`, `__proto__`) as a handler.
   const map = new Map(Object.entries(handlers) as [string, AnyHandler][]);
   for (const [kind, handler] of map) {

@@ -3,7 +3,7 @@ import { createExplainer, type Explain } from './diagnosis/explain.js';
 import { check } from './errors.js';
 import { validateEvents } from './event.js';
 import { createLogger, type Logger } from './logger.js';
-import type { ObserveHook } from './reporting.js';
+import { RefusalLog, type ObserveHook } from './reporting.js';
 import type { EventSchemas, NoKinds, StandardSchema } from './schema.js';
 import { createKeyring, type Keyring, type SecretOption } from './secret.js';
 import { validateBound, validateOptions } from './validate-options.js';
@@ -58,6 +58,7 @@ export interface Settings {
   readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
   readonly headers: { readonly signature: string; readonly event: string };
   readonly logger: Logger;
+  readonly refusals: RefusalLog;
   readonly limits: BodyLimits;
   readonly handlerTimeout: number;
   readonly observe: ObserveHook | undefined;
@@ -93,6 +94,7 @@ export function validateSettings(options: unknown, use: keyof typeof KNOWN): Set
     kinds: validateEvents(own.events),
     headers: validateHeaderNames(own.headers),
     logger,
+    refusals: new RefusalLog(logger),
     limits: {
       bodyLimit: validateBound('bodyLimit', bodyLimit),
       bodyTimeout: validateBound('bodyTimeout', bodyTimeout),

@@ -7,7 +7,7 @@ import { validateSettings } from './options.js';
 import type { GateOptions, ReceiverOptions, Settings } from './options.js';
 import { keepEvent } from './proven-event.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
-import { DeliveryReport, RefusalLog } from './reporting.js';
+import { DeliveryReport } from './reporting.js';
 import type { EventSchemas, EventTypes, NoEvents, SchemasOf } from './schema.js';
 import { requireBytes } from './signature.js';
 import { checkHeaders, proveEvent } from './verify.js';
@@ -51,8 +51,7 @@ export function createReceiver<
 >(options: ReceiverOptions<Events, Host>, handlers: Handlers<Events, Host>): Receiver<Host> {
   const settings = validateSettings(options, 'receiver');
   const run = createRunner(handlers, settings.kinds, settings.handlerTimeout);
-  const refusals = new RefusalLog(settings.logger);
-  return { receive: (delivery, host) => receiveWith(run, settings, refusals, delivery, host) };
+  return { receive: (delivery, host) => receiveWith(run, settings, delivery, host) };
 }
 
 /** @throws ConfigurationError that names the option and the fault */
@@ -61,7 +60,6 @@ export function createGate<
   Host extends object = object,
 >(options: GateOptions<Events, Host>): Gate<Host> {
   const settings = validateSettings(options, 'gate');
-  const refusals = new RefusalLog(settings.logger);
   return {
     async admit(delivery, host, holder) {
       let isAdmitted = false;
@@ -71,7 +69,7 @@ export function createGate<
         isAdmitted = true;
         return 'handled';
       };
-      const reply = await receiveWith(pass, settings, refusals, delivery, host);
+      const reply = await receiveWith(pass, settings, delivery, host);
       return isAdmitted ? undefined : reply;
     },
   };
@@ -81,12 +79,11 @@ export function createGate<
 async function receiveWith(
   run: RunHandler,
   settings: Settings,
-  refusals: RefusalLog,
   delivery: Delivery,
   host: object,
 ): Promise<Reply> {
   const { limits, headers, onError } = settings;
-  const report = new DeliveryReport(settings, refusals);
+  const report = new DeliveryReport(settings);
   let isHandling = false;
   try {
     const signature = checkHeaders(settings, delivery);

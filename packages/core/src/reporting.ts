@@ -28,6 +28,7 @@ export type ObserveHook = (outcome: DeliveryOutcome) => unknown;
 interface Hooks {
   readonly observe: ObserveHook | undefined;
   readonly logger: Logger;
+  readonly refusals: RefusalLog;
 }
 
 /** Facts of a delivery whose signature matched. The others become known one after the other. */
@@ -67,20 +68,14 @@ export class RefusalLog {
 /** Collects the facts of one delivery as they become known. */
 export class DeliveryReport {
   readonly #hooks: Hooks;
-  readonly #refusals: RefusalLog;
   readonly #started: number;
   bodyBytes = 0;
   /** Set once the signature matched. */
   proven: Proven | undefined = undefined;
 
-  constructor(hooks: Hooks, refusals: RefusalLog) {
+  constructor(hooks: Hooks) {
     this.#hooks = hooks;
-    this.#refusals = refusals;
     this.#started = hooks.observe === undefined ? 0 : performance.now();
-  }
-
-  end(outcome: 'handled' | 'ignored'): void {
-    this.#observe(outcome);
   }
 
   /** @param isByMerchant true if a handler or a schema threw, so `thrown` can be any value */
@@ -88,7 +83,7 @@ export class DeliveryReport {
     const refusal = refusalOf(thrown);
     const { code, status } = refusal;
     const isFailure = isByMerchant || status > 499;
-    this.#observe(isFailure ? 'failed' : 'rejected', code);
+    this.end(isFailure ? 'failed' : 'rejected', code);
     // Own fields alone: a polluted prototype must not name an order.
     const { reference, kind } = { __proto__: null, ...this.proven } as Partial<Proven>;
     const subject = reference === undefined ? undefined : { reference };
@@ -101,13 +96,13 @@ export class DeliveryReport {
       ...(isByMerchant ? { error: thrown } : {}),
     };
     // A stranger can cause endless refusals, but needs a genuine body to cause these lines.
-    if (this.proven === undefined) this.#refusals.log(line, fields);
+    if (this.proven === undefined) this.#hooks.refusals.log(line, fields);
     else if (isFailure) this.#hooks.logger.error(line, fields);
     else this.#hooks.logger.warn(line, fields);
     return refusal;
   }
 
-  #observe(outcome: DeliveryOutcome['outcome'], code?: string): void {
+  end(outcome: DeliveryOutcome['outcome'], code?: string): void {
     const { observe } = this.#hooks;
     if (observe === undefined) return;
     const { kind: _, ...proven } = this.proven ?? {};

@@ -8,13 +8,6 @@ const UNREADABLE = 'an error that cannot be read';
 const LONGEST_MESSAGE = 2_000;
 const LONGEST_STACK = 8_000;
 
-/** Returns true for an Error, also from another realm. A Proxy of an Error is none. */
-export function isError(value: unknown): value is Error {
-  const { isError: isGenuine } = Error as { isError?: (value: unknown) => boolean };
-  if (typeof isGenuine === 'function' && !isGenuine(value)) return false;
-  return Object.prototype.toString.call(value) === '[object Error]';
-}
-
 export function describeThrown(thrown: unknown): string {
   try {
     if (typeof thrown !== 'object' || thrown === null) return toLine(`threw ${String(thrown)}`);

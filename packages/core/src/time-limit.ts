@@ -54,15 +54,6 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
   });
 }
 
-/** Waits for up to 24 days, within bounds. */
-export async function pause(milliseconds: number, bounds: Bounds = {}): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.min(milliseconds, LONGEST_TIMER));
-  });
-  await withinBounds(over, bounds).finally(() => clearTimeout(timer));
-}
-
 /** @throws ConfigurationError unless `signal` is undefined or an AbortSignal */
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
   const { addEventListener, aborted } = Object(signal) as Partial<AbortSignal>;

@@ -19,19 +19,13 @@ export function checkHeaders({ limits, headers, explain }: Settings, delivery: D
   if (method !== 'POST') throw fault('method_not_allowed', 'expected POST');
   const declared = Number(delivery.header('content-length') ?? 0);
   if (!(declared <= limits.bodyLimit)) throw new WebhookError('body_too_large');
-  const sent = delivery.header(headers.signature);
-  try {
-    requireSignature(sent);
-  } catch (error) {
-    explain?.({ signature: sent });
-    throw error;
-  }
+  const signature = requireSignature(delivery.header(headers.signature), explain);
   const encoding = delivery.header('content-encoding');
   if (encoding !== undefined && !/^(\s*|identity)$/i.test(encoding)) {
     const problem = 'the body is compressed, so its bytes differ from the signed bytes';
     throw fault('unsupported_encoding', problem);
   }
-  return sent!;
+  return signature;
 }
 
 /** What the receiver or the verifier was given of a delivery. */

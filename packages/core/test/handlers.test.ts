@@ -181,7 +181,7 @@ describe('a set of handlers', () => {
     ['an undefined value', { 'payment.succeeded': noop, unrecognized: undefined },
       `${of('unrecognized')} must be a function`],
     ['payments instead of payments.receive', { receive: noop },
-      'handlers must be the function: payments.receive'],
+      `${of('receive')} is not for a configured kind`],
   ])('throws at startup for %s', (_what, handlers, message) => {
     expect(() => createReceiver({ secret }, handlers as never)).toThrow(message);
   });

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import { createReceiver, WebhookError } from '../src/index.js';
-import { failureOf } from '../src/internal.js';
+import { requireSuccess } from '../src/result.js';
 import { createLog, deliver, secret } from './deliver.js';
 
 const foreign = runInNewContext('new Error("no such order")') as Error;
@@ -10,6 +10,15 @@ const timeout = new DOMException('too late', 'TimeoutError');
 const tagged = Object.assign(new Error('no'), { [Symbol.toStringTag]: 'DatabaseError' });
 const getter = (field: string, get: () => unknown, error = new Error('mine')): Error =>
   Object.defineProperty(error, field, { get, configurable: true });
+/** Returns what `requireSuccess` throws. */
+function failureOf(returned: unknown): unknown {
+  try {
+    requireSuccess(returned);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
 const hostile = (): never => {
   throw new Error('hostile');
 };
@@ -57,7 +66,8 @@ describe('a returned value', () => {
     ['an Observable', { subscribe: () => undefined }, 'an Observable'],
   ])('means failure if it is %s', (_what, value, problem) => {
     expect(failureOf(value)).toBeInstanceOf(Error);
-    expect(failureOf(value)!.message).toContain(`the handler returned ${problem}`);
+    const message = expect.stringContaining(`the handler returned ${problem}`) as string;
+    expect(failureOf(value)).toMatchObject({ message });
   });
 
   // prettier-ignore

@@ -64,9 +64,9 @@ async function* parsedVariants(text: string, body: Uint8Array, budget: Budget): 
     yield* variantsOf('body_reserialized', body, parsed);
     return true;
   }
-  for (const value of enveloped(parsed)) {
-    if (!(await budget.take(value.length))) return false;
-    yield* variantsOf('body_enveloped', body, value, fromBase64(value));
+  const { body: enveloped } = Object(parsed) as { readonly body?: unknown };
+  if (typeof enveloped === 'string') {
+    yield* variantsOf('body_enveloped', body, enveloped, fromBase64(enveloped));
   }
   const bytes = writtenBytes(parsed);
   if (bytes !== undefined) {
@@ -82,23 +82,6 @@ async function* parsedVariants(text: string, body: Uint8Array, budget: Budget): 
     return false; // nested too deeply
   }
   return true;
-}
-
-/** Fields of API Gateway, ALB, SNS and SQS, and the first item of a list of records. */
-const ENVELOPES = ['body', 'Message', 'rawBody', 'Records', 'Sns', '0'];
-const MOST_ENVELOPED = 4;
-const DEEPEST = 7;
-
-/** Returns the texts in an envelope, and in envelopes inside it, such as SNS through SQS. */
-function enveloped(parsed: unknown, depth = 0): string[] {
-  if (depth > DEEPEST) return [];
-  if (typeof parsed === 'string') {
-    const inner = parsed.startsWith('{') ? parseJson(parsed) : undefined;
-    return [parsed, ...enveloped(inner, depth + 1)];
-  }
-  const fields = Object(parsed) as Record<string, unknown>;
-  const own = ENVELOPES.filter((name) => Object.hasOwn(fields, name));
-  return own.flatMap((name) => enveloped(fields[name], depth + 1)).slice(0, MOST_ENVELOPED);
 }
 
 /** Returns the bytes if the value is the JSON of a Buffer or a Uint8Array. */

@@ -36,16 +36,6 @@ export const MESSAGES = {
   secret_quoted: 'The secret is in quotes: store it without quotes.',
   secret_assignment:
     'The secret starts with its own name, as in a .env file: store only the part after the "=".',
-  secret_json:
-    'The secret is a JSON text, as AWS Secrets Manager stores it. Parse it, and pass the value.',
-  secret_escaped:
-    'The secret has escapes of a .env file or a shell, such as "\\$" or "$$" for "$". Store ' +
-    'the value as the portal shows it.',
-  secret_percent:
-    'One side percent-encodes the secret, as in a URL. Store the value as the portal shows it.',
-  secret_invisible:
-    'The secret has invisible characters from a copy, such as a zero-width space or a no-break ' +
-    'space. Type it again, or paste it as plain text.',
   secret_masked:
     'The secret is a masked copy, such as "whsec_••••". Reveal it in the portal, then copy it.',
   secret_encoding:
@@ -60,8 +50,8 @@ export const MESSAGES = {
     `order of keys, escapes, numbers). ${RAW_BYTES}`,
   body_buffer: `The body is a Buffer as JSON.stringify or String writes it. ${RAW_BYTES}`,
   body_enveloped:
-    'The signed text is inside an envelope of API Gateway, SNS or SQS (body, Message). Verify ' +
-    'that text instead of the envelope, and decode it first if isBase64Encoded is true.',
+    'The signed text is in the `body` of an API Gateway event. Verify that text instead of the ' +
+    'event, and decode it first if isBase64Encoded is true.',
   body_newline:
     'Whitespace or a line break at the start or the end of the body was added or removed, as by ' +
     'an editor, or by echo instead of printf. Pass the signed bytes.',

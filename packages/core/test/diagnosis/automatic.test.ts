@@ -69,13 +69,6 @@ describe('the diagnosis of a receiver', () => {
     expect(before.size).toBe(0);
   });
 
-  it('logs at most 32 causes', async () => {
-    const so = (many: number): Set<string> =>
-      new Set(Array.from({ length: many }, (_, index) => `cause-${index}`));
-    expect(await logged(withNewline, so(32))).toEqual([]);
-    expect(await logged(withNewline, so(31))).toHaveLength(1);
-  });
-
   it('keeps room for other causes, however a stranger spells the header', async () => {
     const before = new Set<string>();
     const hex = signed('forged');
