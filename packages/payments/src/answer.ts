@@ -2,7 +2,7 @@
 import { WebhookError } from '@paylink/core';
 import type { ServicePayment } from './contract.js';
 import { field, fieldOfError } from './order.js';
-import { now } from './pace.js';
+import { now } from './run.js';
 
 const STATUSES: readonly unknown[] = ['pending', 'success', 'failed', 'cancelled'];
 

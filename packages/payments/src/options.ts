@@ -4,7 +4,7 @@ import { check, createLogger, validateBound, validateOptions } from '@paylink/co
 import { askerOf, type Asker } from './asker.js';
 import type { Orders, PaymentClient, PaymentOutcome, PaymentsOptions } from './contract.js';
 import { field } from './order.js';
-import { now } from './pace.js';
+import { now } from './run.js';
 import type { Place } from './references.js';
 
 export interface Settings {

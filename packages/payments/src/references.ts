@@ -1,7 +1,7 @@
 /** Reads the merchant's references as a stream, from a cursor to the end and round to it. */
 import { check } from '@paylink/core/internal';
 import type { References } from './contract.js';
-import { now, startTimer } from './pace.js';
+import { now, startTimer } from './run.js';
 
 /** A place among the merchant's references. */
 export interface Place {

@@ -1,11 +1,80 @@
-/** The one function that decides whether an order is credited. */
-import { WebhookError } from '@paylink/core';
+/** The outcomes of a run, and the one function that decides whether an order is credited. */
+import { isWebhookError, WebhookError } from '@paylink/core';
 import { cutReference, faultOfReference, logLine } from '@paylink/core/internal';
-import type { ServicePayment } from './contract.js';
+import type {
+  Explanation,
+  Order,
+  Outcome,
+  ReconcileReport,
+  ServicePayment,
+  Settled,
+} from './contract.js';
 import type { Settings } from './options.js';
-import { checkOrder, differenceOf, readFields, toRow, type Row } from './order.js';
-import { refusal, type Verdict } from './outcome.js';
+import { checkOrder, differenceOf, fieldOfError, readFields, toRow, type Row } from './order.js';
 import type { Run } from './run.js';
+
+/** The end of a run. */
+export interface Verdict {
+  readonly outcome: Outcome;
+  /** What the webhook throws. Absent if the webhook acknowledges. */
+  readonly error?: WebhookError;
+  /** The service's answer, if the run has asked. */
+  readonly payment?: ServicePayment | undefined;
+}
+
+/** The lists of a report of `reconcile`. */
+type ReconcileList = Exclude<keyof ReconcileReport, 'total' | 'keyRefused' | 'cursor'>;
+
+interface Translation {
+  /** The webhook throws an error of this code, or acknowledges. */
+  readonly webhook: string | undefined;
+  readonly settle: Settled['status'];
+  readonly reconcile: ReconcileList;
+}
+
+const TRANSLATIONS: Readonly<Record<Outcome, Translation>> = {
+  credited: { webhook: undefined, settle: 'paid', reconcile: 'credited' },
+  paid: { webhook: undefined, settle: 'paid', reconcile: 'paid' },
+  pending: { webhook: 'payment_pending', settle: 'pending', reconcile: 'pending' },
+  no_payment: { webhook: 'no_payment', settle: 'unknown', reconcile: 'noPayment' },
+  failed: { webhook: undefined, settle: 'failed', reconcile: 'failed' },
+  cancelled: { webhook: undefined, settle: 'cancelled', reconcile: 'cancelled' },
+  unknown_order: { webhook: 'unknown_order', settle: 'unknown', reconcile: 'errors' },
+  order_closed: { webhook: 'order_closed', settle: 'closed', reconcile: 'errors' },
+  amount_differs: { webhook: 'amount_differs', settle: 'differs', reconcile: 'errors' },
+  not_credited: { webhook: 'not_credited', settle: 'unavailable', reconcile: 'errors' },
+  invalid_order: { webhook: 'invalid_order', settle: 'unavailable', reconcile: 'errors' },
+  orders_unavailable: { webhook: 'orders_unavailable', settle: 'unavailable', reconcile: 'errors' },
+  confirm_unavailable: {
+    webhook: 'confirm_unavailable',
+    settle: 'unavailable',
+    reconcile: 'errors',
+  },
+  handler_timeout: { webhook: 'handler_timeout', settle: 'unavailable', reconcile: 'errors' },
+};
+
+const OUTCOMES = Object.keys(TRANSLATIONS) as Outcome[];
+
+/** @throws the error, unless the outcome means that the notification needs nothing more */
+export function acknowledge({ outcome, error }: Verdict): void {
+  if (TRANSLATIONS[outcome].webhook !== undefined) throw error!;
+}
+
+export function toStatus({ outcome }: Verdict): Settled['status'] {
+  return TRANSLATIONS[outcome].settle;
+}
+
+export function toList({ outcome }: Verdict): ReconcileList {
+  return TRANSLATIONS[outcome].reconcile;
+}
+
+/** Makes the verdict of an error that a step of the run threw. Rethrows a fault of our own code. */
+export function refusal(error: unknown): Verdict & { readonly error: WebhookError } {
+  if (!isWebhookError(error)) throw error;
+  const outcome = OUTCOMES.find((each) => TRANSLATIONS[each].webhook === error.code);
+  if (outcome === undefined) throw error;
+  return { outcome, error };
+}
 
 /** Credits the order of a payment that succeeded, unless the order's row says that it is paid. */
 export async function settleOrder(settings: Settings, run: Run): Promise<Verdict> {
@@ -174,4 +243,27 @@ function reportCredit(
       { code: 'not_credited', reference: cutReference(reference) },
     );
   }
+}
+
+const REASONS: Readonly<Partial<Record<Outcome, string>>> = {
+  credited: 'the order is unpaid, and the payment succeeded with its amount and currency',
+  paid: 'the order says that it is paid',
+  failed: 'the service says that the payment failed',
+  cancelled: 'the service says that the payment was cancelled',
+};
+
+export async function explain(settings: Settings, run: Run): Promise<Explanation> {
+  const { order = null, payment, decided } = await inspectOrder(settings, run);
+  const { outcome, error } = decided ?? { outcome: 'credited' as const };
+  const isFinal =
+    ['no_payment', 'confirm_unavailable', 'handler_timeout'].includes(outcome) ||
+    faultOfReference(run.reference) !== undefined;
+  const asking = async () => settings.askerOf(run.tenant).ask(run);
+  const answer = payment ?? (isFinal ? undefined : await asking().catch(() => undefined));
+  const { message, cause } = error ?? {};
+  const problem = fieldOfError(cause, 'message');
+  const because = typeof problem === 'string' ? `: ${problem}` : '';
+  const reason = message === undefined ? REASONS[outcome]! : message + because;
+  const known = { order: order as Order | null, payment: answer ?? null, outcome, reason };
+  return error === undefined ? known : { ...known, error };
 }
