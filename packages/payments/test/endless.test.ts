@@ -1,15 +1,19 @@
 /** Lists that end badly, rows whose getters throw, and callers that come together. */
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deferred, failure, openShop, REFERENCE, refusalOf, succeeded, tick } from './shop.js';
-
-const LIMITS = { timeLimit: 300, concurrency: 1 };
 
 describe('a list that gives no more references', () => {
   const five = Array.from({ length: 5 }, (_, index) => `order-${index + 1}`);
   const never = new Promise<never>(() => undefined);
 
+  // The time limit of a run, and not the clock of its orders, which the sources keep.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+  const endTime = () => setImmediate(() => vi.advanceTimersByTime(600_000));
+
   async function* hanging() {
     yield* five;
+    endTime();
     await never;
   }
   async function* failing() {
@@ -25,7 +29,7 @@ describe('a list that gives no more references', () => {
     const { payments, find, logger } = openShop({ orders: { unpaid } });
     const read = async (): Promise<number> => {
       find.mockClear();
-      await payments.reconcile(undefined, LIMITS).catch(() => undefined);
+      await payments.reconcile(undefined, { concurrency: 1 }).catch(() => undefined);
       return new Set(find.mock.calls.map(([reference]) => reference)).size;
     };
     expect([await read(), await read(), await read()]).toEqual([5, 5, 5]);
@@ -45,26 +49,29 @@ describe('a list that gives no more references', () => {
       'row by row',
       async function* () {
         for (;;) {
-          await new Promise((resolve) => setTimeout(resolve, 1));
+          await tick();
           yield REFERENCE;
         }
       },
     ],
   ])('but the same one for ever %s, is read no longer than the run', async (_how, list) => {
-    let isOver = false;
     const { payments } = openShop();
-    const unpaid = list();
+    const closed = deferred();
     const counted = {
       [Symbol.asyncIterator]: async function* () {
+        let count = 0;
         try {
-          for await (const each of unpaid) yield each;
+          for await (const each of list()) {
+            if (++count === 100) endTime();
+            yield each;
+          }
         } finally {
-          isOver = true;
+          closed.resolve();
         }
       },
     };
-    await payments.reconcile(counted, LIMITS);
-    await vi.waitFor(() => expect(isOver).toBe(true));
+    await payments.reconcile(counted, { concurrency: 1 });
+    await closed.promise;
   });
 });
 
