@@ -106,13 +106,13 @@ export class RecentAnswers {
     return known !== undefined && known.expiry > now() ? known : undefined;
   }
 
-  add(key: string, { answer, isSuccess, sentAt }: RecentAnswer): void {
+  add(key: string, answer: RecentAnswer): void {
     const time = now();
     if (time >= this.#newerEnd || this.#newer.size >= MOST_ANSWERS) {
       this.#older = this.#newer;
       this.#newer = new Map();
       this.#newerEnd = time + REUSED_FOR;
     }
-    this.#newer.set(key, { answer, isSuccess, sentAt, expiry: time + REUSED_FOR });
+    this.#newer.set(key, { ...answer, expiry: time + REUSED_FOR });
   }
 }

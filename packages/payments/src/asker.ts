@@ -3,10 +3,10 @@
  * page, a webhook or the schedule asks. The line pauses if the service says so, and then goes
  * on at the rate that the service showed.
  */
-import { WebhookError } from '@paylink/core';
+import type { WebhookError } from '@paylink/core';
 import { confirmError, NotAsked, readPayment, RecentAnswers, retryAfterOf } from './answer.js';
 import type { PaymentClient, ServicePayment } from './contract.js';
-import { fieldOfError } from './order.js';
+import { fieldOfError, runError } from './order.js';
 import { now, startTimer, stopTimer, type Run } from './run.js';
 
 /** Questions that hold a place. After `PROMPT` milliseconds each gives its place back. */
@@ -21,11 +21,11 @@ const ALLOWED_LATENESS = 100;
 interface Question {
   readonly run: Run;
   /** Undefined while the question waits. */
-  sentAt: number | undefined;
+  sentAt?: number | undefined;
   refusals: number;
   /** Ends the wait in the line. */
-  turn: { go: () => void; leave: (error: NotAsked) => void } | undefined;
-  answer: Promise<ServicePayment> | undefined;
+  turn?: { go: () => void; leave: (error: NotAsked) => void };
+  answer?: Promise<ServicePayment>;
 }
 
 /** One for each client, because the service counts the questions of all payments together. */
@@ -52,7 +52,6 @@ export class Asker {
     this.#client = client;
   }
 
-  /** Milliseconds until the service's pause ends. */
   get pause(): number {
     return this.#pace.pause;
   }
@@ -69,8 +68,7 @@ export class Asker {
     if (known !== undefined && (isForAll || known.sentAt >= run.start)) return known.answer;
     const open = this.#open.get(run.key);
     if (open !== undefined && !open.run.isDead) return this.#join(open, run);
-    const state = { sentAt: undefined, refusals: 0, turn: undefined, answer: undefined };
-    const question: Question = { run, ...state };
+    const question: Question = { run, refusals: 0 };
     this.#open.set(run.key, question);
     question.answer = this.#askInTurn(question);
     return question.answer;
@@ -189,7 +187,7 @@ export class Asker {
 
   #noteSent(question: Question): void {
     question.sentAt = now();
-    this.#pace.noteSent(question.sentAt);
+    this.#pace.lastSent = question.sentAt;
     this.#sent.add(question);
   }
 
@@ -234,7 +232,7 @@ export class Asker {
 }
 
 function late(): WebhookError {
-  return new WebhookError('handler_timeout', { message: 'the service did not answer in time' });
+  return runError('handler_timeout', 'the service did not answer in time');
 }
 
 /** Milliseconds to pause after a 429 without `retryAfter`. Doubles with each refusal. */
@@ -258,9 +256,10 @@ export class Pace {
   #pauseEnd = 0;
   /** Pauses without an answer between them. */
   #refusals = 0;
-  #interval = 0;
+  /** Milliseconds between two questions. 0 if the service has shown no rate. */
+  interval = 0;
+  lastSent = -Infinity;
   #intervalExpiry = 0;
-  #lastSent = -Infinity;
   /** The answers since the window began, and in the window before. */
   #answers = 0;
   #answersBefore = 0;
@@ -271,20 +270,11 @@ export class Pace {
     return Math.max(0, this.#pauseEnd - now());
   }
 
-  /** Milliseconds between two questions. 0 if the service has shown no rate. */
-  get interval(): number {
-    return this.#interval;
-  }
-
   /** Returns the value of `now()` at which the next question may be sent. */
   next(): number {
-    if (this.#interval === 0) return this.#pauseEnd;
-    if (now() >= this.#intervalExpiry) this.#interval = 0;
-    return Math.max(this.#pauseEnd, this.#lastSent + this.#interval);
-  }
-
-  noteSent(time: number): void {
-    this.#lastSent = time;
+    if (this.interval === 0) return this.#pauseEnd;
+    if (now() >= this.#intervalExpiry) this.interval = 0;
+    return Math.max(this.#pauseEnd, this.lastSent + this.interval);
   }
 
   noteAnswer(): void {
@@ -308,10 +298,10 @@ export class Pace {
     const pause = Math.max(said, doubled(SHORTEST_PAUSE)) + Math.random() * JITTER;
     this.#pauseEnd = Math.max(this.#pauseEnd, now() + pause);
     if (!isFirst) return;
-    if (said > LONGEST_MEASURED_PAUSE) this.#interval = 0;
+    if (said > LONGEST_MEASURED_PAUSE) this.interval = 0;
     // A refusal right after a pause says that the pause was too short.
     else if (this.#refusals === 0) {
-      this.#interval = this.#interval > 0 ? this.#interval * SLOWER : this.#measured();
+      this.interval = this.interval > 0 ? this.interval * SLOWER : this.#measured();
     }
     this.#refusals++;
     this.#intervalExpiry = this.#pauseEnd + RATE_KEPT_FOR;

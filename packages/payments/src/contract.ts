@@ -87,9 +87,7 @@ export interface PaymentClient {
    */
   getPayment(
     reference: string,
-    options: {
-      readonly signal: AbortSignal;
-      readonly tenant: string | null;
+    options: FindContext & {
       /** Do not wait out a 429, because Paylink pauses the questions of all orders. */
       readonly retryLimited: false;
     },
@@ -128,7 +126,6 @@ export type Outcome =
   | 'confirm_unavailable'
   | 'handler_timeout';
 
-/** What `observe` gets. */
 export interface PaymentOutcome {
   readonly source: Source;
   readonly outcome: Outcome;
@@ -168,11 +165,8 @@ export type Listed = {
   readonly references: readonly string[];
 };
 
-/** References that ended with an error. */
 export type ListedErrors = Listed & {
-  /** The count of each outcome. */
   readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
-  /** Outcome and message of each listed reference. */
   readonly details: readonly {
     readonly reference: string;
     readonly outcome: Outcome;
@@ -215,7 +209,6 @@ export interface VerifyReport extends SweepReport {
 }
 
 export type SweepProgress = {
-  /** The references that have ended. */
   readonly ended: number;
   /** The number of references, if they are an array. */
   readonly total: number | undefined;

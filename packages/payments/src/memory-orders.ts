@@ -3,7 +3,6 @@ import { createLogger, isProduction, validateOptions } from '@paylink/core/inter
 import type { Order, Orders } from './contract.js';
 import { checkOrder, differenceOf, keyOf } from './order.js';
 
-/** An order of `memoryOrders`. */
 export type NewOrder = Omit<Order, 'paid'> & {
   /** The merchant whose order this is. Default: `null`, for one merchant. */
   readonly tenant?: string | null | undefined;
@@ -35,10 +34,7 @@ export function memoryOrders(): {
         const key = keyOf({ tenant, reference: payment.reference });
         const order = stored.get(key);
         if (order === undefined || order.paid || order.closed === true) return 0;
-        if (
-          differenceOf(checkOrder({ closed: false, ...order }), { ...payment, status: 'success' })
-        )
-          return 0;
+        if (differenceOf(checkOrder(order), payment) !== undefined) return 0;
         stored.set(key, { ...order, paid: true });
         return 1;
       },
@@ -47,7 +43,7 @@ export function memoryOrders(): {
     },
     add(order) {
       const { tenant = null, ...rest } = validateOptions(order, NAMES, 'order');
-      const added = { closed: false, ...rest, tenant, paid: false };
+      const added = { ...rest, tenant, paid: false };
       checkOrder(added);
       const key = keyOf(added);
       if (stored.has(key)) throw new ConfigurationError('reference', 'has an order already');

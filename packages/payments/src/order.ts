@@ -1,6 +1,6 @@
 /** Reads and checks the row that `find` returns, and compares it with the service's answer. */
-import { WebhookError } from '@paylink/core';
-import type { ServicePayment } from './contract.js';
+import { WebhookError, type WebhookErrorCode } from '@paylink/core';
+import type { Order, PaymentOutcome, ServicePayment } from './contract.js';
 
 /**
  * Reads a field of a merchant's object. ORM entities have getters on their class, so inherited
@@ -26,22 +26,12 @@ export function fieldOfError(error: unknown, name: string): unknown {
 }
 
 /** Names an order in a map. No two orders have one name, whatever their tenants. */
-export function keyOf(order: {
-  readonly tenant: string | null;
-  readonly reference: string;
-}): string {
-  const { tenant, reference } = order;
+export function keyOf({ tenant, reference }: Pick<PaymentOutcome, 'tenant' | 'reference'>): string {
   return tenant === null ? `-${reference}` : `${tenant.length}:${tenant}${reference}`;
 }
 
 /** The fields of the row that `find` returned, not checked yet. */
-export interface Row {
-  readonly reference: string;
-  readonly amount: unknown;
-  readonly currency: unknown;
-  readonly paid: unknown;
-  readonly closed: unknown;
-}
+export type Row = Pick<Order, 'reference'> & { readonly [Name in keyof Order]: unknown };
 
 /** Reads each field of what `find` returned. Returns other values unchanged. */
 export function readFields(row: unknown): unknown {
@@ -61,7 +51,7 @@ export function readFields(row: unknown): unknown {
 export function toRow(fields: unknown, reference: string): Row {
   if (fields === undefined || fields === null) throw unknown('find() returned no order');
   if (typeof fields !== 'object') {
-    throw invalid('find()', 'must return an object, null or undefined');
+    throw runError('invalid_order', 'find() must return an object, null or undefined');
   }
   const { reference: stored } = fields as Record<string, unknown>;
   if (stored === reference) return fields as Row;
@@ -114,7 +104,7 @@ function parseAmount(amount: unknown): bigint | undefined {
 /** Returns what differs between the order and the payment, for people, or undefined. */
 export function differenceOf(
   { min, max, currency }: CheckedOrder,
-  payment: ServicePayment,
+  payment: Pick<ServicePayment, 'amount' | 'currency'>,
 ): string | undefined {
   const amount = BigInt(payment.amount!);
   if (amount < min || amount > max) {
@@ -122,7 +112,8 @@ export function differenceOf(
     return `the service took the amount ${amount}, and the order has ${stored}`;
   }
   if (payment.currency === currency) return undefined;
-  return `the service took the currency ${quote(payment.currency)}, and the order has ${quote(currency)}`;
+  const [taken, stored] = [quote(payment.currency), quote(currency)];
+  return `the service took the currency ${taken}, and the order has ${stored}`;
 }
 
 function quote(text: unknown): string {
@@ -130,10 +121,14 @@ function quote(text: unknown): string {
 }
 
 function unknown(message: string): WebhookError {
-  return new WebhookError('unknown_order', { message });
+  return runError('unknown_order', message);
 }
 
 function invalid(name: string, problem: string): WebhookError {
-  const message = name === 'find()' ? `find() ${problem}` : `\`${name}\` of the order ${problem}`;
-  return new WebhookError('invalid_order', { message });
+  return runError('invalid_order', `\`${name}\` of the order ${problem}`);
+}
+
+/** Makes the error with which a run ends. */
+export function runError(code: WebhookErrorCode, message: string, cause?: unknown): WebhookError {
+  return new WebhookError(code, { message, cause });
 }

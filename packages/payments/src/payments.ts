@@ -1,10 +1,8 @@
 /** The three ways to one credit, and the one run per tenant and order that they share. */
-import { WebhookError } from '@paylink/core';
+import type { WebhookError } from '@paylink/core';
 import {
   checkSignal,
-  cutReference,
   faultOfReference,
-  logLine,
   validateBound,
   validateOptions,
   withinBounds,
@@ -12,13 +10,13 @@ import {
 import { NotAsked } from './answer.js';
 import type { Payments, PaymentsOptions, Source } from './contract.js';
 import { validateSettings, type Settings } from './options.js';
-import { field } from './order.js';
+import { field, runError } from './order.js';
 import { reconcile, verify } from './reconcile.js';
 import { now, Run, type Call } from './run.js';
 import {
-  acknowledge,
   explain,
   findOrder,
+  logError,
   refusal,
   settleOrder,
   toList,
@@ -33,32 +31,42 @@ import {
  */
 export function createPayments(options: PaymentsOptions): Payments {
   const settings = validateSettings(options);
-  const runs = new Runs(settings);
+  const settleOnce = createRuns(settings);
   const { timeout } = settings;
   const settle = async (run: Run): Promise<Verdict> => {
     const { start } = run;
-    const verdict = await runs.settle(run);
+    const verdict = await settleOnce(run);
     run.stop();
     report(settings, run, verdict, now() - start);
     return verdict;
+  };
+  /** Ends the caller's wait after `wait` milliseconds or on abort. The run goes on. */
+  const settleWithin = async (call: Call, signal: unknown, wait: number): Promise<Verdict> => {
+    checkSignal(signal);
+    const stopped = (message: string, cause: unknown): WebhookError =>
+      runError('handler_timeout', `the caller ${message}`, cause);
+    if (signal?.aborted === true) {
+      return refusal(stopped('had stopped waiting before the run began', signal.reason));
+    }
+    const reason = (aborted: AbortSignal | undefined): WebhookError =>
+      stopped('stopped waiting, and the run goes on', aborted?.reason);
+    const bounds = { milliseconds: wait, signals: [signal], reason };
+    return withinBounds(settle(new Run(call, timeout)), bounds).catch(refusal);
   };
   return Object.freeze<Payments>({
     async receive(event, context = {}) {
       const call = callOfEvent(settings, event);
       const signal = field(context, 'signal');
-      checkSignal(signal);
-      const work = () => settle(new Run(call, timeout));
-      acknowledge(await untilAborted(signal, timeout + LEFT_TO_RUN, work));
+      const { error } = await settleWithin(call, signal, timeout + LEFT_TO_RUN);
+      if (error !== undefined) throw error;
     },
 
     async settle(reference, options = {}) {
       const own = validateOptions(options, ['tenant', 'signal', 'wait']);
       const { signal, wait = 3_000 } = own;
       const call = callOf(settings, reference, own.tenant);
-      checkSignal(signal);
       validateBound('wait', wait, 0);
-      const work = () => settle(new Run(call, timeout));
-      const verdict = await untilAborted(signal, wait, work);
+      const verdict = await settleWithin(call, signal, wait);
       const { payment } = verdict;
       return { status: toStatus(verdict), ...(payment !== undefined && { payment }) };
     },
@@ -85,8 +93,7 @@ function callOf({ tenantOf }: Settings, reference: unknown, tenant: unknown): Ca
 
 /** @throws WebhookError `misconfigured` */
 function callOfEvent({ tenantOf }: Settings, event: unknown): Call {
-  const misconfigured = (message: string): WebhookError =>
-    new WebhookError('misconfigured', { message });
+  const misconfigured = (message: string): WebhookError => runError('misconfigured', message);
   if (field(event, 'type') !== 'payment.succeeded') {
     const problem = 'payments.receive takes payment.succeeded alone';
     throw misconfigured(`${problem}: pass a map with a handler for each other kind`);
@@ -102,22 +109,6 @@ function callOfEvent({ tenantOf }: Settings, event: unknown): Call {
   }
 }
 
-/** Ends the caller's wait after `wait` milliseconds or on abort. The work goes on. */
-async function untilAborted(
-  signal: AbortSignal | undefined,
-  wait: number,
-  work: () => Promise<Verdict>,
-): Promise<Verdict> {
-  const stopped = (message: string, cause?: unknown): WebhookError =>
-    new WebhookError('handler_timeout', { message, cause });
-  if (signal?.aborted === true) {
-    return refusal(stopped('the caller had stopped waiting before the run began', signal.reason));
-  }
-  const reason = (aborted: AbortSignal | undefined): WebhookError =>
-    stopped('the caller stopped waiting, and the run goes on', aborted?.reason);
-  return withinBounds(work(), { milliseconds: wait, signals: [signal], reason }).catch(refusal);
-}
-
 /** Milliseconds after a run's time, so that the run itself says why it ended. */
 const LEFT_TO_RUN = 1_000;
 /** Milliseconds for which a page that polls does not repeat a log line. */
@@ -125,7 +116,7 @@ const LOGGED_FOR = 60_000;
 
 /** Tells `observe` and the logger how a run ended. */
 function report(settings: Settings, run: Run, verdict: Verdict, durationMs: number): void {
-  const { observe, logger, isNews } = settings;
+  const { observe, isNews } = settings;
   const { source, reference, tenant } = run;
   const { outcome, error } = verdict;
   if (observe !== undefined) {
@@ -134,12 +125,11 @@ function report(settings: Settings, run: Run, verdict: Verdict, durationMs: numb
     tell().catch(() => undefined);
   }
   if (error === undefined || !isForPeople(source, verdict)) return;
-  const { code, status } = error;
+  const { code } = error;
   // A stranger can ask a page for many orders while the database or the service is away.
   const about = code.endsWith('_unavailable') || code === 'handler_timeout' ? '' : run.key;
   if (source === 'settle' && !isNews(`${code} ${about}`, LOGGED_FOR)) return;
-  const fields = { code, status, reference: cutReference(reference) };
-  logger.error(logLine(error, { reference, source }), fields);
+  logError(settings, run, error);
 }
 
 /** The receiver logs what a webhook throws. A stranger can ask a page for unknown orders. */
@@ -159,29 +149,24 @@ interface Place {
   readonly verdict: Promise<Verdict>;
 }
 
-export class Runs {
-  readonly #settings: Settings;
-  readonly #places = new Map<string, Place>();
+/** Returns a function that settles the order of a run, or waits for the run that does. */
+function createRuns(settings: Settings): (caller: Run) => Promise<Verdict> {
+  const places = new Map<string, Place>();
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-  }
-
-  /** Settles the order, or waits for the run that does. */
-  settle(caller: Run): Promise<Verdict> {
-    const place = this.#places.get(caller.key);
+  function settle(caller: Run): Promise<Verdict> {
+    const place = places.get(caller.key);
     const isFree = place === undefined || place.run.isDead;
-    return isFree ? this.#start(caller) : this.#join(place, caller);
+    return isFree ? start(caller) : join(place, caller);
   }
 
-  #start(run: Run): Promise<Verdict> {
+  function start(run: Run): Promise<Verdict> {
     run.start = now();
-    const verdict = settleOrder(this.#settings, run);
+    const verdict = settleOrder(settings, run);
     const place: Place = { run, verdict };
     const { key } = run;
-    this.#places.set(key, place);
+    places.set(key, place);
     const leave = (): void => {
-      if (this.#places.get(key) === place) this.#places.delete(key);
+      if (places.get(key) === place) places.delete(key);
     };
     const end = (): void => {
       if (run.unfinished === undefined) return leave();
@@ -197,33 +182,33 @@ export class Runs {
    * webhook then runs anew, unless a run that a webhook began after it came has asked already: the
    * customer may have paid at a second try.
    */
-  async #join({ run, verdict }: Place, caller: Run): Promise<Verdict> {
-    const waitFor = <T>(running: Promise<T>): Promise<T> =>
-      caller.wait(
-        '',
-        () => running,
-        () => stillWaiting(run),
-      );
+  async function join({ run, verdict }: Place, caller: Run): Promise<Verdict> {
+    const toReason = (): WebhookError => stillWaiting(run);
     try {
       run.hurry(caller);
-      const ended = await waitFor(verdict);
-      const { paid } = await findOrder(this.#settings, caller);
+      const ended = await caller.wait('', () => verdict, toReason);
+      const { paid } = await findOrder(settings, caller);
       if (paid === true) return { outcome: 'paid', payment: ended.payment };
       const isNewer = run.source === 'webhook' && run.start >= caller.start;
       if (caller.source !== 'webhook' || isNewer) return isYes(ended) ? rolledBack(ended) : ended;
       // A credit that hangs keeps the place of its order.
-      if (run.unfinished) await waitFor(run.unfinished.catch(() => undefined));
+      const unfinished = run.unfinished?.catch(() => undefined);
+      if (unfinished) await caller.wait('', () => unfinished, toReason);
     } catch (error) {
       return refusal(error);
     }
-    return this.settle(caller);
+    return settle(caller);
   }
+
+  return settle;
 }
 
 function stillWaiting({ step }: Run): WebhookError {
   const hint = step === 'the service' ? '' : ': look for a row that is locked';
-  const message = `another run of the same order still waits for ${step}${hint}`;
-  return new WebhookError('handler_timeout', { message });
+  return runError(
+    'handler_timeout',
+    `another run of the same order still waits for ${step}${hint}`,
+  );
 }
 
 function isYes({ outcome }: Verdict): boolean {
@@ -234,5 +219,5 @@ function rolledBack({ payment }: Verdict): Verdict {
   const message =
     'another run has credited the order, and find() says unpaid: that run was rolled back, or ' +
     'find() reads old data';
-  return { ...refusal(new WebhookError('not_credited', { message })), payment };
+  return { ...refusal(runError('not_credited', message)), payment };
 }

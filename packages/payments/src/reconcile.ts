@@ -1,5 +1,5 @@
 /** Settles, or verifies, many orders. */
-import { WebhookError } from '@paylink/core';
+import type { WebhookError } from '@paylink/core';
 import {
   check,
   checkSignal,
@@ -17,7 +17,7 @@ import type {
   SweepOptions,
 } from './contract.js';
 import type { Settings } from './options.js';
-import { checkOrder, differenceOf, keyOf } from './order.js';
+import { checkOrder, differenceOf, keyOf, runError } from './order.js';
 import {
   checkReferences,
   inOrder,
@@ -29,28 +29,22 @@ import {
 import { now, Run } from './run.js';
 import { findOrder, refusal, toList, type Verdict } from './settle-order.js';
 
-/** Settles each unpaid order. */
 export function reconcile(
   settings: Settings,
   settle: (run: Run) => Promise<Verdict>,
-  references: References | undefined,
-  options: SweepOptions | undefined,
+  ...call: Parameters<Payments['reconcile']>
 ): ReturnType<Payments['reconcile']> {
   const lists = ['credited', 'paid', 'pending', 'noPayment', 'failed', 'cancelled'] as const;
-  return sweep(settings, 'unpaid', lists, references, options, async (run) => {
-    const verdict = await settle(run);
-    return { ...verdict, list: toList(verdict) };
-  });
+  const work = async (run: Run) => toResult(await settle(run));
+  return sweep(settings, 'unpaid', lists, call, work);
 }
 
-/** Compares each paid order with the service. */
 export function verify(
   settings: Settings,
-  references: References | undefined,
-  options: SweepOptions | undefined,
+  ...call: Parameters<Payments['verify']>
 ): ReturnType<Payments['verify']> {
   const lists = ['confirmed', 'notPaid', 'differs', 'unpaid', 'noPayment'] as const;
-  return sweep(settings, 'paid', lists, references, options, async (run) => {
+  return sweep(settings, 'paid', lists, call, async (run) => {
     const order = await findOrder(settings, run);
     const expected = checkOrder(order);
     if (order.paid !== true) return { list: 'unpaid' };
@@ -61,6 +55,8 @@ export function verify(
   });
 }
 
+/** Stands for the next reference if the list does not give it in time. */
+const LATE = { done: true, value: undefined } as const;
 const PROGRESS_INTERVAL = 1_000;
 /** Milliseconds for which a run waits after its end for the orders under way. */
 const GRACE = 2_000;
@@ -87,8 +83,7 @@ async function sweep<List extends string>(
   settings: Settings,
   source: 'unpaid' | 'paid',
   names: readonly List[],
-  references: References | undefined,
-  options: SweepOptions = {},
+  [references, options = {}]: Parameters<Payments['reconcile']>,
   work: (run: Run) => Promise<Result<List>>,
 ) {
   const { start, onProgress, concurrency, signal, timeLimit, ...own } = validateSweep(options);
@@ -96,8 +91,7 @@ async function sweep<List extends string>(
   const tenant = settings.tenantOf(own.tenant);
   const end = now() + timeLimit;
   const ended = new AbortController();
-  const signals = signal === undefined ? [ended.signal] : [ended.signal, signal];
-  const context = { tenant, signal: AbortSignal.any(signals) };
+  const context = { tenant, signal: AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]) };
   const problem = `must be given, because \`orders\` has no function ${source}()`;
   check(references !== undefined || orders[source] !== undefined, 'references', problem);
   if (references !== undefined) checkReferences(references);
@@ -118,17 +112,17 @@ async function sweep<List extends string>(
   const resultOf = async ({ reference, index }: Item): Promise<Result<List>> => {
     if (keyRefused || now() + pauseOf(settings, tenant) >= end) return { list: 'notAsked' };
     if (reference === undefined) {
-      const error = noReference(index);
+      const hint = 'must be a string: map each row to its reference';
+      const error = runError('unknown_order', `the reference at index ${index} ${hint}`);
       if (tally.count('errors') === 0) logger.error(`[paylink] ${error.message}`);
       return { list: 'errors', outcome: 'unknown_order', error };
     }
     const run = new Run({ reference, tenant, source: 'reconcile' }, timeout, end);
     const bounds = { milliseconds: end + GRACE - now(), reason: overdue, isBackground: true };
     const working = work(run).finally(() => run.stop());
-    const result = await withinBounds(working, bounds).catch((error: unknown): Result<List> => {
-      const verdict = refusal(error);
-      return { ...verdict, list: toList(verdict) as List };
-    });
+    const result = await withinBounds(working, bounds).catch(
+      (error: unknown) => toResult(refusal(error)) as Result<List>,
+    );
     const { error, payment, outcome } = result;
     if (error instanceof NotAsked) return { list: 'notAsked', isReached: error.isRefused };
     keyRefused ||= isKeyRefused(error);
@@ -142,41 +136,37 @@ async function sweep<List extends string>(
   const canRepeat = references === undefined || isRepeatable(references);
   const items = inOrder(read, canRepeat, from, ended.signal);
   let isUnread = false;
-  const next = async (): Promise<Item | undefined> => {
-    // The rest of an array is counted. A stream is left after the first reference not asked.
-    if (ended.signal.aborted || isUnread || (total === undefined && tally.left)) return undefined;
-    const milliseconds = Math.max(LAST_REFERENCE, end - now());
-    const late = { done: true, value: undefined } as const;
-    const bounds = { milliseconds, reason: () => late, isBackground: true };
-    const { value } = await withinBounds(items.next(), bounds).catch((reason: unknown) => {
-      if (reason !== late) throw reason;
-      isUnread = true;
-      return late;
-    });
-    return value ?? undefined;
-  };
   const takeAll = async (): Promise<void> => {
-    for (let item = await next(); item !== undefined; item = await next()) {
-      tally.begin(item);
-      tally.end(item, await resultOf(item));
+    // The rest of an array is counted. A stream is left after the first reference not asked.
+    while (!ended.signal.aborted && !isUnread && (total !== undefined || !tally.left)) {
+      const milliseconds = Math.max(LAST_REFERENCE, end - now());
+      const bounds = { milliseconds, reason: () => LATE, isBackground: true };
+      const next = await withinBounds(items.next(), bounds).catch((reason: unknown) => {
+        if (reason === LATE) return LATE;
+        throw reason;
+      });
+      isUnread ||= next === LATE;
+      if (next.done === true) return;
+      tally.begin(next.value);
+      tally.end(next.value, await resultOf(next.value));
     }
   };
   // Keeps the process alive, until the run ends or is aborted.
   const timer = setInterval(tell, PROGRESS_INTERVAL);
-  let isOver = false;
+  let isComplete = false;
   try {
     await withinBounds(Promise.all(Array.from({ length: concurrency }, takeAll)), {
       signals: [signal],
     });
-    isOver = true;
+    isComplete = !isUnread;
   } finally {
     clearInterval(timer);
     ended.abort();
     // Closes a database cursor behind the references, and does not wait, because that may hang.
     items.return().catch(() => undefined);
-    if (!isOver || isUnread) tally.leaveUnread();
+    if (!isComplete) tally.leaveUnread();
     // The next run reads a list that failed or hung from its start.
-    const isKnown = signal?.aborted === true || (isOver && !isUnread);
+    const isKnown = isComplete || signal?.aborted === true;
     if (references === undefined) cuts.set(place, isKnown ? tally.left : undefined);
   }
   if (isUnread) {
@@ -185,20 +175,19 @@ async function sweep<List extends string>(
   }
   tell();
   if (answers >= ENOUGH_404 && tally.count('noPayment' as List) === answers) {
-    const problem404 = `the service answered 404 to all ${answers} questions`;
-    logger.warn(`[paylink] ${problem404}: check \`baseUrl\` of the client`);
+    const all = `404 to all ${answers} questions`;
+    logger.warn(`[paylink] the service answered ${all}: check \`baseUrl\` of the client`);
   }
   return { ...tally.report(), keyRefused };
 }
 
-function overdue(): WebhookError {
-  const message = 'the order was under way at the time limit, and its run goes on';
-  return new WebhookError('handler_timeout', { message });
+function toResult(verdict: Verdict) {
+  return { ...verdict, list: toList(verdict) };
 }
 
-function noReference(index: number): WebhookError {
-  const message = `the reference at index ${index} must be a string: map each row to its reference`;
-  return new WebhookError('unknown_order', { message });
+function overdue(): WebhookError {
+  const problem = 'the order was under way at the time limit, and its run goes on';
+  return runError('handler_timeout', problem);
 }
 
 /** Returns the milliseconds until the next question of the tenant's client. */

@@ -3,7 +3,6 @@ import { check } from '@paylink/core/internal';
 import type { References } from './contract.js';
 import { now, startTimer } from './run.js';
 
-/** A place among the merchant's references. */
 export interface Place {
   /** Undefined if the merchant's list has something else than a string here. */
   readonly reference: string | undefined;
@@ -58,22 +57,21 @@ export async function* inOrder(
   ended: AbortSignal,
 ): AsyncGenerator<Item, void, undefined> {
   const seen = new SeenReferences();
-  const skipped: string[] = [];
+  const skipped: (string | undefined)[] = [];
   let order = 0;
   let first = start === undefined ? 0 : Infinity;
-  for await (const { value, index } of numbered(await read(), ended)) {
-    if (index === start?.index || value === start?.reference) first = Math.min(first, index);
-    const reference = typeof value === 'string' ? value : undefined;
+  for await (const { reference, index } of numbered(await read(), ended)) {
+    const isStart = index === start?.index || (reference ?? null) === start?.reference;
+    if (isStart) first = Math.min(first, index);
     if (index >= first) {
       if (seen.add(reference)) yield { reference, index, order: order++ };
     } else if (!canRepeat) {
-      skipped.push(value as string);
+      skipped.push(reference);
     }
   }
   const again = canRepeat && first > 0 ? await read() : skipped;
-  for await (const { value, index } of numbered(again, ended)) {
+  for await (const { reference, index } of numbered(again, ended)) {
     if (index >= first) return;
-    const reference = typeof value === 'string' ? value : undefined;
     if (seen.add(reference)) yield { reference, index, order: order++ };
   }
 }
@@ -81,7 +79,7 @@ export async function* inOrder(
 /** Milliseconds after which a list lets timers and requests have their turn. */
 const WITHOUT_REST = 10;
 
-async function* numbered(references: References, ended: AbortSignal) {
+async function* numbered(references: References | Iterable<unknown>, ended: AbortSignal) {
   let awakeSince = now();
   let index = 0;
   for await (const value of references as AsyncIterable<unknown>) {
@@ -90,7 +88,7 @@ async function* numbered(references: References, ended: AbortSignal) {
       awakeSince = now();
     }
     if (ended.aborted) return;
-    yield { value, index: index++ };
+    yield { reference: typeof value === 'string' ? value : undefined, index: index++ };
   }
 }
 

@@ -1,7 +1,7 @@
 /** One run for an order, or one look at it: its caller, its clock and its signal. */
-import { WebhookError } from '@paylink/core';
-import type { Source } from './contract.js';
-import { keyOf } from './order.js';
+import type { WebhookError } from '@paylink/core';
+import type { PaymentOutcome, Source } from './contract.js';
+import { keyOf, runError } from './order.js';
 
 // Constants, because fake timers replace the globals, and a pause would never end.
 export const now = performance.now.bind(performance);
@@ -19,11 +19,7 @@ const YIELDS_FOR: Readonly<Record<Source, number>> = {
 const DEAD_AFTER = 5_000;
 
 /** Who asks for which order. */
-export interface Call {
-  readonly reference: string;
-  readonly tenant: string | null;
-  readonly source: Source;
-}
+export type Call = Pick<PaymentOutcome, 'reference' | 'tenant' | 'source'>;
 
 export class Run implements Call {
   readonly reference: string;
@@ -115,6 +111,6 @@ export class Run implements Call {
 }
 
 function unsettled(step: string, waited: number): WebhookError {
-  const message = `${step} did not settle in the ${Math.ceil(waited)} ms that were left`;
-  return new WebhookError('handler_timeout', { message });
+  const left = `the ${Math.ceil(waited)} ms that were left`;
+  return runError('handler_timeout', `${step} did not settle in ${left}`);
 }

@@ -1,5 +1,5 @@
 /** The outcomes of a run, and the one function that decides whether an order is credited. */
-import { isWebhookError, WebhookError } from '@paylink/core';
+import { isWebhookError, type WebhookError } from '@paylink/core';
 import { cutReference, faultOfReference, logLine } from '@paylink/core/internal';
 import type {
   Explanation,
@@ -10,7 +10,15 @@ import type {
   Settled,
 } from './contract.js';
 import type { Settings } from './options.js';
-import { checkOrder, differenceOf, fieldOfError, readFields, toRow, type Row } from './order.js';
+import {
+  checkOrder,
+  differenceOf,
+  fieldOfError,
+  readFields,
+  runError,
+  toRow,
+  type Row,
+} from './order.js';
 import type { Run } from './run.js';
 
 /** The end of a run. */
@@ -22,43 +30,27 @@ export interface Verdict {
   readonly payment?: ServicePayment | undefined;
 }
 
-/** The lists of a report of `reconcile`. */
 type ReconcileList = Exclude<keyof ReconcileReport, 'total' | 'keyRefused' | 'cursor'>;
 
-interface Translation {
-  /** The webhook throws an error of this code, or acknowledges. */
-  readonly webhook: string | undefined;
-  readonly settle: Settled['status'];
-  readonly reconcile: ReconcileList;
-}
-
-const TRANSLATIONS: Readonly<Record<Outcome, Translation>> = {
-  credited: { webhook: undefined, settle: 'paid', reconcile: 'credited' },
-  paid: { webhook: undefined, settle: 'paid', reconcile: 'paid' },
-  pending: { webhook: 'payment_pending', settle: 'pending', reconcile: 'pending' },
-  no_payment: { webhook: 'no_payment', settle: 'unknown', reconcile: 'noPayment' },
-  failed: { webhook: undefined, settle: 'failed', reconcile: 'failed' },
-  cancelled: { webhook: undefined, settle: 'cancelled', reconcile: 'cancelled' },
-  unknown_order: { webhook: 'unknown_order', settle: 'unknown', reconcile: 'errors' },
-  order_closed: { webhook: 'order_closed', settle: 'closed', reconcile: 'errors' },
-  amount_differs: { webhook: 'amount_differs', settle: 'differs', reconcile: 'errors' },
-  not_credited: { webhook: 'not_credited', settle: 'unavailable', reconcile: 'errors' },
-  invalid_order: { webhook: 'invalid_order', settle: 'unavailable', reconcile: 'errors' },
-  orders_unavailable: { webhook: 'orders_unavailable', settle: 'unavailable', reconcile: 'errors' },
-  confirm_unavailable: {
-    webhook: 'confirm_unavailable',
-    settle: 'unavailable',
-    reconcile: 'errors',
-  },
-  handler_timeout: { webhook: 'handler_timeout', settle: 'unavailable', reconcile: 'errors' },
+/** The webhook throws the verdict's error, or acknowledges if there is none. */
+const TRANSLATIONS: Readonly<
+  Record<Outcome, { readonly settle: Settled['status']; readonly reconcile: ReconcileList }>
+> = {
+  credited: { settle: 'paid', reconcile: 'credited' },
+  paid: { settle: 'paid', reconcile: 'paid' },
+  pending: { settle: 'pending', reconcile: 'pending' },
+  no_payment: { settle: 'unknown', reconcile: 'noPayment' },
+  failed: { settle: 'failed', reconcile: 'failed' },
+  cancelled: { settle: 'cancelled', reconcile: 'cancelled' },
+  unknown_order: { settle: 'unknown', reconcile: 'errors' },
+  order_closed: { settle: 'closed', reconcile: 'errors' },
+  amount_differs: { settle: 'differs', reconcile: 'errors' },
+  not_credited: { settle: 'unavailable', reconcile: 'errors' },
+  invalid_order: { settle: 'unavailable', reconcile: 'errors' },
+  orders_unavailable: { settle: 'unavailable', reconcile: 'errors' },
+  confirm_unavailable: { settle: 'unavailable', reconcile: 'errors' },
+  handler_timeout: { settle: 'unavailable', reconcile: 'errors' },
 };
-
-const OUTCOMES = Object.keys(TRANSLATIONS) as Outcome[];
-
-/** @throws the error, unless the outcome means that the notification needs nothing more */
-export function acknowledge({ outcome, error }: Verdict): void {
-  if (TRANSLATIONS[outcome].webhook !== undefined) throw error!;
-}
 
 export function toStatus({ outcome }: Verdict): Settled['status'] {
   return TRANSLATIONS[outcome].settle;
@@ -71,8 +63,8 @@ export function toList({ outcome }: Verdict): ReconcileList {
 /** Makes the verdict of an error that a step of the run threw. Rethrows a fault of our own code. */
 export function refusal(error: unknown): Verdict & { readonly error: WebhookError } {
   if (!isWebhookError(error)) throw error;
-  const outcome = OUTCOMES.find((each) => TRANSLATIONS[each].webhook === error.code);
-  if (outcome === undefined) throw error;
+  const outcome = error.code === 'payment_pending' ? 'pending' : (error.code as Outcome);
+  if (!Object.hasOwn(TRANSLATIONS, outcome)) throw error;
   return { outcome, error };
 }
 
@@ -107,30 +99,25 @@ export async function inspectOrder(settings: Settings, run: Run): Promise<Inspec
     const { status } = payment;
     if (status === 'failed' || status === 'cancelled') return decide({ outcome: status });
     if (status === 'pending') {
-      const message = 'the service says that the payment is pending';
-      throw new WebhookError('payment_pending', { message });
+      throw runError('payment_pending', 'the service says that the payment is pending');
     }
-    const message = differenceOf(expected, payment);
-    if (message !== undefined) throw new WebhookError('amount_differs', { message });
+    const difference = differenceOf(expected, payment);
+    if (difference !== undefined) throw runError('amount_differs', difference);
     if (!expected.closed) return decide(undefined);
-    const closed = 'the payment succeeded after the order was closed: credit it, or pay it back';
-    throw new WebhookError('order_closed', { message: closed });
+    const problem = 'the payment succeeded after the order was closed: credit it, or pay it back';
+    throw runError('order_closed', problem);
   } catch (error) {
     return decide(refusal(error));
   }
 }
 
 /**
- * Reads the order's row.
- *
- * @throws WebhookError `unknown_order`, `invalid_order`, `orders_unavailable`, `handler_timeout`
+ * @throws WebhookError `unknown_order`, `invalid_order`, `orders_unavailable` or `handler_timeout`
  */
 export async function findOrder({ orders }: Settings, run: Run): Promise<Row> {
   const { reference, tenant, signal } = run;
   const fault = faultOfReference(reference);
-  if (fault !== undefined) {
-    throw new WebhookError('unknown_order', { message: `the reference ${fault}` });
-  }
+  if (fault !== undefined) throw runError('unknown_order', `the reference ${fault}`);
   let fields: unknown;
   try {
     const row = await run.wait('find()', () => orders.find(reference, { tenant, signal }));
@@ -145,7 +132,7 @@ export async function findOrder({ orders }: Settings, run: Run): Promise<Row> {
 /** Makes the error of a step that threw, or that took too long. */
 function stepError({ step, signal }: Run, cause: unknown): WebhookError {
   if (signal.aborted) return signal.reason as WebhookError;
-  return new WebhookError('orders_unavailable', { message: `${step} threw`, cause });
+  return runError('orders_unavailable', `${step} threw`, cause);
 }
 
 /** Calls `credit`, and believes only the row. */
@@ -200,21 +187,16 @@ function notCredited(returned: unknown): WebhookError {
       'currency, tenant, or a column that is not NULL'
     : 'credit() returned. Look for a missing `await` or COMMIT, a write to another table or ' +
       'database, a trigger, rule, view or policy that swallows the write, or a replica that lags';
-  return new WebhookError('not_credited', { message: `find() still says unpaid after ${causes}` });
+  return runError('not_credited', `find() still says unpaid after ${causes}`);
 }
 
-function logCreditError(
-  { logger }: Settings,
-  { reference, source }: Run,
-  problem: string,
-  cause: unknown,
-): void {
-  const message = `credit() threw, ${problem}`;
-  const error = new WebhookError('orders_unavailable', { message, cause });
-  logger.error(logLine(error, { reference, source }), {
-    code: error.code,
-    reference: cutReference(reference),
-  });
+function logCreditError(settings: Settings, run: Run, problem: string, cause: unknown): void {
+  logError(settings, run, runError('orders_unavailable', `credit() threw, ${problem}`, cause));
+}
+
+export function logError({ logger }: Settings, run: Run, error: WebhookError): void {
+  const { code, status } = error;
+  logger.error(logLine(error, run), { code, status, reference: cutReference(run.reference) });
 }
 
 /** Logs what the merchant must know although the order is paid. */
@@ -225,22 +207,22 @@ function reportCredit(
   returned: unknown,
 ): void {
   const { logger, isNews } = settings;
-  const { reference } = run;
-  const order = JSON.stringify(reference.slice(0, 200));
+  const reference = cutReference(run.reference);
   if (failure !== undefined) {
     const problem = 'and the order is paid. Writes behind the first may be missing';
     logCreditError(settings, run, problem, failure.cause);
   } else if (typeof returned !== 'number' && typeof returned !== 'bigint' && returned !== null) {
     if (!isNews('what credit() returned')) return;
+    const kind = returned === undefined ? 'nothing' : `a ${typeof returned}`;
     logger.warn(
-      `[paylink] credit() returned ${returned === undefined ? 'nothing' : `a ${typeof returned}`} ` +
-        'instead of the number of changed rows, or null if the driver does not know it',
+      `[paylink] credit() returned ${kind} instead of the number of changed rows, or null if the ` +
+        'driver does not know it',
     );
   } else if (returned !== null && returned > 1) {
     logger.error(
-      `[paylink] credit() changed ${returned} rows for the order ${order}: several orders have ` +
+      `[paylink] credit() changed ${returned} rows for the order ${JSON.stringify(reference)}: several orders have ` +
         'one reference, and one payment has paid them all. Add a unique index',
-      { code: 'not_credited', reference: cutReference(reference) },
+      { code: 'not_credited', reference },
     );
   }
 }
@@ -264,6 +246,6 @@ export async function explain(settings: Settings, run: Run): Promise<Explanation
   const problem = fieldOfError(cause, 'message');
   const because = typeof problem === 'string' ? `: ${problem}` : '';
   const reason = message === undefined ? REASONS[outcome]! : message + because;
-  const known = { order: order as Order | null, payment: answer ?? null, outcome, reason };
-  return error === undefined ? known : { ...known, error };
+  const row = order as Order | null;
+  return { order: row, payment: answer ?? null, outcome, reason, ...(error && { error }) };
 }
