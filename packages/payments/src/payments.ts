@@ -19,8 +19,7 @@ import {
   logError,
   refusal,
   settleOrder,
-  toList,
-  toStatus,
+  TRANSLATIONS,
   type Verdict,
 } from './settle-order.js';
 
@@ -67,8 +66,8 @@ export function createPayments(options: PaymentsOptions): Payments {
       const call = callOf(settings, reference, own.tenant);
       validateBound('wait', wait, 0);
       const verdict = await settleWithin(call, signal, wait);
-      const { payment } = verdict;
-      return { status: toStatus(verdict), ...(payment !== undefined && { payment }) };
+      const { outcome, payment } = verdict;
+      return { status: TRANSLATIONS[outcome].settle, ...(payment && { payment }) };
     },
 
     reconcile: (references, call) => reconcile(settings, settle, references, call),
@@ -119,11 +118,8 @@ function report(settings: Settings, run: Run, verdict: Verdict, durationMs: numb
   const { observe, isNews } = settings;
   const { source, reference, tenant } = run;
   const { outcome, error } = verdict;
-  if (observe !== undefined) {
-    const tell = async (): Promise<unknown> =>
-      observe({ source, outcome, reference, tenant, durationMs });
-    tell().catch(() => undefined);
-  }
+  const ended = { source, outcome, reference, tenant, durationMs };
+  (async () => observe?.(ended))().catch(() => undefined);
   if (error === undefined || !isForPeople(source, verdict)) return;
   const { code } = error;
   // A stranger can ask a page for many orders while the database or the service is away.
@@ -133,11 +129,10 @@ function report(settings: Settings, run: Run, verdict: Verdict, durationMs: numb
 }
 
 /** The receiver logs what a webhook throws. A stranger can ask a page for unknown orders. */
-function isForPeople(source: Source, verdict: Verdict): boolean {
-  if (source === 'reconcile') {
-    return toList(verdict) === 'errors' && !(verdict.error instanceof NotAsked);
-  }
-  return source === 'settle' && ['unavailable', 'closed', 'differs'].includes(toStatus(verdict));
+function isForPeople(source: Source, { outcome, error }: Verdict): boolean {
+  const { settle, reconcile: list } = TRANSLATIONS[outcome];
+  if (source === 'reconcile') return list === 'errors' && !(error instanceof NotAsked);
+  return source === 'settle' && ['unavailable', 'closed', 'differs'].includes(settle);
 }
 
 /** Milliseconds for which a `credit` that does not settle keeps its order's place. */
@@ -190,7 +185,8 @@ function createRuns(settings: Settings): (caller: Run) => Promise<Verdict> {
       const { paid } = await findOrder(settings, caller);
       if (paid === true) return { outcome: 'paid', payment: ended.payment };
       const isNewer = run.source === 'webhook' && run.start >= caller.start;
-      if (caller.source !== 'webhook' || isNewer) return isYes(ended) ? rolledBack(ended) : ended;
+      const isYes = ended.outcome === 'credited' || ended.outcome === 'paid';
+      if (caller.source !== 'webhook' || isNewer) return isYes ? rolledBack(ended) : ended;
       // A credit that hangs keeps the place of its order.
       const unfinished = run.unfinished?.catch(() => undefined);
       if (unfinished) await caller.wait('', () => unfinished, toReason);
@@ -209,10 +205,6 @@ function stillWaiting({ step }: Run): WebhookError {
     'handler_timeout',
     `another run of the same order still waits for ${step}${hint}`,
   );
-}
-
-function isYes({ outcome }: Verdict): boolean {
-  return outcome === 'credited' || outcome === 'paid';
 }
 
 function rolledBack({ payment }: Verdict): Verdict {

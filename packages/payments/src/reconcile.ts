@@ -27,7 +27,7 @@ import {
   type Item,
 } from './references.js';
 import { now, Run } from './run.js';
-import { findOrder, refusal, toList, type Verdict } from './settle-order.js';
+import { findOrder, refusal, TRANSLATIONS, type Verdict } from './settle-order.js';
 
 export function reconcile(
   settings: Settings,
@@ -182,7 +182,7 @@ async function sweep<List extends string>(
 }
 
 function toResult(verdict: Verdict) {
-  return { ...verdict, list: toList(verdict) };
+  return { ...verdict, list: TRANSLATIONS[verdict.outcome].reconcile };
 }
 
 function overdue(): WebhookError {
@@ -202,13 +202,13 @@ function pauseOf({ askerOf }: Settings, tenant: string | null): number {
 /** Number of references that a list of a report names. */
 const MOST_LISTED = 1_000;
 
-export type Result<List> = Partial<Verdict> & {
+type Result<List> = Partial<Verdict> & {
   readonly list: List | 'errors' | 'notAsked';
   /** The next run starts behind an item that was reached. Default: unless it was not asked. */
   readonly isReached?: boolean;
 };
 
-export class Tally<List extends string> {
+class Tally<List extends string> {
   readonly #lists: Record<string, { count: number; references: string[] }>;
   readonly #outcomes: Partial<Record<Outcome, number>> = {};
   readonly #details: ListedErrors['details'][number][] = [];

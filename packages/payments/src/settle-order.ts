@@ -33,7 +33,7 @@ export interface Verdict {
 type ReconcileList = Exclude<keyof ReconcileReport, 'total' | 'keyRefused' | 'cursor'>;
 
 /** The webhook throws the verdict's error, or acknowledges if there is none. */
-const TRANSLATIONS: Readonly<
+export const TRANSLATIONS: Readonly<
   Record<Outcome, { readonly settle: Settled['status']; readonly reconcile: ReconcileList }>
 > = {
   credited: { settle: 'paid', reconcile: 'credited' },
@@ -52,14 +52,6 @@ const TRANSLATIONS: Readonly<
   handler_timeout: { settle: 'unavailable', reconcile: 'errors' },
 };
 
-export function toStatus({ outcome }: Verdict): Settled['status'] {
-  return TRANSLATIONS[outcome].settle;
-}
-
-export function toList({ outcome }: Verdict): ReconcileList {
-  return TRANSLATIONS[outcome].reconcile;
-}
-
 /** Makes the verdict of an error that a step of the run threw. Rethrows a fault of our own code. */
 export function refusal(error: unknown): Verdict & { readonly error: WebhookError } {
   if (!isWebhookError(error)) throw error;
@@ -74,19 +66,14 @@ export async function settleOrder(settings: Settings, run: Run): Promise<Verdict
   return decided ?? creditOrder(settings, run, payment!);
 }
 
-/** What is known of an order before anything is written. */
-export interface Inspection {
-  readonly order: Row | undefined;
-  readonly payment: ServicePayment | undefined;
-  /** Undefined if the order is to be credited. */
-  readonly decided: Verdict | undefined;
-}
-
-/** Finds the order, asks the service and compares both. Never writes. */
-export async function inspectOrder(settings: Settings, run: Run): Promise<Inspection> {
+/**
+ * Finds the order, asks the service and compares both. Never writes. `decided` is undefined if the
+ * order is to be credited.
+ */
+async function inspectOrder(settings: Settings, run: Run) {
   let order: Row | undefined;
   let payment: ServicePayment | undefined;
-  const decide = (verdict: Verdict | undefined): Inspection => ({
+  const decide = (verdict: Verdict | undefined) => ({
     order,
     payment,
     decided: verdict && { ...verdict, payment },
@@ -220,8 +207,8 @@ function reportCredit(
     );
   } else if (returned !== null && returned > 1) {
     logger.error(
-      `[paylink] credit() changed ${returned} rows for the order ${JSON.stringify(reference)}: several orders have ` +
-        'one reference, and one payment has paid them all. Add a unique index',
+      `[paylink] credit() changed ${returned} rows for the order ${JSON.stringify(reference)}: ` +
+        'several orders have one reference, and one payment has paid them all. Add a unique index',
       { code: 'not_credited', reference },
     );
   }
