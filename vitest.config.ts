@@ -26,11 +26,13 @@ const FULL_SIZE = [
   'packages/next/test/next-15.test.ts',
   'test/docs/{quick-start,quick-start-supabase}.test.ts',
   'test/money/{million,rate-limit}.test.ts',
+  'test/types/matrix.test.ts',
 ];
 const ON_OLDER_HOSTS = ['test/adapters/{invariants,slow-senders,transport}.test.ts'];
 const FULL = {
   PAYLINK_QUICK_STARTS: 'all',
   PAYLINK_OLDER_HOSTS: 'true',
+  PAYLINK_TYPESCRIPT: 'all',
   PAYLINK_REFERENCES: '1000000',
   PAYLINK_NOTIFICATIONS: '600',
 };

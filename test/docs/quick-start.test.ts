@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { HOSTS, startPage } from '../../docs/.vitepress/start-pages.js';
 import { startReader, stepsOf } from './quick-start.js';
 
-const asked = process.env['PAYLINK_QUICK_STARTS'] ?? 'express,hono';
+const asked = process.env['PAYLINK_QUICK_STARTS'] ?? 'express';
 // quick-start-supabase.test.ts reads the other one.
 const onSqlite = HOSTS.filter((host) => host !== 'supabase');
 const chosen = asked === 'all' ? onSqlite : asked.split(',');

@@ -26,6 +26,8 @@ vi.setConfig({ testTimeout: 120_000 });
 const run = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const MODULES = at('../../../test/node_modules');
+/** The quick compiler. test/types/matrix.test.ts has the versions. */
+const TSC = at('../../../scripts/node_modules/typescript7/bin/tsc');
 const DRIVERS = at('../../../examples/databases/node_modules');
 const JEST = join(
   fileURLToPath(new URL('../../../examples/jest', import.meta.url)),
@@ -182,11 +184,9 @@ describe('paylink init', () => {
         expect(stdout).toContain(`${framework}, TypeScript, orders in ${recipe}\n`);
       }),
     );
-    await run(process.execPath, [join(MODULES, 'typescript/bin/tsc')], { cwd: root }).catch(
-      (error: unknown) => {
-        throw new Error((error as { stdout: string }).stdout);
-      },
-    );
+    await run(process.execPath, [TSC], { cwd: root }).catch((error: unknown) => {
+      throw new Error((error as { stdout: string }).stdout);
+    });
   }, 300_000);
 
   it.each(HOSTS)('writes TypeScript for %s that passes its test', async (framework, own, files) => {
