@@ -28,7 +28,7 @@ export function checkHeaders({ limits, headers, explain }: Settings, delivery: D
   return signature;
 }
 
-/** What the receiver or the verifier was given of a delivery. */
+/** The parts of a delivery that the proof needs. */
 export interface Unproven {
   readonly rawBody: Uint8Array;
   readonly signature: string;

@@ -10,7 +10,7 @@ const timeout = new DOMException('too late', 'TimeoutError');
 const tagged = Object.assign(new Error('no'), { [Symbol.toStringTag]: 'DatabaseError' });
 const getter = (field: string, get: () => unknown, error = new Error('mine')): Error =>
   Object.defineProperty(error, field, { get, configurable: true });
-/** Returns what `requireSuccess` throws. */
+/** Returns the error of `requireSuccess`. */
 function failureOf(returned: unknown): unknown {
   try {
     requireSuccess(returned);

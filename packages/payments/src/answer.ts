@@ -7,7 +7,7 @@ import { now } from './run.js';
 const STATUSES: readonly unknown[] = ['pending', 'success', 'failed', 'cancelled'];
 
 /**
- * Copies the answer, because the page gets it too, and may change what it gets.
+ * Copies the answer, so that a page that changes its answer changes no other.
  *
  * @throws WebhookError `confirm_unavailable` if the answer confirms nothing
  */

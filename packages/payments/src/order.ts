@@ -25,7 +25,7 @@ export function fieldOfError(error: unknown, name: string): unknown {
   }
 }
 
-/** Names an order in a map. No two orders have one name, whatever their tenants. */
+/** Names an order in a map. Each order of each tenant has a name of its own. */
 export function keyOf({ tenant, reference }: Pick<PaymentOutcome, 'tenant' | 'reference'>): string {
   return tenant === null ? `-${reference}` : `${tenant.length}:${tenant}${reference}`;
 }

@@ -85,7 +85,7 @@ export function createPayments(options: PaymentsOptions): Payments {
 }
 
 function callOf({ tenantOf }: Settings, reference: unknown, tenant: unknown): Call {
-  // A query such as `?reference[]=x` is no string. Then the blank reference is of no order.
+  // A query such as `?reference[]=x` gives an array. No order has the blank reference.
   const text = typeof reference === 'string' ? reference : '';
   return { reference: text, tenant: tenantOf(tenant), source: 'settle' };
 }

@@ -33,7 +33,7 @@ export class Run implements Call {
   readonly end: number;
   /** The question of the lowest rank goes next. Nobody is passed for ever. */
   rank: number;
-  /** What the run waits for, for people. */
+  /** Names the step that the run waits for, in messages. */
   step = '';
   /** The value of `now()` at which the time of the step is over. */
   deadline = Infinity;

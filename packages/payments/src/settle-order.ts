@@ -24,7 +24,7 @@ import type { Run } from './run.js';
 /** The end of a run. */
 export interface Verdict {
   readonly outcome: Outcome;
-  /** What the webhook throws. Absent if the webhook acknowledges. */
+  /** The webhook throws this error. Without an error, the webhook acknowledges. */
   readonly error?: WebhookError;
   /** The service's answer, if the run has asked. */
   readonly payment?: ServicePayment | undefined;
