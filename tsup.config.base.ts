@@ -13,7 +13,8 @@ export function build(entry: string[], options: Options = {}): Options {
   return {
     entry,
     format: ['esm', 'cjs'],
-    dts: true,
+    // `pnpm types` checks all types. A second check here takes a quarter of the build.
+    dts: { compilerOptions: { noCheck: true } },
     clean: true,
     target: 'es2022',
     platform: 'node',
