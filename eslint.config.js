@@ -37,28 +37,32 @@ if (unruled.length > 0)
     `Say in \`allowed\` of eslint.config.js what may be imported by: ${unruled.join(', ')}`,
   );
 
-const boundaries = Object.entries(allowed).map(([name, doors]) => ({
-  files: [`packages/${name}/src/**`],
-  rules: {
-    'no-restricted-imports': [
-      'error',
-      {
-        patterns: [
-          {
-            // Every @paylink path but the doors: also core's other subpaths, which a third party
-            // would not rely on.
-            regex: `^@paylink/(?!(${doors.map((door) => door.slice('@paylink/'.length)).join('|') || '$.'})$)`,
-            message: `packages/${name} may import only ${doors.join(', ') || 'nothing'} of the other packages.`,
-          },
-          {
-            regex: '^(\\.\\./)+([a-z-]+/)+(src|dist)/',
-            message: 'A package is imported by its name, never by a path into it.',
-          },
-        ],
-      },
-    ],
-  },
-}));
+const BY_NAME = {
+  regex: '^(\\.\\./)+([a-z-]+/)+(src|dist)/',
+  message: 'A package is imported by its name, never by a path into it.',
+};
+const LAZILY = {
+  regex: '^(@paylink/|string-width$)',
+  allowTypeImports: true,
+  message: 'A command loads packages by `await import()` when it runs.',
+};
+
+const boundaries = Object.entries(allowed).map(([name, doors]) => {
+  // Every @paylink path but the doors: also core's other subpaths, which a third party would not
+  // rely on.
+  const inside = `^@paylink/(?!(${doors.map((door) => door.slice('@paylink/'.length)).join('|') || '$.'})$)`;
+  const message = `packages/${name} may import only ${doors.join(', ') || 'nothing'} of the other packages.`;
+  const patterns = [{ regex: inside, message }, BY_NAME, ...(name === 'cli' ? [LAZILY] : [])];
+  // A selector cannot hold a slash.
+  const selector = `ImportExpression[source.value=/${inside.replaceAll('/', '\\u002f')}/]`;
+  return {
+    files: [`packages/${name}/src/**`],
+    rules: {
+      'no-restricted-imports': ['error', { patterns }],
+      'no-restricted-syntax': ['error', { selector, message }],
+    },
+  };
+});
 
 export default defineConfig(
   {

@@ -18,9 +18,11 @@ export const COMMAND = `${FOLDER}/paylink.mjs`;
 
 beforeAll(async () => {
   await build({
-    entryPoints: [at('../src/main.ts')],
-    outfile: COMMAND,
+    entryPoints: { paylink: at('../src/main.ts') },
+    outdir: FOLDER,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
+    splitting: true,
     platform: 'node',
     format: 'esm',
     conditions: ['@paylink/source', 'module'],

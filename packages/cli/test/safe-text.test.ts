@@ -48,9 +48,9 @@ describe('text for a terminal', () => {
 });
 
 describe('the output of a command', () => {
-  const written = (write: (output: Output) => void): unknown[] => {
+  const written = async (write: (output: Output) => unknown): Promise<unknown[]> => {
     const spy = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    write(new Output(false));
+    await write(new Output(false));
     const lines = spy.mock.calls.map(([line]) => line);
     spy.mockRestore();
     return lines;
@@ -58,8 +58,8 @@ describe('the output of a command', () => {
 
   it.each(['abc\tdefghij', 'abc\u00addefghij', 'abc\u200ddefghij'])(
     'hides a secret with a character that a terminal shows escaped: %j',
-    (secret) => {
-      const lines = written((output) => {
+    async (secret) => {
+      const lines = await written((output) => {
         output.hide(secret);
         output.line(`the server said ${secret}`);
       });
@@ -67,13 +67,13 @@ describe('the output of a command', () => {
     },
   );
 
-  it('aligns the columns of a table by the columns of the terminal', () => {
-    const lines = written((output) => {
+  it('aligns the columns of a table by the columns of the terminal', async () => {
+    const lines = await written((output) =>
       output.table([
         ['注文', 'a'],
         ['e\u0301', 'b'],
-      ]);
-    });
+      ]),
+    );
     expect(lines).toEqual(['  注文  a\n', '  e\u0301     b\n']);
   });
 });

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { auditReceiver } from '@paylink/testing';
 import {
   ALLOW_HOST_OPTION,
   HEADER_OPTION,
@@ -64,6 +63,7 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   output.line(text`Auditing ${output.paint.bold(showUrl(url))}`);
   output.line();
 
+  const { auditReceiver } = await import('@paylink/testing');
   const stop = new AbortController();
   void untilStopped().then(() => stop.abort());
   const report = await auditReceiver({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
-import { diagnose, type Diagnosis } from '@paylink/core/diagnose';
+import type { Diagnosis } from '@paylink/core/diagnose';
 import { requireSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
 import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
@@ -38,6 +38,7 @@ async function explain({ flags, output }: Run<Flags>): Promise<number> {
   // An invalid secret is a cause to report, not a command line mistake.
   const secret = (await requireSecret(flags, output)).value;
   const rawBody = await readBytes(body, '--body');
+  const { diagnose } = await import('@paylink/core/diagnose');
   const found = await diagnose({ rawBody, signature, secret });
   const bytes = rawBody.length;
   const sha256 = createHash('sha256').update(rawBody).digest('hex');

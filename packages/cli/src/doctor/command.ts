@@ -73,9 +73,13 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
   return conclude(checks, { url: showUrl(to) }, output);
 }
 
-function conclude(checks: readonly Check[], subject: object, output: Output): number {
+async function conclude(
+  checks: readonly Check[],
+  subject: object,
+  output: Output,
+): Promise<number> {
   const { paint } = output;
-  output.table(checks.map((check) => row(check, output)));
+  await output.table(checks.map((check) => row(check, output)));
   const failed = checks.filter(({ ok }) => ok === false).length;
   output.line();
   output.line(

@@ -1,6 +1,5 @@
 /** Checks a running webhook from outside. A fault never hides an earlier one. */
 import { createHmac } from 'node:crypto';
-import { signedDelivery } from '@paylink/testing';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
 import {
@@ -68,6 +67,7 @@ export async function examine(
   secret: string,
   deliver: string | undefined,
 ): Promise<Check[]> {
+  const { signedDelivery } = await import('@paylink/testing');
   const send: Send = (rawBody, type = KIND, signature) => {
     const delivery = signedDelivery({ secret, type, rawBody });
     const forged = signature === undefined ? {} : { 'x-service-signature': signature };

@@ -1,5 +1,4 @@
 /** Runs `testOrders` on the orders of the merchant's module. */
-import { testOrders } from '@paylink/testing';
 import { tenantsOf, withShop, type ShopFlags } from '../shop/with-shop.js';
 import { EXIT, messageOf, usageFailure } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
@@ -9,7 +8,7 @@ import type { Check } from './examine.js';
 export async function checkOrders(
   flags: ShopFlags,
   output: Output,
-  show: (checks: readonly Check[]) => number,
+  show: (checks: readonly Check[]) => Promise<number>,
 ): Promise<number> {
   const [first, second, ...more] = tenantsOf(flags);
   if ((first === undefined) !== (second === undefined) || more.length > 0)
@@ -30,6 +29,7 @@ export async function checkOrders(
     });
     const tenants: [string, string] | undefined =
       first === undefined || second === undefined ? undefined : [first, second];
+    const { testOrders } = await import('@paylink/testing');
     testOrders({ orders, createOrder, test, ...(tenants === undefined ? {} : { tenants }) });
     for (const [title, run] of queue) {
       if (stop.aborted) return EXIT.interrupted;

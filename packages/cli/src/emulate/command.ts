@@ -71,7 +71,7 @@ async function emulate({ flags, output }: Run<EmulateFlags>): Promise<number> {
     apiKey: given.apiKey === undefined ? apiKey : undefined,
     webhookSecret: given.secret === undefined ? webhookSecret : undefined,
   });
-  introduce(emulator, { flags, given, output });
+  await introduce(emulator, { flags, given, output });
   const stopWatching = watchDeliveries(emulator, (delivery, attempt) =>
     logAttempt(delivery, attempt, output),
   );

@@ -9,15 +9,15 @@ import { NPX, quoteForShell } from '../terminal/shell.js';
 import { KEPT_SECRETS } from '../settings/kept-secrets.js';
 import type { EmulateFlags, Given } from './start.js';
 
-export function introduce(
+export async function introduce(
   emulator: Emulator,
   { flags, given, output }: { flags: EmulateFlags; given: Given; output: Output },
-): void {
+): Promise<void> {
   const { paint } = output;
   const { baseUrl, payUrl, dashboardUrl } = emulator;
   output.line(text`${paint.bold('The Payment Link Service, on your machine.')} No money moves.`);
   output.line();
-  output.table([
+  await output.table([
     ['Dashboard', paint.cyan(dashboardUrl)],
     ['API', paint.cyan(baseUrl)],
     ['Pay pages', paint.cyan(`${payUrl}/link/<token>`)],

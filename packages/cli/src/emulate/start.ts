@@ -1,5 +1,5 @@
 /** Starts the emulator by the flags, and explains why it cannot start. */
-import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
+import type { Emulator, EmulatorOptions } from '@paylink/emulator';
 import { keepSecrets, readKeptSecrets, type KeptSecrets } from '../settings/kept-secrets.js';
 import type { ApiKeyFlags, SecretFlags, Setting } from '../settings/settings.js';
 import type { CommonFlags } from '../terminal/command.js';
@@ -41,6 +41,7 @@ export async function start(
     apiKey: given.apiKey?.value ?? kept.apiKey,
     webhook: { url: webhook?.href, secret: given.secret?.value ?? kept.webhookSecret },
   };
+  const { startEmulator } = await import('@paylink/emulator');
   const emulator = await startEmulator(options).catch((error: unknown) => {
     throw explainStart(error, flags, given);
   });

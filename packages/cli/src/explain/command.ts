@@ -43,7 +43,7 @@ async function explain({ flags, argument, output }: Run<ShopFlags>): Promise<num
       if (next.outcome !== 'unknown_order') break;
     }
     const advice = adviceFor(facts!, commandsFor(facts!, flags));
-    show(facts!, advice, output);
+    await show(facts!, advice, output);
     return ['you', 'the service'].includes(advice.turn) ? EXIT.failed : EXIT.ok;
   });
 }
@@ -79,11 +79,15 @@ function amountFlags(order: Facts['order']): string {
     : `--amount ${String(amount)}`;
 }
 
-function show(facts: Facts, { turn, causes, advice, next }: Advice, output: Output): void {
+async function show(
+  facts: Facts,
+  { turn, causes, advice, next }: Advice,
+  output: Output,
+): Promise<void> {
   const { reference, tenant, order, payment, outcome } = facts;
   const { paint } = output;
   output.line(text`${paint.bold(reference)}${tenant === null ? '' : ` of ${tenant}`}`);
-  output.table([
+  await output.table([
     ['your order', describeOrder(order)],
     ['the service', describePayment(payment)],
     ['outcome', outcome],

@@ -58,7 +58,7 @@ async function init({ flags, output }: Run<Flags>): Promise<number> {
   const language = project.isTypeScript ? 'TypeScript' : 'JavaScript';
   output.line(text`${paint.bold(framework)}, ${language}, orders in ${recipe}`);
   output.line();
-  output.table(
+  await output.table(
     files.map(({ path, before, overwrites }) => [
       overwrites === true ? paint.red('overwrites') : before === undefined ? 'new' : 'adds to',
       path,

@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
-import { isWebhookError, verifySignature } from '@paylink/core';
-import { diagnose } from '@paylink/core/diagnose';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { codeOf, isSuccess } from '../receiver/reply.js';
 import { makePrivateFolder } from '../settings/kept-secrets.js';
@@ -159,11 +157,13 @@ async function problemOf(delivery: Delivery, secret: string): Promise<string | u
   const [signature, second] = valuesOf(delivery, 'x-service-signature');
   if (signature === undefined) return 'the delivery has no X-Service-Signature header';
   if (second !== undefined) return 'the delivery has more than one X-Service-Signature header';
+  const { isWebhookError, verifySignature } = await import('@paylink/core');
   try {
     await verifySignature(delivery.body, signature, secret);
     return undefined;
   } catch (error) {
     if (!isWebhookError(error)) throw error;
+    const { diagnose } = await import('@paylink/core/diagnose');
     return (await diagnose({ rawBody: delivery.body, signature, secret })).message;
   }
 }

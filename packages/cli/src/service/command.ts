@@ -73,7 +73,7 @@ async function createLink({ flags, output }: Run<LinkFlags>): Promise<number> {
     .catch((error: unknown) => rethrow(error, output));
   output.line(output.paint.bold(created.url));
   output.line();
-  output.table([
+  await output.table([
     ['Reference', created.reference],
     ['Amount', showAmount(created, 'the customer chooses')],
     ['Status', created.status],
@@ -101,7 +101,7 @@ async function getPayment({ flags, argument, output }: Run<ServiceFlags>): Promi
     .catch((error: unknown) => rethrow(error, output));
   const { paint } = output;
   const { status } = payment;
-  output.table([
+  await output.table([
     ['Reference', payment.reference],
     [
       'Status',

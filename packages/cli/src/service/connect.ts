@@ -1,5 +1,5 @@
 /** Connects commands to the service and prints its refusals. */
-import { createClient, isPaylinkError, type PaylinkClient } from '@paylink/client';
+import type { PaylinkClient } from '@paylink/client';
 import { isLocalHost } from '../receiver/local-host.js';
 import {
   API_KEY_OPTIONS,
@@ -47,6 +47,7 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
       'if this is intended, give --base-url, or --dotenv .env',
     );
   }
+  const { createClient } = await import('@paylink/client');
   try {
     return createClient({ baseUrl, apiKey: apiKey.value, allowHttp: flags.allowHttp });
   } catch (error) {
@@ -64,7 +65,8 @@ const REFUSED_HERE = ['invalid_link', 'invalid_reference', 'invalid_idempotency_
 const BODY_SHOWN = 300;
 
 /** Rethrows a refusal of the service as a failure that quotes its answer. */
-export function rethrow(error: unknown, output: Output): never {
+export async function rethrow(error: unknown, output: Output): Promise<never> {
+  const { isPaylinkError } = await import('@paylink/client');
   if (!isPaylinkError(error)) throw error;
   const { code, message, requestId, idempotencyKey, mayHaveCreated, body = '' } = error;
   if (REFUSED_HERE.includes(code)) throw usageFailure(message);

@@ -3,7 +3,6 @@
  * emulator's kept secrets.
  */
 import { isUtf8 } from 'node:buffer';
-import { sign } from '@paylink/core';
 import { option } from '../terminal/command.js';
 import { API_KEY_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { isConfigurationError, usageFailure } from '../terminal/failure.js';
@@ -76,6 +75,7 @@ export async function requireSecret(flags: SecretFlags, output: Output): Promise
 
 /** @throws Failure if Paylink's receivers would reject the secret */
 export async function validateSecret(secret: Setting): Promise<Setting> {
+  const { sign } = await import('@paylink/core');
   try {
     await sign('', secret.value);
     return secret;

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { signedDelivery } from '@paylink/testing';
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
 import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
@@ -32,6 +31,7 @@ export const signCommand = (): Command =>
 async function sign({ flags, output }: Run<Flags>): Promise<number> {
   const secret = await requireValidSecret(flags, output);
   const rawBody = await readBytes(flags.body, '--body');
+  const { signedDelivery } = await import('@paylink/testing');
   const { signature, headers } = signedDelivery({ secret, rawBody });
   output.document({ signature, bytes: rawBody.length, headers });
   if (flags.headers === true)

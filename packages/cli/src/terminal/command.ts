@@ -23,7 +23,10 @@ interface Description<Flags> {
   readonly options: readonly Option[];
   /** Complete command lines. */
   readonly examples: readonly string[];
-  /** Returns the exit code. */
+  /**
+   * Returns the exit code. It loads packages by `await import()`, because loading all of them
+   * doubles the time of `paylink --help`.
+   */
   readonly run: (run: Run<Flags>) => Promise<number>;
 }
 

@@ -1,4 +1,3 @@
-import stringWidth from 'string-width';
 import { createPaint } from './paint.js';
 import { escapeText, safeJson, text, toSafe, type Printable } from './safe-text.js';
 
@@ -41,7 +40,9 @@ export class Output {
   }
 
   /** Writes lines whose columns align. */
-  table(rows: readonly (readonly Printable[])[]): void {
+  async table(rows: readonly (readonly Printable[])[]): Promise<void> {
+    if (this.isJson) return;
+    const { default: stringWidth } = await import('string-width');
     const cells = rows.map((row) => row.map((cell) => toSafe(cell).value));
     const widths = cells.reduce<number[]>((widest, row) => {
       row.forEach((cell, at) => (widest[at] = Math.max(widest[at] ?? 0, stringWidth(cell))));
@@ -51,7 +52,7 @@ export class Output {
       const padded = row.map((cell, at) => cell + ' '.repeat(widths[at]! - stringWidth(cell)));
       // The last column needs no padding.
       const line = [...padded.slice(0, -1), row.at(-1)].join('  ');
-      if (!this.isJson) this.#write(process.stdout, this.redact(`  ${line}`));
+      this.#write(process.stdout, this.redact(`  ${line}`));
     }
   }
 

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { isEventKind } from '@paylink/core/internal';
-import { signedDelivery, type SignedDelivery } from '@paylink/testing';
+import type { SignedDelivery } from '@paylink/testing';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
 import { codeOf, isSuccess, redirectOf } from '../receiver/reply.js';
@@ -79,8 +78,10 @@ async function createDelivery(
   type: string,
   secret: string,
 ): Promise<SignedDelivery> {
+  const { isEventKind } = await import('@paylink/core/internal');
   if (!isEventKind(type))
     throw usageFailure('the event must be an event kind', `for example ${PAYMENT_SUCCEEDED}`);
+  const { signedDelivery } = await import('@paylink/testing');
   if (body !== undefined)
     return signedDelivery({ secret, type, rawBody: await readBytes(body, '--body') });
   if (reference === undefined)
@@ -88,13 +89,13 @@ async function createDelivery(
   return signedDelivery({ secret, type, reference, payload: field });
 }
 
-function conclude(
+async function conclude(
   answers: readonly (Answer | string)[],
   { flags: { to, reference }, argument: event, output }: Run<Flags>,
-): number {
+): Promise<number> {
   const accepted = answers.filter(isAccepted).length;
   const ok = accepted === answers.length;
-  output.table(answers.map((answer, index) => [index + 1, ...cellsOf(answer, output)]));
+  await output.table(answers.map((answer, index) => [index + 1, ...cellsOf(answer, output)]));
   output.line();
   const count = (ok ? output.paint.green : output.paint.red)(accepted);
   output.line(text`${count} of ${answers.length} accepted (2xx)`);
