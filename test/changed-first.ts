@@ -4,7 +4,7 @@ import { changedFiles } from '../scripts/check.mjs';
 
 /** Files of a minute or more. A late start of one would leave the other workers without work. */
 const LONGEST =
-  /test\/(types\/matrix|packaging\/(consumer|bare)|money\/kills|runtimes\/runtimes|docs\/quick-start)|next\/test\/next\.test|cli\/test\/(init|audit)|audit\/causes/;
+  /test\/(types\/matrix|packaging\/(consumer|bare)|money\/kills|runtimes\/runtimes|docs\/quick-start)|next\/test\/next\.test|cli\/test\/(init|audit)|audit\/causes|databases\/test\/sqlite/;
 
 /**
  * Runs the tests of your change first, so that you see a failure early: the files that failed last
