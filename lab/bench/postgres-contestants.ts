@@ -1,48 +1,58 @@
-/** Webhooks that credit an order once: with a table of marks by hand, and with createPayments. */
-import { createPayments, type Order } from '@paylink/payments';
+/**
+ * Webhooks that credit an order once: with a table of marks by hand, with createPayments, and with
+ * the statements of createPayments alone.
+ */
+import { createPayments, type ConfirmedPayment, type Order } from '@paylink/payments';
 import { paymentWebhook } from '@paylink/express';
 import express, { type Express } from 'express';
 import { isSigned } from './by-hand.js';
 import { SECRET, URL_PATH } from './delivery.js';
 import type { Pool } from './postgres-pool.js';
 
-export const CONTESTANTS = { byHand, payments } satisfies Record<
+export const CONTESTANTS = { byHand, payments, statements } satisfies Record<
   string,
   (pool: Pool) => Promise<Express>
 >;
 export type Contestant = keyof typeof CONTESTANTS;
 
 const CREDIT = 'UPDATE orders SET credited = credited + 1 WHERE reference = $1';
+const PAID = { amount: 129_900, currency: 'XOF' };
+
+const ordersOn = (pool: Pool) => ({
+  async find(reference: string) {
+    const { rows } = await pool.query(
+      'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
+      [reference],
+    );
+    return rows[0] as Order | undefined;
+  },
+  async credit({ reference, amount, currency }: ConfirmedPayment) {
+    const { rowCount } = await pool.query(
+      'UPDATE orders SET credited = credited + 1, paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL',
+      [reference, amount, currency],
+    );
+    return rowCount;
+  },
+});
 
 /** Two reads and one conditional write, and a service that answers at once. */
 async function payments(pool: Pool): Promise<Express> {
   const money = createPayments({
-    client: {
-      getPayment: async (reference) => ({
-        reference,
-        status: 'success',
-        amount: 129_900,
-        currency: 'XOF',
-      }),
-    },
-    orders: {
-      async find(reference) {
-        const { rows } = await pool.query(
-          'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
-          [reference],
-        );
-        return rows[0] as Order | undefined;
-      },
-      async credit({ reference, amount, currency }) {
-        const { rowCount } = await pool.query(
-          'UPDATE orders SET credited = credited + 1, paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL',
-          [reference, amount, currency],
-        );
-        return rowCount;
-      },
-    },
+    client: { getPayment: async (reference) => ({ reference, status: 'success', ...PAID }) },
+    orders: ordersOn(pool),
   });
   return express().post(URL_PATH, paymentWebhook({ secret: SECRET }, money.receive));
+}
+
+/** The same reads and the same write without createPayments: what is left to gain. */
+async function statements(pool: Pool): Promise<Express> {
+  const orders = ordersOn(pool);
+  const credits = async ({ reference }: { readonly reference: string }): Promise<void> => {
+    if ((await orders.find(reference))?.paid === true) return;
+    await orders.credit({ reference, ...PAID });
+    if ((await orders.find(reference))?.paid !== true) throw new Error('the order is not paid');
+  };
+  return express().post(URL_PATH, paymentWebhook({ secret: SECRET }, credits));
 }
 
 /** A careful developer's code: BEGIN, the mark, the credit, COMMIT. */
