@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { ChangedFirst } from './test/changed-first.js';
 
@@ -64,15 +65,20 @@ const shared = { ...limits, isolate: false };
 /** These replace modules or read the environment when they load, so each needs a process. */
 const ALONE = [
   'examples/*/test/**/*.test.ts',
-  // A bundle of the command, which ends with its file.
-  'packages/cli/test/**/*.test.ts',
   'packages/{client/test/retry,client/test/secrecy,hono/test/payment-webhook}.test.ts',
   'packages/{nest/test/nest-10,next/test/*,node/test/read-body}.test.ts',
   'packages/payments/test/pace.test.ts',
 ];
+/** These run the command's bundled sources. */
+const CLI = ['packages/cli/test/**/*.test.ts', 'test/docs/shell-lines.test.ts'];
+const bundled = { globalSetup: 'packages/cli/test/bundle.ts' };
 /** Each test ends with the checks of a server under attack. */
 const attacked = { ...shared, setupFiles: 'test/adapters/set-up.ts' };
 const ATTACKED = ['test/{adapters,doctor}/**/*.test.ts'];
+/** The built command. */
+const COMMAND = {
+  PAYLINK_COMMAND: fileURLToPath(new URL('packages/cli/dist/main.js', import.meta.url)),
+};
 /** These install the packed tarballs. */
 const packed = { ...limits, globalSetup: 'test/packaging/packed.ts' };
 /** These look at the built site: `pnpm docs:check`. */
@@ -116,7 +122,7 @@ export default defineConfig({
           name: 'packages',
           ...shared,
           include: ['packages/*/test/**/*.test.ts'],
-          exclude: ['packages/core/**', ...ALONE, ...exclude],
+          exclude: ['packages/core/**', ...ALONE, ...CLI, ...exclude],
         },
       },
       {
@@ -130,6 +136,10 @@ export default defineConfig({
       },
       {
         ...fromSources(),
+        test: { name: 'cli', include: CLI, exclude, ...shared, ...bundled },
+      },
+      {
+        ...fromSources(),
         test: { name: 'adapters', include: ATTACKED, exclude, ...attacked },
       },
       {
@@ -137,7 +147,7 @@ export default defineConfig({
         test: {
           name: 'across packages',
           include: ['test/**/*.test.ts'],
-          exclude: [...ATTACKED, ...exclude],
+          exclude: [...ATTACKED, ...CLI, ...exclude],
           ...shared,
         },
       },
@@ -153,10 +163,24 @@ export default defineConfig({
       },
       {
         ...fromSources(),
-        test: { name: 'lab', include: LONG, exclude: ['**/node_modules/**'], ...limits },
+        test: {
+          name: 'lab',
+          include: LONG,
+          exclude: ['**/node_modules/**'],
+          ...limits,
+          ...bundled,
+        },
       },
       { ...fromSources(), test: { name: 'site', include: SITE, ...limits, testTimeout: 60_000 } },
-      { test: { name: 'built', include: BUILT, exclude: ['**/node_modules/**'], ...packed } },
+      {
+        test: {
+          name: 'built',
+          include: BUILT,
+          exclude: ['**/node_modules/**'],
+          env: COMMAND,
+          ...packed,
+        },
+      },
       {
         ...fromSources(),
         test: {

@@ -17,7 +17,7 @@ const loops = Array.from({ length: 2 * availableParallelism() }, () =>
 );
 try {
   const vitest = `${ROOT}/node_modules/vitest/vitest.mjs`;
-  const projects = ['core on *', 'packages', 'alone', 'adapters', 'across packages'];
+  const projects = ['core on *', 'packages', 'alone', 'cli', 'adapters', 'across packages'];
   process.exitCode = await run(process.execPath, [
     ...[vitest, 'run'],
     ...projects.map((project) => `--project=${project}`),

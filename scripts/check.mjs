@@ -61,7 +61,7 @@ function testsOf(files) {
  */
 function projectsFor(files) {
   const core = files.some((path) => path.endsWith('.web.ts')) ? 'core on *' : 'core on node:crypto';
-  return [core, 'packages', 'alone', 'adapters', 'across packages'].map(
+  return [core, 'packages', 'alone', 'cli', 'adapters', 'across packages'].map(
     (name) => `--project=${name}`,
   );
 }

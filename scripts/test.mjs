@@ -38,7 +38,7 @@ async function countOf(file, exitCode) {
 }
 
 const projects = (...names) => names.map((name) => `--project=${name}`);
-const SHORT = projects('packages', 'alone', 'adapters', 'across packages');
+const SHORT = projects('packages', 'alone', 'cli', 'adapters', 'across packages');
 /** Core has a threshold of its coverage. */
 const CORE = [...projects('core on *'), '--coverage', '--coverage.include=packages/core/src/**'];
 const LONG = projects('lab', 'built');

@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 import { expect, it, onTestFinished } from 'vitest';
 import { startPostgres } from '../../../test/servers/postgres.js';
 import { freePort } from '../../../test/servers/starting.js';
-import { COMMAND, paylink, withRecipes } from './paylink.js';
+import { COMMAND, paylink } from './paylink.js';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -37,8 +37,6 @@ function containerAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.2';
 }
-
-withRecipes();
 
 it('the Docker example credits a payment between containers whose names do not resolve to loopback', async () => {
   const database = await startPostgres({ fsync: 'off' });

@@ -1,4 +1,4 @@
-import { exec, execFile, spawn } from 'node:child_process';
+import { exec, execFile, execFileSync, execSync, spawn } from 'node:child_process';
 import {
   chmod,
   mkdir,
@@ -19,7 +19,7 @@ import { startFakeMongod } from '../../../examples/databases/test/fake-mongodb.j
 import { startSupabase } from '../../../examples/databases/test/supabase-server.js';
 import { startPostgres } from '../../../test/servers/postgres.js';
 import { freePort } from '../../../test/servers/starting.js';
-import { newFolder, paylink, start, withRecipes } from './paylink.js';
+import { newFolder, paylink, start, words } from './paylink.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -160,8 +160,6 @@ const DATABASES: Readonly<Record<string, readonly string[]>> = {
 
 const namesOf = (names: readonly string[]): object =>
   Object.fromEntries(names.map((name) => [name, '*']));
-
-withRecipes();
 
 describe('paylink init', () => {
   it('writes files for each host and each database that pass tsc --strict', async () => {
@@ -565,6 +563,20 @@ app.listen(${port}, () => console.log('ready'));
     expect(await readFile(join(folder, 'package.json'), 'utf8')).toContain(
       '--webhook http://localhost:8080/webhooks/payments"',
     );
+  });
+
+  it('names the command that ends the tracking of .env, and only if git tracks it', async () => {
+    const cwd = newFolder();
+    execFileSync('git', ['init', '-q'], { cwd });
+    await writeFile(join(cwd, 'package.json'), '{"dependencies":{"express":"^5.0.0"}}');
+    const untracked = await paylink(['init'], { cwd });
+    expect(untracked.stdout).not.toContain('git rm');
+    execSync('git add -f .env', { cwd });
+    const tracked = await paylink(words`init --force`, { cwd });
+    const [, command = ''] = /^ {2}(git rm .*)$/m.exec(tracked.stdout) ?? [];
+    expect(command).toContain('.env');
+    execSync(command, { cwd });
+    expect((await paylink(words`init --force`, { cwd })).stdout).not.toContain('git rm');
   });
 
   it.each([

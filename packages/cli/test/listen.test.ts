@@ -1,4 +1,12 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync, execSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -179,5 +187,27 @@ describe('paylink listen', () => {
     const { url, running } = await listen(await serveSelfSigned());
     expect((await deliver(url, BODY, sign(BODY))).status).toBe(503);
     await running.until(/→ its certificate is not trusted \(\w+\): .*NODE_EXTRA_CA_CERTS/);
+  });
+
+  it('warns of a folder that git does not ignore, until the printed command ran', async () => {
+    const cwd = newFolder();
+    execFileSync('git', ['init', '-q'], { cwd });
+    const warning = async (): Promise<string> => {
+      const running = start(words`listen --forward-to http://127.0.0.1:9 --port 0`, {}, cwd);
+      await running.until(/Ctrl-C stops it\.\n/);
+      running.child.kill('SIGINT');
+      return (await running.result()).stderr;
+    };
+    expect(await warning()).toBe('');
+    mkdirSync(join(cwd, '.paylink/deliveries'), { recursive: true });
+    writeFileSync(join(cwd, '.paylink/deliveries/.gitignore'), '');
+    appendFileSync(join(cwd, '.paylink/deliveries/kept.body'), '{}');
+    execSync('git add .paylink', { cwd });
+    const printed = await warning();
+    expect(printed).toMatch(
+      /^git does not ignore \.paylink\/deliveries, which holds secrets: git rm/,
+    );
+    execSync(printed.slice(printed.indexOf(': ') + 2), { cwd });
+    expect(await warning()).toBe('');
   });
 });

@@ -2,46 +2,12 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { embedFiles } from '../embed-files.js';
-import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-
-/** The bundled sources, which start in a third of the time. */
-const FOLDER = at(`../.cache/${process.pid}`);
-export const COMMAND = `${FOLDER}/paylink.mjs`;
-
-beforeAll(async () => {
-  await build({
-    entryPoints: { paylink: at('../src/main.ts') },
-    outdir: FOLDER,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['@paylink/source', 'module'],
-    // commander is CommonJS, and loads Node's modules by `require`.
-    banner: {
-      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
-    },
-  });
-});
-
-/** Call it in tests of `init`. */
-export const withRecipes = (): void => beforeAll(() => embedFiles(FOLDER));
-
-afterAll(async () => {
-  await rm(FOLDER, { recursive: true });
-});
-
-// Processes start slowly on a busy machine, and a test starts several.
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
+/** The bundled sources, which start in a third of the time. `built` tests run the build. */
+export const COMMAND = process.env['PAYLINK_COMMAND']!;
 
 /** A secret that must not appear in any output. */
 export const SECRET = 'the-portals-value-2b7e151628aed2a6';

@@ -1,25 +1,11 @@
-/** Bundles the merchant's module once, and runs commands on it beside an emulator. */
-import { rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+/** Runs commands on a merchant's module beside an emulator. */
+import { dirname, join } from 'node:path';
 import { startEmulator, type Emulator, type EmulatorOptions } from '@paylink/emulator';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
+import { COMMAND } from '../paylink.js';
 import type { Row, Shop } from './payments.js';
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-export const MODULE = at(`../../.cache/payments-${process.pid}.mjs`);
-
-beforeAll(async () => {
-  await build({
-    entryPoints: [at('payments.ts')],
-    outfile: MODULE,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['@paylink/source', 'module'],
-  });
-});
-afterAll(() => rm(MODULE, { force: true }));
+export const MODULE = join(dirname(COMMAND), 'payments.mjs');
 
 /** Starts a service, which adds the path of each request to `paths`. */
 export async function openEmulator(

@@ -1,0 +1,38 @@
+/** Bundles the sources of the command and of a merchant's module once for every test of a run. */
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build, type BuildOptions } from 'esbuild';
+import type { TestProject } from 'vitest/node';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+const OPTIONS: BuildOptions = {
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  conditions: ['@paylink/source', 'module'],
+  // commander is CommonJS, and loads Node's modules by `require`.
+  banner: {
+    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+  },
+};
+
+/** Bundles for vitest's workers, which inherit the environment. */
+export default async function setup(
+  project: TestProject,
+): Promise<(() => Promise<void>) | undefined> {
+  // Another project of this run has bundled them.
+  if (process.env['PAYLINK_COMMAND'] !== undefined) return undefined;
+  const outdir = at(`../.cache/${process.pid}`);
+  process.env['PAYLINK_COMMAND'] = `${outdir}/paylink.mjs`;
+  const bundle = async (): Promise<void> => {
+    await build({ ...OPTIONS, outdir, entryPoints: { paylink: at('../src/main.ts') } });
+    // Apart, because a merchant's module may load other versions of our packages.
+    await build({ ...OPTIONS, outdir, entryPoints: { payments: at('shop/payments.ts') } });
+  };
+  await bundle();
+  project.onTestsRerun(bundle);
+  return () => rm(outdir, { recursive: true });
+}
