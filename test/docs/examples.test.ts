@@ -1,13 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { execFile } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { FOLDERS, HOSTS, startPage } from '../../docs/.vitepress/start-pages.js';
+import { blockOf } from './blocks.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** A block that other pages import. */
-const RECONCILE = join(root, 'docs/.schedule.md/reconcile.ts');
+const TSC = join(root, 'scripts/node_modules/typescript7/bin/tsc');
 
 /** Every document by its path, with the quick starts as the site makes them. */
 const documents = new Map<string, string>();
@@ -16,13 +25,13 @@ beforeAll(async () => {
   const readmes = ['packages', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => join(root, folder, name, 'README.md')),
   );
-  const docs = ts.sys.readDirectory(
-    join(root, 'docs'),
-    ['.md'],
-    ['**/node_modules', '**/.vitepress', '**/reference', '**/start'],
-  );
+  const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter(
+      (path) => path.endsWith('.md') && !/node_modules|\.vitepress|reference|start/.test(path),
+    )
+    .map((path) => join(root, 'docs', path));
   for (const path of [join(root, 'README.md'), join(root, 'AGENTS.md'), ...readmes, ...docs])
-    if (ts.sys.fileExists(path)) documents.set(path, readFileSync(path, 'utf8'));
+    if (existsSync(path)) documents.set(path, readFileSync(path, 'utf8'));
   for (const locale of ['en', 'fr'] as const)
     for (const host of HOSTS)
       documents.set(
@@ -38,85 +47,63 @@ const isProject = (path: string): boolean =>
 /** Returns a document's TypeScript examples by path, except the files of examples/. */
 function examples([path, markdown]: [string, string]): [string, string][] {
   const blocks = markdown.matchAll(/^```(tsx?)\n(?!\/\/ examples\/)(.*?)^```/gms);
-  const project = isProject(path) ? join(dirname(path), `.${basename(path)}`) : dirname(path);
   return Array.from(blocks, ([, language, code], index) => {
     const title = isProject(path) ? /^\/\/ (\S+)\n/.exec(code!)?.[1] : undefined;
-    const file = join(project, title ?? `.${index}.example.${language}`);
+    const file = join(relative(root, path), title ?? `${index}.example.${language}`);
+    // A Next.js route imports the reader's module from its project's root.
+    const text = title === undefined ? code!.replace("'../../../payments.", "'./payments.") : code!;
     // `export {}` makes each a module with its own names and top-level await.
-    return [file, `${code}\nexport {};\n`];
+    return [file, `${text}\nexport {};\n`];
   });
 }
 
-/** Resolves a relative import, without its extension. */
-const besides = (containing: string, text: string): string =>
-  join(dirname(containing), text).replace(/\.[jt]s$/, '');
-
-/** Compiles the examples as in a reader's project, and returns the compiler's messages. */
-function compile(files: ReadonlyMap<string, string>): string[] {
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) =>
-    ts.sys.readFile(path),
-  ) as { config: object };
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  // Few readers set this option, and the examples write `process.env.WEBHOOK_SECRET`.
-  options.noPropertyAccessFromIndexSignature = false;
-  options.declaration = false;
-  options.allowImportingTsExtensions = true;
-  options.noEmit = true;
-  const host = ts.createCompilerHost(options);
-  const { fileExists, readFile } = host;
+/** Compiles the examples as in a reader's project, and returns the compiler's output. */
+async function compile(files: ReadonlyMap<string, string>): Promise<string> {
   // Imports resolve from the tests' folder, which has every framework.
-  const elsewhere = join(root, 'test', 'docs', 'examples.test.ts');
-  host.fileExists = (path) => files.has(path) || fileExists.call(host, path);
-  host.readFile = (path) => files.get(path) ?? readFile.call(host, path);
-  host.resolveModuleNameLiterals = (literals, containing, redirected, compilerOptions) =>
-    literals.map(({ text }) => {
-      const candidates = ['.ts', '.tsx'].map((extension) => besides(containing, text) + extension);
-      const onThePage = text.startsWith('.')
-        ? [...candidates, ...(/reconcile\.[jt]s$/.test(text) ? [RECONCILE] : [])].find((path) =>
-            files.has(path),
-          )
-        : undefined;
-      if (onThePage !== undefined) {
-        const extension = onThePage.endsWith('x') ? '.tsx' : '.ts';
-        return { resolvedModule: { resolvedFileName: onThePage, extension } };
-      }
-      const from = files.has(containing) ? elsewhere : containing;
-      // A Next.js route imports the reader's module from its project's root.
-      const name = text === '../../../payments.ts' ? './payments.ts' : text;
-      return ts.resolveModuleName(name, from, compilerOptions, host, undefined, redirected);
-    });
-  const program = ts.createProgram([...files.keys()], options, host);
-  // Only the examples: `pnpm types` checks their imports.
-  const diagnostics = [...files.keys()].flatMap((path) => {
-    const file = program.getSourceFile(path);
-    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
-  });
-  return [
-    ...program.getOptionsDiagnostics(),
-    ...program.getGlobalDiagnostics(),
-    ...diagnostics,
-  ].map((diagnostic) => {
-    const where = diagnostic.file === undefined ? '' : relative(root, diagnostic.file.fileName);
-    return `${where}: ${ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n')}`;
-  });
+  mkdirSync(join(root, 'test/.cache'), { recursive: true });
+  const folder = mkdtempSync(join(root, 'test/.cache/examples-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  /** What a page imports from the reader's project, or from another page. */
+  const standIns = {
+    'orders.ts': readFileSync(join(root, 'test/docs/orders.ts'), 'utf8'),
+    'payments.ts': readFileSync(join(root, 'test/docs/payments.ts'), 'utf8'),
+    'reconcile.ts': await blockOf('docs/schedule.md', '// reconcile.ts'),
+  };
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    for (const [name, standIn] of Object.entries(standIns))
+      if (!files.has(join(dirname(path), name)))
+        writeFileSync(join(folder, dirname(path), name), standIn);
+    writeFileSync(join(folder, path), text);
+  }
+  const compilerOptions = {
+    // Few readers set this option, and the examples write `process.env.WEBHOOK_SECRET`.
+    noPropertyAccessFromIndexSignature: false,
+    allowImportingTsExtensions: true,
+  };
+  const base = join(root, 'tsconfig.json');
+  const config = { extends: base, compilerOptions, files: [...files.keys()], include: [] };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  return promisify(execFile)(process.execPath, [TSC, '-p', folder, '--singleThreaded']).then(
+    ({ stdout }) => stdout,
+    (error: unknown) => (error as { readonly stdout: string }).stdout,
+  );
 }
 
 describe('the documents', () => {
-  it('have examples that compile and import only exported names', () => {
+  it('have examples that compile and import only exported names', async () => {
     // translations.test.ts checks that the French ones are equal, and Deno the ones of Supabase.
     const english = [...documents].filter(
       ([path]) => !path.includes('/docs/fr/') && !path.endsWith('/start/supabase.md'),
     );
     const files = new Map(english.flatMap(examples));
     expect(files.size).toBeGreaterThan(50);
-    expect(compile(files)).toEqual([]);
+    expect(await compile(files)).toBe('');
   }, 180_000);
 
-  it('are reported if an example does not compile', () => {
-    const file = join(root, '.broken.example.ts');
-    expect(
-      compile(new Map([[file, "import { nothing } from '@paylink/core';\nnothing();\n"]])).join(),
-    ).toMatch(/no exported member 'nothing'/);
+  it('are reported if an example does not compile', async () => {
+    const broken = "import { nothing } from '@paylink/core';\nnothing();\n";
+    expect(await compile(new Map([['broken.ts', broken]]))).toMatch(/no exported member 'nothing'/);
   }, 60_000);
 
   it('show no credit that is not one conditional write', () => {
@@ -155,10 +142,7 @@ describe('the documents', () => {
         markdown.replace(/^```.*?^```/gms, '').matchAll(/\]\((?!https?:)([^)#]+)/g),
         ([, target]) => join(dirname(path), target!),
       )
-        .filter(
-          (target) =>
-            !documents.has(target) && !ts.sys.fileExists(target) && !ts.sys.directoryExists(target),
-        )
+        .filter((target) => !documents.has(target) && !existsSync(target))
         .map((target) => `${relative(root, path)}: ${relative(root, target)}`),
     );
     expect(broken).toEqual([]);
