@@ -39,33 +39,28 @@ async function notifyTwice(emulator) {
 }
 
 async function onDatabase(parts, { app, client, notifyTwice }) {
-  const { PGlite, paymentWebhook, createPayments } = parts;
-  const database = new PGlite();
-  await database.exec(
-    'CREATE TABLE orders (reference text PRIMARY KEY, paid boolean, credits int); ' +
-      "INSERT INTO orders VALUES ('order-42', false, 0)",
-  );
+  const { Database, paymentWebhook, createPayments } = parts;
+  const database = new Database(':memory:');
+  database.exec('CREATE TABLE orders (reference text PRIMARY KEY, paid int, credits int)');
+  database.exec("INSERT INTO orders VALUES ('order-42', 0, 0)");
   const orders = {
-    async find(reference) {
-      const { rows } = await database.query('SELECT * FROM orders WHERE reference = $1', [
-        reference,
-      ]);
-      const [row] = rows;
-      return row && { reference: row.reference, amount: 15_000, currency: 'XOF', paid: row.paid };
+    find(reference) {
+      const row = database.prepare('SELECT * FROM orders WHERE reference = ?').get(reference);
+      return row && { reference, amount: 15_000, currency: 'XOF', paid: row.paid === 1 };
     },
-    async credit({ reference }) {
+    credit({ reference }) {
       const update =
-        'UPDATE orders SET paid = true, credits = credits + 1 WHERE reference = $1 AND NOT paid';
-      return (await database.query(update, [reference])).affectedRows;
+        'UPDATE orders SET paid = 1, credits = credits + 1 WHERE reference = ? AND paid = 0';
+      return database.prepare(update).run(reference).changes;
     },
   };
   const payments = createPayments({ client, orders });
   app.post('/webhooks/payments', paymentWebhook({ secret }, payments.receive));
   const again = await notifyTwice();
   const { paid } = await payments.reconcile(['order-42']);
-  const { rows } = await database.query('SELECT credits FROM orders');
-  await database.close();
-  return { credits: rows[0].credits, again, listed: paid.references };
+  const { credits } = database.prepare('SELECT credits FROM orders').get();
+  database.close();
+  return { credits, again, listed: paid.references };
 }
 
 async function throughQueue(parts, { app, client, notifyTwice }, port) {
