@@ -63,8 +63,8 @@ afterAll(() => {
 
 /** Compiles files of the project. Returns the compiler's output. */
 async function compile(version: string, module: string, files: readonly string[]): Promise<string> {
-  const skips = String(files === FRAMEWORKS);
-  const strict = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', skips];
+  const skips = ['--skipDefaultLibCheck', '--skipLibCheck', String(files === FRAMEWORKS)];
+  const strict = ['--strict', '--exactOptionalPropertyTypes'];
   const output = ['--declaration', '--outDir', `out-${version}-${module}`];
   const language = ['--target', 'es2022', '--lib', 'es2023,dom', '--types', 'node'];
   const decorators = ['--experimentalDecorators', '--emitDecoratorMetadata'];
@@ -72,7 +72,7 @@ async function compile(version: string, module: string, files: readonly string[]
     module === 'bundler'
       ? ['--module', 'esnext', '--moduleResolution', 'bundler']
       : ['--module', 'nodenext'];
-  const options = [...strict, ...output, ...language, ...decorators, ...modules];
+  const options = [...skips, ...strict, ...output, ...language, ...decorators, ...modules];
   const compiler = `node_modules/typescript-${version}/bin/tsc`;
   return run('node', [compiler, ...options, ...files], { cwd: folder }).then(
     ({ stdout }) => stdout,

@@ -97,9 +97,6 @@ const TSCONFIG = JSON.stringify({
     noEmit: true,
     target: 'ES2022',
     lib: ['ES2023'],
-    // For the emulator's sources.
-    jsx: 'react-jsx',
-    jsxImportSource: 'hono/jsx',
     module: 'ESNext',
     moduleResolution: 'Bundler',
     esModuleInterop: true,
@@ -109,8 +106,6 @@ const TSCONFIG = JSON.stringify({
     skipLibCheck: true,
     types: ['node'],
     typeRoots: [join(MODULES, '../../node_modules/@types')],
-    customConditions: ['@paylink/source'],
-    allowImportingTsExtensions: true,
   },
   include: ['**/*.ts'],
 });
@@ -182,19 +177,24 @@ describe('paylink init', () => {
         expect(stdout).toContain(`${framework}, TypeScript, orders in ${recipe}\n`);
       }),
     );
-    await run(process.execPath, [TSC], { cwd: root }).catch((error: unknown) => {
+    const compiled = run(process.execPath, [TSC, '--singleThreaded'], { cwd: root });
+    await compiled.catch((error: unknown) => {
       throw new Error((error as { stdout: string }).stdout);
     });
   }, 300_000);
 
-  it.each(HOSTS)('writes TypeScript for %s that passes its test', async (framework, own, files) => {
-    const folder = await project(
-      { type: 'module', dependencies: own },
-      { 'tsconfig.json': TSCONFIG, ...files },
-    );
-    const { stdout } = await inFolder(folder, ['--framework', framework]);
-    expect(await runPrinted(stdout, folder)).toMatch(/# fail 0/);
-  });
+  // The others run as JavaScript, which is made from the same templates.
+  it.each(HOSTS.filter(([framework]) => /^(?:express|fastify|nest|next-app)$/.test(framework)))(
+    'writes TypeScript for %s that passes its test',
+    async (framework, own, files) => {
+      const folder = await project(
+        { type: 'module', dependencies: own },
+        { 'tsconfig.json': TSCONFIG, ...files },
+      );
+      const { stdout } = await inFolder(folder, ['--framework', framework]);
+      expect(await runPrinted(stdout, folder)).toMatch(/# fail 0/);
+    },
+  );
 
   it.each([
     ['express', 'CommonJS', {}],
