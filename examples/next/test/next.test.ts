@@ -4,9 +4,13 @@ import { signedDelivery, type SignedDelivery } from '@paylink/testing';
 import { build, NextInstallation, NextServer, stopServers, type NextApp } from './next-app.js';
 import { send, type Answer } from './send.js';
 import { SECRET as WEBHOOK_SECRET } from '../../../test/adapters/deliveries.js';
-import { expectSameAsNode, LIMITED_ROUTES } from './same-as-node.js';
+import { expectSameAsNode, limitedRoutes, LIMITED_ROUTES } from './same-as-node.js';
 
 const BODY_LIMIT = 65_536;
+/** Next.js applies it to edge functions without a proxy too. */
+const PROXY_LIMIT = 100_000;
+/** Sends a request through proxy.ts, which leaves all others out. */
+const PROXIED = { 'x-proxied': 'yes' };
 
 const APP = '/api/webhooks/payments';
 const EDGE = '/api/webhooks/edge';
@@ -50,9 +54,10 @@ async function credits(server: NextServer, path: string, reference: string): Pro
 async function expectGenuineCreditedAndForgedRefused(
   server: NextServer,
   path: string,
+  more: Record<string, string> = {},
 ): Promise<void> {
   const [paid, stolen] = [nextReference(), nextReference()];
-  expect(await whole(server.url + path, genuine(paid))).toMatchObject({
+  expect(await whole(server.url + path, genuine(paid), more)).toMatchObject({
     status: 200,
     body: '{"received":true}',
   });
@@ -60,6 +65,7 @@ async function expectGenuineCreditedAndForgedRefused(
     await whole(
       server.url + path,
       signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference: stolen }),
+      more,
     ),
   ).toMatchObject({
     status: 401,
@@ -91,6 +97,18 @@ describe('the example', { timeout: 30_000 }, () => {
         export const POST = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, bodyTimeout: 200 }, () => undefined);
       `,
       ...LIMITED_ROUTES,
+      ...limitedRoutes('roomy', 2 * PROXY_LIMIT),
+      'proxy.ts': `
+        import { NextResponse, type NextRequest } from 'next/server';
+        export async function proxy(request: NextRequest) {
+          const { length } = await request.text();
+          return NextResponse.next({ headers: { 'x-proxy-read': String(length) } });
+        }
+        export const config = {
+          matcher: [{ source: '/api/:path*', has: [{ type: 'header', key: 'x-proxied' }] }],
+        };
+      `,
+      'next.config.ts': `export default { experimental: { proxyClientMaxBodySize: ${PROXY_LIMIT} } };`,
       'app/api/webhooks/[tenant]/route.ts': `
         import { paymentWebhook } from '@paylink/next';
         const secrets: Record<string, string | undefined> = { acme: process.env.WEBHOOK_SECRET };
@@ -198,16 +216,15 @@ describe('the example', { timeout: 30_000 }, () => {
     });
 
     it.each(STREAMING)(
-      '%s: answers a body that is too large before it has ended',
+      '%s: answers a body that is too large before it has ended if the proxy’s matcher leaves it out',
       async (_name, path) => {
         const { headers } = genuine();
         const declared = { headers: { ...headers, 'content-length': BODY_LIMIT + 1 } };
         const counted = { headers, body: Buffer.alloc(BODY_LIMIT + 1) };
         for (const unfinished of [declared, counted]) {
-          expect(await send(server.url + path, unfinished)).toMatchObject({
-            status: 413,
-            body: '{"error":"body_too_large"}',
-          });
+          const answer = await send(server.url + path, unfinished);
+          expect(answer).toMatchObject({ status: 413, body: '{"error":"body_too_large"}' });
+          expect(answer.headers['x-proxy-read']).toBeUndefined();
         }
       },
     );
@@ -254,6 +271,71 @@ describe('the example', { timeout: 30_000 }, () => {
       );
       expect(server.output).not.toContain('credited by mistake');
     });
+
+    describe('behind a proxy.ts that reads every body', () => {
+      it.each(ROUTES)(
+        '%s: credits a genuine delivery once, and refuses a forged one',
+        async (_name, path) => {
+          const delivery = genuine();
+          const { status, headers } = await whole(server.url + path, delivery, PROXIED);
+          expect([status, headers['x-proxy-read']]).toEqual([200, String(delivery.rawBody.length)]);
+          await expectGenuineCreditedAndForgedRefused(server, path, PROXIED);
+        },
+      );
+
+      it.each([
+        ['App Router', '/api/roomy/app'],
+        ['App Router, edge', '/api/roomy/edge'],
+        ['Pages Router', '/api/roomy/pages'],
+      ])(
+        'F15 %s refuses a genuine body that Next has cut off, and credits nothing',
+        async (_name, path) => {
+          const reference = nextReference();
+          const padded = {
+            secret: WEBHOOK_SECRET,
+            rawBody: JSON.stringify({ reference }).padEnd(PROXY_LIMIT + 500),
+          };
+          const { rawBody, headers } = signedDelivery(padded);
+          for (const more of [{}, { 'content-length': String(rawBody.length) }]) {
+            const { status } = await send(server.url + path, {
+              headers: { ...headers, ...more, ...PROXIED },
+              body: rawBody,
+              end: true,
+            });
+            expect([400, 401]).toContain(status);
+          }
+          expect(await credits(server, path, reference)).toBe(0);
+        },
+      );
+
+      // CVE-2025-29927: a request could claim that the proxy had run.
+      it.each(ROUTES)(
+        'F16 %s refuses a forged delivery that claims to have passed the proxy',
+        async (_name, path) => {
+          const reference = nextReference();
+          const forged = signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference });
+          const claim =
+            'proxy:proxy:proxy:proxy:proxy:src/proxy:middleware:middleware:middleware:middleware:middleware';
+          expect(
+            await whole(server.url + path, forged, {
+              ...PROXIED,
+              'x-middleware-subrequest': claim,
+            }),
+          ).toMatchObject({ status: 401 });
+          expect(await credits(server, path, reference)).toBe(0);
+        },
+      );
+
+      it.each(ROUTES)('F17 %s: refuses a body over our limit, 413', async (_name, path) => {
+        const { headers } = genuine();
+        const declared = {
+          headers: { ...headers, ...PROXIED, 'content-length': BODY_LIMIT + 1 },
+          body: Buffer.alloc(BODY_LIMIT + 1),
+          end: true,
+        };
+        expect(await send(server.url + path, declared)).toMatchObject({ status: 413 });
+      });
+    });
   });
 
   it('without the secret refuses every delivery, 500, and says in the log what is missing, once for each route', async () => {
@@ -277,95 +359,8 @@ describe('the example', { timeout: 30_000 }, () => {
   });
 
   it('run by next dev credits a genuine delivery once and refuses a forged one, on every router', async () => {
-    const server = await NextServer.run('dev', app, { WEBHOOK_SECRET });
+    const server = await NextServer.run('dev', installed.copyExample('plain'), { WEBHOOK_SECRET });
     for (const [, path] of ROUTES) await expectGenuineCreditedAndForgedRefused(server, path);
     await server.stop();
   }, 120_000);
-});
-
-describe('behind a proxy.ts that reads every body', { timeout: 30_000 }, () => {
-  const PROXY_LIMIT = 1_024;
-  let server: NextServer;
-
-  beforeAll(async () => {
-    const app = installed.copyExample('proxied', {
-      'proxy.ts': `
-        import { NextResponse, type NextRequest } from 'next/server';
-        export async function proxy(request: NextRequest) {
-          const { length } = await request.text();
-          return NextResponse.next({ headers: { 'x-proxy-read': String(length) } });
-        }
-        export const config = { matcher: '/((?!api/webhooks/left-out).*)' };
-      `,
-      'app/api/webhooks/left-out/route.ts': `export { POST } from '../payments/route';`,
-      'next.config.ts': `export default { experimental: { proxyClientMaxBodySize: ${PROXY_LIMIT} } };`,
-    });
-    const { code, output } = await build(app);
-    expect(code, output).toBe(0);
-    server = await NextServer.run('start', app, { WEBHOOK_SECRET });
-  }, 240_000);
-  afterAll(stopServers);
-
-  it.each(ROUTES)(
-    '%s: credits a genuine delivery once, and refuses a forged one',
-    async (_name, path) => {
-      const delivery = genuine();
-      const { status, headers } = await whole(server.url + path, delivery);
-      expect([status, headers['x-proxy-read']]).toEqual([200, String(delivery.rawBody.length)]);
-      await expectGenuineCreditedAndForgedRefused(server, path);
-    },
-  );
-
-  it.each(ROUTES)(
-    'F15 %s refuses a genuine body that Next has cut off, and credits nothing',
-    async (_name, path) => {
-      const reference = nextReference();
-      const padded = {
-        secret: WEBHOOK_SECRET,
-        rawBody: JSON.stringify({ reference }).padEnd(PROXY_LIMIT + 500),
-      };
-      const { rawBody, headers } = signedDelivery(padded);
-      for (const more of [{}, { 'content-length': String(rawBody.length) }]) {
-        const { status } = await send(server.url + path, {
-          headers: { ...headers, ...more },
-          body: rawBody,
-          end: true,
-        });
-        expect([400, 401]).toContain(status);
-      }
-      expect(await credits(server, path, reference)).toBe(0);
-    },
-  );
-
-  // CVE-2025-29927: a request could claim that the proxy had run.
-  it.each(ROUTES)(
-    'F16 %s refuses a forged delivery that claims to have passed the proxy',
-    async (_name, path) => {
-      const reference = nextReference();
-      const forged = signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference });
-      const claim =
-        'proxy:proxy:proxy:proxy:proxy:src/proxy:middleware:middleware:middleware:middleware:middleware';
-      expect(
-        await whole(server.url + path, forged, { 'x-middleware-subrequest': claim }),
-      ).toMatchObject({ status: 401 });
-      expect(await credits(server, path, reference)).toBe(0);
-    },
-  );
-
-  it.each(ROUTES)('F17 %s: refuses a body over our limit, 413', async (_name, path) => {
-    const { headers } = genuine();
-    const declared = {
-      headers: { ...headers, 'content-length': BODY_LIMIT + 1 },
-      body: Buffer.alloc(BODY_LIMIT + 1),
-      end: true,
-    };
-    expect(await send(server.url + path, declared)).toMatchObject({ status: 413 });
-  });
-
-  it('answers a body that is too large before it has ended on a route that the proxy’s matcher leaves out', async () => {
-    const { headers } = genuine();
-    const unfinished = { headers, body: Buffer.alloc(BODY_LIMIT + 1) };
-    const answer = await send(`${server.url}/api/webhooks/left-out`, unfinished);
-    expect([answer.status, answer.headers['x-proxy-read']]).toEqual([413, undefined]);
-  });
 });

@@ -15,22 +15,27 @@ import {
 import { nodeHttp } from '../../../test/adapters/hosts/node.js';
 import { exchange } from '../../../test/adapters/wire.js';
 
-const OPTIONS = `{ secret: process.env.WEBHOOK_SECRET, bodyLimit: ${LIMIT} }`;
-const APP = `
-  import { paymentWebhook } from '@paylink/next';
-  export const POST = paymentWebhook(${OPTIONS}, () => undefined);
-`;
+/** Routes of every router with a limit of their own. */
+export function limitedRoutes(folder: string, limit: number): Readonly<Record<string, string>> {
+  const options = `{ secret: process.env.WEBHOOK_SECRET, bodyLimit: ${limit} }`;
+  const handler = "({ reference }) => console.log('credited', reference)";
+  const app = `
+    import { paymentWebhook } from '@paylink/next';
+    export const POST = paymentWebhook(${options}, ${handler});
+  `;
+  return {
+    [`app/api/${folder}/app/route.ts`]: app,
+    [`app/api/${folder}/edge/route.ts`]: `${app}export const runtime = 'edge';\n`,
+    [`pages/api/${folder}/pages.ts`]: `
+      import { paymentWebhookApi } from '@paylink/next/pages';
+      export const config = { api: { bodyParser: false } };
+      export default paymentWebhookApi(${options}, ${handler});
+    `,
+  };
+}
 
 /** Routes with the limit that the requests are made for. */
-export const LIMITED_ROUTES = {
-  'app/api/limited/app/route.ts': APP,
-  'app/api/limited/edge/route.ts': `${APP}export const runtime = 'edge';\n`,
-  'pages/api/limited/pages.ts': `
-    import { paymentWebhookApi } from '@paylink/next/pages';
-    export const config = { api: { bodyParser: false } };
-    export default paymentWebhookApi(${OPTIONS}, () => undefined);
-  `,
-};
+export const LIMITED_ROUTES = limitedRoutes('limited', LIMIT);
 
 const EDGE = '/api/limited/edge';
 const PATHS = ['/api/limited/app', EDGE, '/api/limited/pages'];
