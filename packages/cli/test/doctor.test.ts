@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { examine } from '../src/doctor/examine.js';
 import { paylink, SECRET, words } from './paylink.js';
 import { environmentOf, MODULE } from './shop/index.js';
 import { bodyOf, openShop, serve, signatureOf } from './servers.js';
@@ -6,6 +7,13 @@ import { bodyOf, openShop, serve, signatureOf } from './servers.js';
 const env = { WEBHOOK_SECRET: SECRET };
 const doctor = (url: string, ...args: string[]) =>
   paylink(['doctor', '--to', url, ...args], { env });
+
+/** Checks a webhook in this process. Returns a line for each check. */
+async function examined(url: string): Promise<string> {
+  const checks = await examine({ to: new URL(url) }, SECRET, undefined);
+  const verdict = { true: 'ok', false: 'FAILED', undefined: '–' };
+  return checks.map(({ ok, name, message }) => `${verdict[`${ok}`]} ${name} ${message}\n`).join('');
+}
 
 /** A proxy that changes bodies. */
 function openProxy(shop: string, change: (body: string) => string): Promise<string> {
@@ -51,6 +59,7 @@ describe('paylink doctor', () => {
     expect(stdout).toMatch(
       /FAILED +bad signature +is accepted \(200\): the webhook does not verify\n/,
     );
+    expect(stdout).toMatch(/\n1 of \d checks failed\n$/);
     expect(stdout).not.toMatch(/secret {2}|is the same/);
     expect(code).toBe(1);
   });
@@ -65,12 +74,11 @@ describe('paylink doctor', () => {
     [429, /FAILED +rate limit +answers 429: a rate limiter .* so the signature was not checked/],
     [502, /FAILED +bad signature +answers 502/],
   ])('explains a %i', async (status, message) => {
-    const { stdout, code } = await doctor(
+    const found = await examined(
       await serve((_req, res) => res.writeHead(status, { location: '/other' }).end()),
     );
-    expect(stdout).toMatch(message);
-    expect(stdout).not.toMatch(/ok +bad signature/);
-    expect(code).toBe(1);
+    expect(found).toMatch(message);
+    expect(found).not.toMatch(/ok +bad signature/);
   });
 
   const page = (text: string) =>
@@ -138,10 +146,9 @@ describe('paylink doctor', () => {
     const url = await serve((_req, res) =>
       res.writeHead(status, headers).end(body.includes('<') ? `${body}${count++}` : body),
     );
-    const { stdout, code } = await doctor(url);
-    expect(stdout).toMatch(message);
-    expect(stdout).not.toMatch(/ok +secret|FAILED +secret|xxxxx/);
-    expect(code).toBe(1);
+    const found = await examined(url);
+    expect(found).toMatch(message);
+    expect(found).not.toMatch(/ok +secret|FAILED +secret|xxxxx/);
   });
 
   it('derives its bad signature from the secret so that a Paylink receiver recognises the probe', async () => {
@@ -151,7 +158,7 @@ describe('paylink doctor', () => {
       bodies.push([body, String(req.headers['x-service-signature'])]);
       res.writeHead(401).end();
     });
-    await doctor(url);
+    await examined(url);
     const [[body, signature]] = bodies as [[string, string]];
     expect(signature).toBe(signatureOf(`${body}\npaylink doctor probe`));
   });
@@ -168,40 +175,32 @@ describe('paylink doctor', () => {
     [429, /FAILED +rate limit +answers 429/],
     [500, /FAILED +signed event +.* gets 500.*200\. The server failed: read its log/],
   ])('fails if a bad signature gets 401 and a signed event gets %i', async (status, message) => {
-    const { stdout, code } = await doctor(
-      await openHandWritten((isRight) => (isRight ? status : 401)),
-    );
-    expect(stdout).toMatch(message);
-    expect(stdout).toMatch(/\n1 of \d checks failed\n$/);
-    expect(code).toBe(1);
+    const found = await examined(await openHandWritten((isRight) => (isRight ? status : 401)));
+    expect(found).toMatch(message);
+    expect(found.match(/FAILED/g)).toHaveLength(1);
   });
 
   it.each([400, 401, 422])(
     'names two possible causes if a hand-written webhook refuses every signature with %i',
     async (status) => {
-      const { stdout, code } = await doctor(await openHandWritten(() => status));
-      expect(stdout).toMatch(
+      const found = await examined(await openHandWritten(() => status));
+      expect(found).toMatch(
         /FAILED +webhook +.*something else answered.* If you verify by hand, compare the secrets/,
       );
-      expect(code).toBe(1);
     },
   );
 
   it('does not blame the secret if the server refuses every request for another reason', async () => {
-    const { stdout, code } = await doctor(await openHandWritten(() => 415));
-    expect(stdout).toMatch(
-      /FAILED +signed event +.* gets 415.*The server refuses the content type/,
-    );
-    expect(code).toBe(1);
+    const found = await examined(await openHandWritten(() => 415));
+    expect(found).toMatch(/FAILED +signed event +.* gets 415.*The server refuses the content type/);
   });
 
   it('names a proxy that adds spaces to the JSON if the webhook refuses with 400', async () => {
     const url = await openHandWritten((isRight) => (isRight ? 200 : 400));
     const spaced = '{ "reference" : "paylink-doctor" }\n';
-    const { stdout, code } = await doctor(await openProxy(url, () => spaced));
-    expect(stdout).toMatch(/ok +secret/);
-    expect(stdout).toMatch(/FAILED +body +.*a parser or a proxy rewrites the JSON/);
-    expect(code).toBe(1);
+    const found = await examined(await openProxy(url, () => spaced));
+    expect(found).toMatch(/ok +secret/);
+    expect(found).toMatch(/FAILED +body +.*a parser or a proxy rewrites the JSON/);
   });
 
   it('refuses --deliver to another machine', async () => {
@@ -245,11 +244,6 @@ describe('paylink doctor --module', () => {
   it.each([
     ['--yes is missing', [], /writes about a hundred orders[^]*add --yes/],
     ['there is one merchant', ['--yes', '--tenant', 'acme'], /name two merchants/],
-    [
-      'a webhook is named too',
-      ['--yes', '--to', 'http://127.0.0.1:9/'],
-      /cannot be used with option/,
-    ],
   ])('exits with 2 and tests nothing if %s', async (_, args, message) => {
     const env = environmentOf(NOBODY, { rows: [] });
     const result = await paylink([...ARGS, ...args], { env });

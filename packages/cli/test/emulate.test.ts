@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { parseEnv, promisify } from 'node:util';
+import { createClient } from '@paylink/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { API_KEY, newFolder, paylink, SECRET, start, words, type Running } from './paylink.js';
 import { openShop, serve, serveSelfSigned } from './servers.js';
@@ -28,11 +29,20 @@ async function runPrinted(
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-/** Creates a link and pays it, by the two printed commands. */
-async function pay(running: Running, env?: Readonly<Record<string, string>>): Promise<void> {
-  await runPrinted(running, 'links create', env);
-  await runPrinted(running, 'pay', env);
+/** Creates a link and pays it, as `links create` and `pay` do. */
+async function pay(baseUrl: string, apiKey: string, reference = 'order-42'): Promise<void> {
+  await createClient({ baseUrl, apiKey }).createPaymentLink({ amount: 1, reference });
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ reference });
+  const url = new URL('/control/pay', baseUrl);
+  expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(200);
 }
+
+const payAt = (running: Running): Promise<void> =>
+  pay(
+    variable(running.stdout(), 'PAYLINK_BASE_URL'),
+    variable(running.stdout(), 'PAYLINK_API_KEY'),
+  );
 
 /** Starts an emulator on any port, and waits until it runs. */
 async function emulate(
@@ -75,7 +85,7 @@ describe('paylink emulate', () => {
   it('logs each notification and its answer on one line', async () => {
     const shop = await openShop();
     const running = await emulate(words`--webhook ${shop.url}`, { WEBHOOK_SECRET: SECRET });
-    await pay(running);
+    await payAt(running);
     await running.until(/\n\d\d:\d\d:\d\d {2}payment\.succeeded order-42 → 200 in \d+ ms\n/);
     expect(shop.credited).toEqual(['order-42']);
     await stop(running);
@@ -107,20 +117,17 @@ describe('paylink emulate', () => {
     [401, '', /Compare the secrets on both sides, and verify the raw bytes/],
     [503, '{"error":"confirm_unavailable"}', /The webhook could not ask the service/],
   ])(
-    'prints the advice of trigger under a %i with the body %j, once per delivery',
+    'prints advice under a %i with the body %j, once per delivery',
     async (status, body, advice) => {
       const url = await serve((_req, res) => res.writeHead(status).end(body));
       const target = url.replace('127.0.0.1', 'shop.localhost');
       const running = await emulate(words`--webhook ${target} --assume firstRetryDelay=20`);
-      await pay(running);
+      await payAt(running);
       await running.until(new RegExp(`order-42 \\(2\\) → ${status}`));
       const code = body === '' ? '' : '\\(confirm_unavailable\\) ';
       const line = `order-42 → ${status} ${code}in .*\\n {10}.*${advice.source}`;
       expect(running.stdout()).toMatch(new RegExp(line));
       expect(running.stdout().match(new RegExp(advice.source, 'g'))).toHaveLength(1);
-      const env = { WEBHOOK_SECRET: SECRET };
-      const sent = await paylink(words`trigger --to ${url} --reference order-42`, { env });
-      expect(sent.stdout).toMatch(advice);
       await stop(running);
     },
   );
@@ -134,10 +141,7 @@ describe('paylink emulate', () => {
     expect(started).toMatchObject({ type: 'started' });
     expect(started).not.toHaveProperty('webhookSecret');
     const { baseUrl = '', apiKey = '' } = started;
-    const env = { PAYLINK_BASE_URL: baseUrl, PAYLINK_API_KEY: apiKey };
-    const reference = 'order-\u001b[1m7';
-    await paylink(words`links create --reference ${reference} --amount 1`, { env });
-    await paylink(words`pay ${reference}`, { env });
+    await pay(baseUrl, apiKey, 'order-\u001b[1m7');
     await running.until(/"number":2,"status":500/);
     status = 200;
     await running.until(/"acknowledged":true/);
@@ -160,12 +164,14 @@ describe('paylink emulate', () => {
     expect(running.stdout()).not.toContain('\u001b');
   });
 
-  it('does not print a given secret or key, and its commands read the key from the environment', async () => {
+  it('neither prints nor stores a given secret or key, and its commands read the key from the environment', async () => {
     const env = { WEBHOOK_SECRET: SECRET, PAYLINK_API_KEY: API_KEY };
     const running = await emulate([], env);
     const output = running.stdout();
     expect(output).not.toMatch(/^(WEBHOOK_SECRET|PAYLINK_API_KEY)=/m);
-    await pay(running, env);
+    await runPrinted(running, 'links create', env);
+    await runPrinted(running, 'pay', env);
+    expect(existsSync(join(running.cwd, '.paylink'))).toBe(false);
     await stop(running);
   });
 
@@ -177,14 +183,14 @@ describe('paylink emulate', () => {
     const folder = newFolder();
     writeFileSync(join(folder, name), content);
     const running = await emulate(args, {}, folder);
-    await pay(running);
+    await runPrinted(running, 'links create');
     await stop(running);
   });
 
   it('prints the time of an answer that never came once', async () => {
     const url = await serve(() => undefined);
     const running = await emulate(words`--webhook ${url} --assume deliveryTimeout=50`);
-    await pay(running);
+    await payAt(running);
     const [line] = await running.until(/order-42 → no answer .*\n/);
     expect(line.match(/\d+ ms/g)).toHaveLength(1);
     await stop(running);
@@ -192,7 +198,7 @@ describe('paylink emulate', () => {
 
   it('names NODE_EXTRA_CA_CERTS if the certificate of the webhook is not trusted', async () => {
     const running = await emulate(words`--webhook ${await serveSelfSigned()}`);
-    await pay(running);
+    await payAt(running);
     await running.until(
       /order-42 → the certificate of 127\.0\.0\.1:\d+ is not trusted .*NODE_EXTRA_CA_CERTS/,
     );
@@ -240,18 +246,6 @@ describe('paylink emulate', () => {
         /secrets\.env cannot be read \(EISDIR\)\n {2}delete it: the next paylink emulate/,
       ) as string,
     });
-  });
-
-  it('reads secrets from .env without a flag and does not store them', async () => {
-    const folder = newFolder();
-    writeFileSync(join(folder, '.env'), `WEBHOOK_SECRET=${SECRET}\nPAYLINK_API_KEY=${API_KEY}\n`);
-    const running = await emulate([], {}, folder);
-    const baseUrl = variable(running.stdout(), 'PAYLINK_BASE_URL');
-    expect(
-      (await fetch(`${baseUrl}/v1/payments/x`, { headers: { 'x-api-key': API_KEY } })).status,
-    ).toBe(404);
-    await stop(running);
-    expect(existsSync(join(folder, '.paylink'))).toBe(false);
   });
 
   it('logs each API request, and the reason for each refusal', async () => {

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { paylink, words } from './paylink.js';
+import type { CommanderError } from 'commander';
+import { describe, expect, it, vi } from 'vitest';
+import { createProgram } from '../src/program.js';
+import { paylink, words, type Result } from './paylink.js';
 
 const COMMANDS = [
   ...['init', 'emulate', 'pay', 'fail', 'cancel', 'links create', 'payments get'],
@@ -8,8 +10,25 @@ const COMMANDS = [
   ...['explain', 'reconcile', 'verify'],
 ];
 
+/** Parses a command line that runs no command, in this process. */
+async function parse(args: readonly string[]): Promise<Result> {
+  const streams = [process.stdout, process.stderr].map((stream) =>
+    vi.spyOn(stream, 'write').mockReturnValue(true),
+  );
+  const ended = createProgram().parseAsync(args, { from: 'user' });
+  const code = await ended.then(
+    () => null,
+    (error: unknown) => (error as CommanderError).exitCode,
+  );
+  const [stdout = '', stderr = ''] = streams.map((spy) =>
+    spy.mock.calls.map(([text]) => text).join(''),
+  );
+  vi.restoreAllMocks();
+  return { code, stdout, stderr };
+}
+
 async function helpOf(command: string): Promise<string> {
-  const { code, stdout, stderr } = await paylink([...command.split(' '), '--help']);
+  const { code, stdout, stderr } = await parse([...command.split(' '), '--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;
 }
@@ -42,7 +61,8 @@ describe('the help', () => {
   it('is printed without a command, with exit code 2', async () => {
     expect(await paylink([])).toMatchObject({ code: 2, stdout: '' });
     expect((await paylink(['links', 'list'])).code).toBe(2);
-    expect((await paylink(['help', 'trigger'])).stdout).toBe(await helpOf('trigger'));
+    const help = await paylink(['help', 'trigger']);
+    expect(help).toEqual({ code: 0, stdout: await helpOf('trigger'), stderr: '' });
   });
 
   it('comes with --version, which prints the version of the package', async () => {
@@ -70,11 +90,18 @@ describe('a mistake on the command line', () => {
     ],
     ['audit --to shop', /'--to <url>' is invalid. It must be an http or https URL/],
     ['audit --to file:///etc/passwd', /'--to <url>' is invalid. It must be an http or https URL/],
+    ['links create --amount 1', /required option '--reference <reference>' not specified\n/],
+    ['links create --reference a --amount 0', /It must be a whole number from 1 to/],
+    ['links create --reference a --amount 1 --amount-min 1', /'--amount <n>' cannot be used/],
+    ['sign --secret abcdefgh --secret-file key', /'--secret-file <path>' cannot be used with/],
+    ['doctor --module a.js --to http://a', /'--to <url>' cannot be used with .* '--module <file>'/],
+    ['trigger --to http://a --body - --reference a', /'--body <file>' cannot be used with/],
+    ['trigger payment.succeeded a --to http://a', /too many arguments/],
     ['trigger --field amount', /'--field <name=value>' is invalid. .*name=value/],
     ['trigger --header X-Token', /'--header <header>' is invalid. .*Name: value/],
-  ])('exits with 2 and a hint: %s', async (line, message) => {
-    const result = await paylink(line.split(' '));
-    expect(result).toMatchObject({ code: 2, stdout: '' });
+  ])('is refused with a hint: %s', async (line, message) => {
+    const result = await parse(line.split(' '));
+    expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toMatch(message);
     expect(result.stderr).toContain('Add --help for the options and examples.');
   });
@@ -85,13 +112,14 @@ describe('a mistake on the command line', () => {
     [['trigger', '--to', 'http://u:s3cret-0123456789@localhost/']],
     [['trigger', '--header', "s3cret-0123456789' is invalid.\n"]],
   ])('is reported without its value, which may be a secret: %j', async (args) => {
-    const { code, stderr } = await paylink(args);
-    expect(code).toBe(2);
+    const { code, stderr } = await parse(args);
+    expect(code).toBe(1);
     expect(stderr).not.toContain('s3cret');
   });
 
-  it('is quoted without terminal control characters', async () => {
-    const { stderr } = await paylink(['\u001b]0;title\u0007']);
+  it('exits with 2, and is quoted without terminal control characters', async () => {
+    const { code, stdout, stderr } = await paylink(['\u001b]0;title\u0007']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(String.raw`\x1b]0;title\x07`);
     expect(stderr).not.toContain('\u001b');
   });

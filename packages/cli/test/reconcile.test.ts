@@ -280,7 +280,6 @@ describe('--module', () => {
     ['a missing file', ['--module', 'missing.js'], 'the file missing.js does not exist'],
     ['an empty tenant', ['--module', MODULE, '--tenant', ''], '--tenant must not be empty'],
     ['a missing folder', ['--module', MODULE, '--state', 'no/state'], 'no such folder: no'],
-    ['a time without a unit', ['--module', MODULE, '--every', '5'], 'such as 30s, 5m'],
   ])('exits with 2 for %s', async (_, args, message) => {
     const result = await paylink(['reconcile', ...args]);
     expect(result).toMatchObject({ code: 2, stdout: '' });

@@ -27,8 +27,6 @@ const trigger = (url: string): string[] => ['trigger', '--to', url, '--reference
 
 describe('the settings of the commands', () => {
   it.each([
-    ['.env', { dotenv: `WEBHOOK_SECRET=${SECRET}\n` }, {}],
-    ['the emulator’s secrets.env', { kept: `WEBHOOK_SECRET=${SECRET}\n` }, {}],
     [
       '.env before the emulator’s secrets.env',
       { dotenv: `WEBHOOK_SECRET=${SECRET}\n`, kept: `WEBHOOK_SECRET=${OTHER}\n` },
@@ -43,13 +41,18 @@ describe('the settings of the commands', () => {
     const shop = await openShop();
     const cwd = folderWith(files);
     expect(await paylink(trigger(shop.url), { cwd, env })).toMatchObject({ code: 0, stderr: '' });
-    expect(await paylink(['doctor', '--to', shop.url], { cwd, env })).toMatchObject({
+  });
+
+  it('are read for doctor and audit from the emulator’s secrets.env', async () => {
+    const shop = await openShop();
+    const cwd = folderWith({ kept: `WEBHOOK_SECRET=${SECRET}\n` });
+    expect(await paylink(['doctor', '--to', shop.url], { cwd })).toMatchObject({
       code: 0,
       stderr: '',
     });
     // A server that refuses everything ends the audit at its first request, which needs a secret.
     const closed = await serve((_req, res) => res.writeHead(401).end());
-    expect((await paylink(['audit', '--to', closed], { cwd, env })).stdout).toMatch(/^stopped/m);
+    expect((await paylink(['audit', '--to', closed], { cwd })).stdout).toMatch(/^stopped/m);
   });
 
   it('take only known variables from .env, and from --dotenv instead if it is given', async () => {
