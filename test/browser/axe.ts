@@ -5,6 +5,9 @@ import type { Page } from 'playwright-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** Only these rules judge colours. For all others, the light and dark pages are equal. */
+export const COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] };
+
 interface WithAxe {
   readonly axe?: { run(options: RunOptions): Promise<AxeResults> };
 }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findings } from '../../browser/axe.js';
+import { COLOURS, findings } from '../../browser/axe.js';
 import { describeInChromium } from '../../browser/chromium.js';
 import { DESKTOP, PHONE, type Customer } from '../../browser/customer.js';
 import { overhang } from '../../browser/pay-page.js';
@@ -24,9 +24,6 @@ const KINDS = [
 ];
 const LOOKED_AT =
   process.env['PAYLINK_SITE'] === 'all' ? ALL : KINDS.filter((path) => ALL.includes(path));
-
-/** Only these rules judge colours. For all others, the light and dark pages are equal. */
-const COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] };
 
 interface Styles {
   getComputedStyle(element: unknown): {
