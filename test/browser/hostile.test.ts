@@ -14,20 +14,17 @@ describeInChromium('a hostile text', () => {
   beforeAll(async () => {
     const assumed = { descriptionLength: 20_000, referenceLength: 20_000 };
     [browser, shop] = await Promise.all([openChromium(), openShop({ assumed })]);
+    // One for all texts, because a browser profile costs more than a page.
+    customer = await newCustomer(browser);
   });
   afterAll(async () => {
     await browser?.close();
     await shop?.close();
   });
-  afterEach(async () => {
-    await customer.leave();
-    expect(customer.complaints).toEqual([]);
-  });
+  afterEach(() => expect((customer.complaints as string[]).splice(0)).toEqual([]));
 
   async function open(fields: Record<string, unknown>): Promise<Page> {
-    const url = await shop.createLink(fields);
-    customer = await newCustomer(browser);
-    await customer.page.goto(url);
+    await customer.page.goto(await shop.createLink(fields));
     return customer.page;
   }
 
@@ -80,7 +77,6 @@ describeInChromium('a hostile text', () => {
   );
 
   it('is detected by this test if it runs', async () => {
-    customer = await newCustomer(browser);
     await customer.page.goto(shop.basket);
     await customer.page.setContent(
       '<script>window.harmed = 1</script><p style="width: 2000px">W</p>',
@@ -100,8 +96,7 @@ describeInChromium('a hostile text', () => {
   ])(
     'is detected by this test if only the policy of the page stops it: %s',
     async (_, markup, complaint) => {
-      customer = await newCustomer(browser);
-      const { page } = customer;
+      const { page, complaints, leave } = await newCustomer(browser);
       await page.route('**/harmful', (route) =>
         route.fulfill({
           contentType: 'text/html',
@@ -110,10 +105,8 @@ describeInChromium('a hostile text', () => {
         }),
       );
       await page.goto(`${shop.emulator.payUrl}/harmful`);
-      await expect
-        .poll(() => customer.complaints.some((entry) => complaint.test(entry)))
-        .toBe(true);
-      (customer.complaints as string[]).length = 0;
+      await expect.poll(() => complaints.some((entry) => complaint.test(entry))).toBe(true);
+      await leave();
     },
   );
 });
