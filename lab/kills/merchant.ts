@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { paymentWebhook } from '@paylink/node';
 import { createPayments } from '@paylink/payments';
 import { open, type Design, type Engine, type Step } from './databases.js';
@@ -32,8 +32,10 @@ const payments = createPayments({
       reach(credited.delete(reference) ? 'found again' : 'found');
       return order;
     },
-    credit(payment) {
+    async credit(payment) {
       credited.add(payment.reference);
+      // Gives the other process time to read the unpaid order.
+      if (design === 'unconditional') await sleep(100);
       return database.credit(payment, reach);
     },
     unpaid: () => database.unpaid(),
