@@ -29,7 +29,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     inAll: true,
   },
   kills: {
-    what: 'receivers killed at each step, on PostgreSQL and on SQLite',
+    what: 'receivers killed at each step, on PostgreSQL, MariaDB and SQLite',
     file: 'kills/main.ts',
     short: ['--kills', '45'],
     long: ['--kills', '1000'],

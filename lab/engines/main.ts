@@ -49,8 +49,8 @@ for (const [index, { name, version }] of engines.entries()) {
   const server = await startPostgres({ fsync: 'off' }, binaries);
   const pooler = version === undefined ? await startPgBouncer(server) : undefined;
   try {
-    const place = pooler?.url ?? server.url;
-    const report = await runKills({ engine: 'postgres', place, kills, seed: index });
+    const engine = { name: 'PostgreSQL', url: pooler?.url ?? server.url } as const;
+    const report = await runKills({ engine, kills, seed: index });
     const { orders, lost, doubled, early } = report;
     rows.push([name, orders, lost, doubled, early]);
     if (!isRight(report)) failed += 1;

@@ -8,20 +8,46 @@ import { tmpdir } from 'node:os';
 import { signedDelivery } from '@paylink/testing';
 import { bundleScript, type Bundle } from '../../test/servers/bundle.js';
 import { Random } from '../random.js';
-import { open, STEPS, type Books, type Design, type Engine } from './databases.js';
+import {
+  createOrder,
+  createTables,
+  openDatabase,
+  readBooks,
+  readOrder,
+  type Engine,
+} from '../../test/money/engines.js';
 import type { MerchantSettings } from './merchant.js';
 
+/** The steps of a delivery between `find` and its reply, at which a receiver is killed. */
+export const STEPS = [
+  'found',
+  'confirmed',
+  'credit written',
+  'COMMIT sent',
+  'committed',
+  'found again',
+  'replying',
+] as const;
+export type Step = (typeof STEPS)[number];
+
+/** The design under test, or one that credits without a condition. */
+export type Design = 'right' | 'unconditional';
+
 export interface KillPlan {
-  readonly engine: Engine;
-  /** The URL of a PostgreSQL, or the file of an SQLite. */
-  readonly place: string;
+  readonly engine: Pick<Engine, 'name' | 'url'>;
   readonly kills: number;
   readonly seed: number;
   readonly design?: Design;
   readonly onKill?: (planned: number) => void;
 }
 
-export interface KillReport extends Books {
+export interface KillReport {
+  readonly orders: number;
+  /** Orders that are unpaid at the end, though the service says that each is paid. */
+  readonly lost: number;
+  readonly doubled: number;
+  /** Orders that are paid without an entry in the ledger, or the reverse. */
+  readonly halves: number;
   /** The kills by the step at which they struck. */
   readonly killed: Readonly<Record<string, number>>;
   /** Notifications that were acknowledged before the row said paid. */
@@ -34,12 +60,13 @@ const LANES = 2;
 
 /** Kills until the plan is done, redelivers or reconciles what was cut, and reads the books. */
 export async function runKills(plan: KillPlan): Promise<KillReport> {
-  const { engine, place, kills, seed, design = 'right' } = plan;
-  const steps = STEPS[engine];
-  const database = await open(engine, place);
-  const merchants = await Merchants.start({ engine, place, design, secret: SECRET });
+  const { engine, kills, seed, design = 'right' } = plan;
+  const { name, url } = engine;
+  const database = await openDatabase(engine);
+  await createTables(engine, database);
+  const merchants = await Merchants.start({ name, url, design, secret: SECRET });
   const random = new Random(seed);
-  const killed = Object.fromEntries(steps.map((step) => [step, 0]));
+  const killed = Object.fromEntries(STEPS.map((step) => [step, 0]));
   let [planned, numbered, early, acknowledged] = [0, 0, 0, 0];
 
   const notify = async (merchant: Merchant, reference: string): Promise<boolean> => {
@@ -47,20 +74,19 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
     const status = await merchant.request('/webhook', headers, rawBody);
     if (status !== 200) return false;
     acknowledged += 1;
-    const order = await database.find(reference);
+    const order = await readOrder(database, reference, null);
     if (order?.paid !== true) early += 1;
     return true;
   };
   const order = async (): Promise<string> => {
-    const amount = 100 + random.below(900);
-    const reference = `order-${seed}-${(numbered += 1)}-${amount}`;
-    await database.add(reference, amount);
+    const reference = `order-${seed}-${(numbered += 1)}`;
+    await createOrder(database, reference);
     return reference;
   };
   const lane = async (): Promise<void> => {
     const other = await merchants.next();
     while (planned < kills) {
-      const step = steps[planned++ % steps.length]!;
+      const step = STEPS[planned++ % STEPS.length]!;
       const victim = await merchants.next();
       await victim.arm(step);
       while (victim.isAlive) {
@@ -70,6 +96,7 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
           notify(victim, reference),
           ...(random.chance(0.3) ? [notify(other, reference)] : []),
           ...(random.chance(0.3) ? [other.request(page)] : []),
+          ...(random.chance(0.1) ? [other.request('/reconcile')] : []),
         ]);
         // What is not redelivered is left for the schedule.
         if (random.chance(0.8)) while (!(await notify(other, reference)));
@@ -82,7 +109,10 @@ export async function runKills(plan: KillPlan): Promise<KillReport> {
     await Promise.all(Array.from({ length: LANES }, lane));
     const schedule = await merchants.next();
     await schedule.request('/reconcile');
-    return { killed, early, acknowledged, ...(await database.books()) };
+    const { orders, paid, wrong } = await readBooks(database);
+    const doubled = wrong.filter(({ credits }) => credits > 1).length;
+    const halves = wrong.length - doubled;
+    return { killed, early, acknowledged, orders, lost: orders - paid, doubled, halves };
   } finally {
     await merchants.close();
     await database.close();

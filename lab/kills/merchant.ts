@@ -7,46 +7,51 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { paymentWebhook } from '@paylink/node';
 import { createPayments } from '@paylink/payments';
-import { open, type Design, type Engine, type Step } from './databases.js';
+import { openDatabase, ordersOf, type EngineName } from '../../test/money/engines.js';
+import type { Design, Step } from './kills.js';
 
 export interface MerchantSettings {
-  readonly engine: Engine;
-  readonly place: string;
+  readonly name: EngineName;
+  readonly url: string;
   readonly design: Design;
   readonly secret: string;
 }
 
-const { engine, place, design, secret } = JSON.parse(process.argv[2]!) as MerchantSettings;
-const database = await open(engine, place, design);
+const { design, secret, ...engine } = JSON.parse(process.argv[2]!) as MerchantSettings;
 
 let armed: Step | undefined;
 const reach = (step: Step): void => {
   if (step === armed) process.kill(process.pid, 'SIGKILL');
 };
 
+const shop = ordersOf({
+  pool: await openDatabase(engine),
+  reader: await openDatabase(engine),
+  reach,
+  isConditional: design === 'right',
+});
 const credited = new Set<string>();
 const payments = createPayments({
   orders: {
-    async find(reference) {
-      const order = await database.find(reference);
+    ...shop,
+    async find(reference, context) {
+      const order = await shop.find(reference, context);
       reach(credited.delete(reference) ? 'found again' : 'found');
       return order;
     },
-    async credit(payment) {
+    async credit(payment, context) {
       credited.add(payment.reference);
       // Gives the other process time to read the unpaid order.
       if (design === 'unconditional') await sleep(100);
-      return database.credit(payment, reach);
+      return shop.credit(payment, context);
     },
-    unpaid: () => database.unpaid(),
   },
-  // The service: each order of a history is paid. Its reference ends in the amount.
+  // The service: each order is paid.
   client: {
     async getPayment(reference) {
       await turn();
-      const amount = Number(reference.split('-').at(-1));
       reach('confirmed');
-      return { reference, status: 'success', amount, currency: 'XOF' };
+      return { reference, status: 'success', amount: 1_000, currency: 'XOF' };
     },
   },
 });

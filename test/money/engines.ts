@@ -1,13 +1,14 @@
-/** A shop on each engine: orders with a ledger, and the means to break both. */
+/**
+ * A shop on each engine: orders with a ledger, and the means to break both. Loads only what an
+ * engine needs, because processes that are killed start often.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Orders } from '@paylink/payments';
-import Sqlite from 'libsql';
-import { createPool, type Pool as MysqlPool, type PoolConnection } from 'mysql2/promise';
-import { Pool, type PoolClient } from 'pg';
-import { startMariaDb } from '../servers/mariadb.js';
-import { startPostgres } from '../servers/postgres.js';
+import type Sqlite from 'libsql';
+import type { Pool as MysqlPool, PoolConnection } from 'mysql2/promise';
+import type { Pool, PoolClient } from 'pg';
 
 export type Row = Record<string, unknown>;
 
@@ -50,20 +51,31 @@ export async function startEngine(name: EngineName): Promise<Engine> {
     const close = async (): Promise<void> => rmSync(folder, { recursive: true });
     return { name, url: join(folder, 'shop.db'), close };
   }
-  // No power cut comes, so no commit has to wait for the disk.
-  const server = await (name === 'MariaDB'
-    ? startMariaDb({ 'innodb-flush-log-at-trx-commit': 2 })
-    : startPostgres({ fsync: 'off' }));
+  const server = await startServer(name);
   return { name, url: server.url, close: () => server.close() };
 }
 
-export function openDatabase({ name, url }: Pick<Engine, 'name' | 'url'>, size = 4): Database {
+/** No power cut comes, so no commit has to wait for the disk. */
+async function startServer(name: EngineName) {
+  if (name === 'MariaDB') {
+    const { startMariaDb } = await import('../servers/mariadb.js');
+    return startMariaDb({ 'innodb-flush-log-at-trx-commit': 2 });
+  }
+  const { startPostgres } = await import('../servers/postgres.js');
+  return startPostgres({ fsync: 'off' });
+}
+
+export function openDatabase(
+  { name, url }: Pick<Engine, 'name' | 'url'>,
+  size = 4,
+): Promise<Database> {
   if (name === 'PostgreSQL') return openPostgres(url, size);
   return name === 'MariaDB' ? openMariaDb(url, size) : openSqlite(url);
 }
 
-function openPostgres(url: string, max: number): Database {
-  const pool = new Pool({ connectionString: url, max });
+async function openPostgres(url: string, max: number): Promise<Database> {
+  const { default: pg } = await import('pg');
+  const pool = new pg.Pool({ connectionString: url, max });
   pool.on('error', () => undefined);
   const session = (through: Pool | PoolClient): Session => ({
     async run(sql, values = []) {
@@ -85,7 +97,8 @@ function openPostgres(url: string, max: number): Database {
   };
 }
 
-function openMariaDb(url: string, connectionLimit: number): Database {
+async function openMariaDb(url: string, connectionLimit: number): Promise<Database> {
+  const { createPool } = await import('mysql2/promise');
   const pool = createPool({ uri: url, connectionLimit });
   const session = (through: MysqlPool | PoolConnection): Session => ({
     async run(sql, values = []) {
@@ -104,9 +117,10 @@ function openMariaDb(url: string, connectionLimit: number): Database {
   };
 }
 
-function openSqlite(file: string): Database {
+async function openSqlite(file: string): Promise<Database> {
+  const { default: Database } = await import('libsql');
   const open = (): Sqlite.Database => {
-    const db = new Sqlite(file, { timeout: 10_000 });
+    const db = new Database(file, { timeout: 10_000 });
     db.exec('PRAGMA journal_mode = WAL');
     return db;
   };
@@ -130,7 +144,12 @@ function openSqlite(file: string): Database {
       await before;
       const db = open();
       connections.add(db);
-      return { ...session(db), release };
+      const close = (): void => {
+        connections.delete(db);
+        db.close();
+        release();
+      };
+      return { ...session(db), release: close };
     },
     async close() {
       for (const db of [shared, ...connections]) db.close();
@@ -167,48 +186,41 @@ export async function createTables({ name }: Pick<Engine, 'name'>, db: Database)
 
 const PAY =
   'UPDATE orders SET paid_at = CURRENT_TIMESTAMP WHERE tenant = ? AND reference = ? ' +
-  'AND amount = ? AND currency = ? AND paid_at IS NULL';
+  'AND amount = ? AND currency = ?';
 
-/** Called between the steps of a run, for processes that end themselves. */
-export type AtStep = (step: Step) => void;
+interface Shop {
+  readonly pool: Database;
+  readonly reader: Database;
+  /** Called between the steps of a credit, for processes that end themselves. */
+  readonly reach?: (step: CreditStep) => void;
+  /** Whether only an unpaid order is credited. Default true. */
+  readonly isConditional?: boolean;
+}
 
-export const STEPS = [
-  'before find',
-  'after the answer',
-  'in the transaction',
-  'before COMMIT',
-  'after COMMIT',
-  'before the reply',
-] as const;
-export type Step = (typeof STEPS)[number];
+export type CreditStep = 'credit written' | 'COMMIT sent' | 'committed';
 
 /**
  * The merchant's functions: `find` on connections of its own, and a `credit` that also writes a
  * ledger, in one transaction.
  */
-export function ordersOf(
-  { pool, reader = pool }: { readonly pool: Database; readonly reader?: Database },
-  atStep: AtStep = () => undefined,
-): Orders {
+export function ordersOf({ pool, reader, reach, isConditional = true }: Shop): Required<Orders> {
+  const pay = isConditional ? `${PAY} AND paid_at IS NULL` : PAY;
   return {
-    async find(reference, { tenant }) {
-      atStep('before find');
-      return readOrder(reader, reference, tenant);
-    },
+    find: (reference, { tenant }) => readOrder(reader, reference, tenant),
     async credit({ reference, amount, currency }, { tenant }) {
-      atStep('after the answer');
       const session = await pool.connect();
       try {
         await session.run('BEGIN');
-        const { count } = await session.run(PAY, [tenant ?? '', reference, amount, currency]);
-        atStep('in the transaction');
+        const { count } = await session.run(pay, [tenant ?? '', reference, amount, currency]);
         if (count === 1) {
           const entry = [tenant ?? '', reference, amount];
           await session.run('INSERT INTO ledger VALUES (?, ?, ?)', entry);
         }
-        atStep('before COMMIT');
-        await session.run('COMMIT');
-        atStep('after COMMIT');
+        reach?.('credit written');
+        const committing = session.run('COMMIT');
+        reach?.('COMMIT sent');
+        await committing;
+        reach?.('committed');
         return count;
       } catch (error) {
         await session.run('ROLLBACK').catch(() => undefined);

@@ -33,7 +33,7 @@ describe.each(ENGINES)('%s', (name) => {
 
   beforeAll(async () => {
     engine = await startEngine(name);
-    [pool, reader] = [openDatabase(engine), openDatabase(engine, 2)];
+    [pool, reader] = [await openDatabase(engine), await openDatabase(engine, 2)];
     await createTables(engine, pool);
   });
   beforeEach(async () => {
@@ -289,7 +289,7 @@ describe.each(ENGINES)('%s', (name) => {
     // SQLite has no row locks: a locked database is an error, and the next delivery credits.
     if (name === 'SQLite') return;
     for (let index = 2; index < 20; index++) await createOrder(pool, `order-${index}`);
-    const other = openDatabase(engine, 1);
+    const other = await openDatabase(engine, 1);
     const holder = await other.connect();
     await holder.run('BEGIN');
     await holder.run("SELECT * FROM orders WHERE tenant = '' AND reference = 'order-1' FOR UPDATE");
