@@ -42,15 +42,15 @@ const FULL = {
  * too.
  */
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/{budget,fire}.test.ts'];
-/** Minutes in Chromium, of killed processes, of broken apps and of nights on call. */
+/** Minutes in Chromium, of a compiler, of killed processes, of broken apps and nights on call. */
 const LONG = [
   'lab/**/*.test.ts',
   'test/browser/**/*.test.ts',
   'test/audit/**/*.test.ts',
   'test/docs/{runbook,schedule}.test.ts',
   'examples/queues/test/*.test.ts',
-  'examples/databases/test/{d1,dynamodb}.test.ts',
-  'test/money/{kills,million,rate-limit}.test.ts',
+  'examples/databases/test/{better-sqlite3,d1,dynamodb}.test.ts',
+  'test/money/{million,rate-limit}.test.ts',
   'test/orders/{postgres,mariadb,conditions,supabase}.test.ts',
   'packages/cli/test/audit.test.ts',
   'test/adapters/process.test.ts',
@@ -62,8 +62,18 @@ const LONG = [
 const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 10_000 } } };
 /** Their files share a process, so that a package is loaded once and not for each file. */
 const shared = { ...limits, isolate: false };
+/** Measures the time of its process, which must run nothing else. */
+const LINEAR_TIME = 'packages/core/test/linear-time.test.ts';
+/** Each file has a thread, which starts in less time than a process. */
+const core = {
+  ...limits,
+  pool: 'threads' as const,
+  include: ['packages/core/test/**/*.test.ts'],
+  exclude: [LINEAR_TIME],
+};
 /** These replace modules or read the environment when they load, so each needs a process. */
 const ALONE = [
+  LINEAR_TIME,
   'examples/*/test/**/*.test.ts',
   'packages/{client/test/retry,client/test/secrecy,hono/test/payment-webhook}.test.ts',
   'packages/{nest/test/nest-10,next/test/*,node/test/read-body}.test.ts',
@@ -102,19 +112,11 @@ export default defineConfig({
     projects: [
       {
         ...fromSources(),
-        test: {
-          name: 'core on node:crypto',
-          ...limits,
-          include: ['packages/core/test/**/*.test.ts'],
-        },
+        test: { name: 'core on node:crypto', ...core },
       },
       {
         ...fromSources('workerd'),
-        test: {
-          name: 'core on WebCrypto',
-          ...limits,
-          include: ['packages/core/test/**/*.test.ts'],
-        },
+        test: { name: 'core on WebCrypto', ...core },
       },
       {
         ...fromSources(),

@@ -1,17 +1,16 @@
+/** Runs the recipes of SQLite, each on a file of its own. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Orders } from '@paylink/payments';
-import BetterSqlite3 from 'better-sqlite3';
-import Libsql from 'libsql';
+import type BetterSqlite3 from 'better-sqlite3';
+import type Libsql from 'libsql';
 import { afterAll } from 'vitest';
-import { buildBetterSqlite3 } from './build-better-sqlite3.js';
 import { testRecipe, type Recipe } from './suite.js';
 
 const TABLE = readFileSync(new URL('../tables/sqlite.sql', import.meta.url), 'utf8');
 
 await import('../generate.mjs');
-buildBetterSqlite3();
 const folder = mkdtempSync(join(tmpdir(), 'paylink-sqlite-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -23,10 +22,10 @@ interface OrderRow {
 }
 
 /**
- * A file for each recipe. The merchant opens it through the recipe's own library, because two
- * copies of SQLite in one process release each other's locks.
+ * The merchant opens the file through the recipe's own library, because two copies of SQLite in one
+ * process release each other's locks.
  */
-async function testOnFile(
+export async function testOnFile(
   name: string,
   open: (file: string) => BetterSqlite3.Database | Libsql.Database,
   load: () => Promise<Recipe>,
@@ -59,13 +58,3 @@ async function testOnFile(
     },
   });
 }
-
-const timeout = 5_000;
-const libsql = (file: string): Libsql.Database => new Libsql(file, { timeout });
-const betterSqlite3 = (file: string): BetterSqlite3.Database =>
-  new BetterSqlite3(file, { timeout });
-
-await testOnFile('libsql', libsql, () => import('../libsql.js'));
-await testOnFile('Drizzle', betterSqlite3, () => import('../drizzle-sqlite.js'));
-await testOnFile('better-sqlite3', betterSqlite3, () => import('../better-sqlite3.js'));
-await testOnFile('Prisma', betterSqlite3, () => import('../prisma-sqlite.js'));
