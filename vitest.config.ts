@@ -42,7 +42,7 @@ const FULL = {
  * too.
  */
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/{budget,fire}.test.ts'];
-/** Minutes in Chromium, of a compiler, of killed processes, of broken apps and nights on call. */
+/** Chromium, a compiler, killed processes, another Node, broken apps, nights on call. */
 const LONG = [
   'lab/**/*.test.ts',
   'test/browser/**/*.test.ts',
@@ -53,7 +53,7 @@ const LONG = [
   'test/money/{million,rate-limit}.test.ts',
   'test/orders/{postgres,mariadb,conditions,supabase}.test.ts',
   'packages/cli/test/audit.test.ts',
-  'test/adapters/process.test.ts',
+  'test/adapters/{newest-node,process}.test.ts',
 ];
 /**
  * They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to

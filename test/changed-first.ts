@@ -2,9 +2,14 @@ import { basename, dirname, relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { changedFiles } from '../scripts/check.mjs';
 
-/** Files of a minute or more. A late start of one would leave the other workers without work. */
-const LONGEST =
-  /test\/(types\/matrix|packaging\/(consumer|bare)|money\/kills|runtimes\/runtimes|docs\/quick-start)|next\/test\/next\.test|cli\/test\/(init|audit)|audit\/causes|databases\/test\/sqlite/;
+/** The longest files. A late start of one would leave the other workers without work. */
+const LONGEST = new RegExp(
+  [
+    'test/(types/matrix|packaging/(consumer|bare)|runtimes/runtimes|docs/quick-start)',
+    'test/(audit/causes|orders/postgres|adapters/(transport|slow-senders))',
+    'cli/test/(init|audit)|next/test/next.test|databases/test/(better-sqlite3|postgres)',
+  ].join('|'),
+);
 
 /**
  * Runs the tests of your change first, so that you see a failure early: the files that failed last

@@ -1,16 +1,19 @@
 /** A process that nobody waits for ends, and a caller who waits keeps it. */
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bundleScript, type Bundle } from '../../../test/servers/bundle.js';
 
-const cwd = fileURLToPath(new URL('..', import.meta.url));
-const NODE = ['--conditions=@paylink/source', '--import=tsx', '--input-type=module', '--eval'];
+let bundle: Bundle;
+beforeAll(async () => {
+  bundle = await bundleScript(new URL('../src/index.ts', import.meta.url));
+});
+afterAll(() => bundle.remove());
 
 /** Runs code in a process of its own whose service does not answer. Returns its output. */
 async function run(code: string, timeout = 20_000): Promise<string> {
   const source = `
-    import { createPayments, memoryOrders } from '@paylink/payments';
+    import { createPayments, memoryOrders } from ${JSON.stringify(bundle.path)};
     const { orders, add } = memoryOrders();
     add({ reference: 'order-1', amount: 1_000, currency: 'XOF' });
     const client = { getPayment: () => new Promise(() => undefined) };
@@ -21,7 +24,8 @@ async function run(code: string, timeout = 20_000): Promise<string> {
     const started = performance.now();
     process.on('exit', () => console.log(performance.now() - started < 5_000 ? 'soon' : 'late'));
     ${code}`;
-  const { stdout } = await promisify(execFile)(process.execPath, [...NODE, source], { cwd });
+  const options = ['--input-type=module', '--eval', source];
+  const { stdout } = await promisify(execFile)(process.execPath, options);
   return stdout;
 }
 
