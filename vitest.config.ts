@@ -97,8 +97,8 @@ const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...FULL_S
 
 export default defineConfig({
   test: {
-    // Three on two cores, because many tests wait for a process or a timer.
-    maxWorkers: Number(process.env['PAYLINK_TEST_WORKERS'] ?? 3),
+    // Four on two cores, because many tests wait for a process or a timer.
+    maxWorkers: Number(process.env['PAYLINK_TEST_WORKERS'] ?? 4),
     sequence: { sequencer: ChangedFirst },
     coverage: {
       // V8 counts branches that differ from run to run if two projects load one file.
