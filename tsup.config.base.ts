@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { Options } from 'tsup';
 
 /** Log lines point to a page of the repository that releases them, and built elsewhere to none. */
@@ -13,8 +15,8 @@ export function build(entry: string[], options: Options = {}): Options {
   return {
     entry,
     format: ['esm', 'cjs'],
-    // `pnpm types` checks all types. A second check here takes a quarter of the build.
-    dts: { compilerOptions: { noCheck: true } },
+    // Bundles declarations, for which it needs no other types.
+    dts: { entry: declare(entry), compilerOptions: { noLib: true, noResolve: true, types: [] } },
     clean: true,
     target: 'es2022',
     platform: 'node',
@@ -26,4 +28,17 @@ export function build(entry: string[], options: Options = {}): Options {
     define: RELEASED,
     ...options,
   };
+}
+
+const TSC = fileURLToPath(new URL('scripts/node_modules/typescript7/bin/tsc', import.meta.url));
+// `pnpm types` checks all types.
+const OPTIONS = ['--noEmit', 'false', '--emitDeclarationOnly', '--noCheck'];
+
+/** Writes declarations, with TypeScript 7 in a tenth of tsup's time. Returns them by entry. */
+function declare(entry: readonly string[]): Record<string, string> {
+  const folders = ['--rootDir', 'src', '--outDir', '.cache/types'];
+  const args = [TSC, '--project', 'tsconfig.build.json', ...OPTIONS, ...folders];
+  execFileSync(process.execPath, args, { stdio: 'inherit' });
+  const names = entry.map((file) => file.slice('src/'.length, -'.ts'.length));
+  return Object.fromEntries(names.map((name) => [name, `.cache/types/${name}.d.ts`]));
 }

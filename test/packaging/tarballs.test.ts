@@ -51,7 +51,7 @@ describe('the tarballs', () => {
         .split('\n')
         .sort();
       const shared = packed.filter((file) =>
-        /^package\/dist\/([a-z-]+-[\w-]{8}\.d\.c?ts|chunk-\w{8}\.c?js|(?:recipes|templates)\/[\w/.-]+\.(?:[jt]s|sql))$/.test(
+        /^package\/dist\/([a-z-]+\.d-[\w-]{8}\.d\.c?ts|chunk-\w{8}\.c?js|(?:recipes|templates)\/[\w/.-]+\.(?:[jt]s|sql))$/.test(
           file,
         ),
       );
