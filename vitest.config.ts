@@ -49,11 +49,14 @@ const LONG = [
   'test/audit/**/*.test.ts',
   'test/docs/{runbook,schedule}.test.ts',
   'examples/queues/test/*.test.ts',
-  'examples/databases/test/{better-sqlite3,d1,dynamodb}.test.ts',
   'test/money/{million,rate-limit}.test.ts',
-  'test/orders/{postgres,mariadb,conditions,supabase}.test.ts',
   'packages/cli/test/audit.test.ts',
   'test/adapters/{newest-node,process}.test.ts',
+];
+/** Recipes read the address of their database when they load, so each of these needs a process. */
+const LONG_ALONE = [
+  'examples/databases/test/{better-sqlite3,d1,dynamodb}.test.ts',
+  'test/orders/{postgres,mariadb,conditions,supabase}.test.ts',
 ];
 /**
  * They end what hangs, and measure nothing: a test that a busy machine slows down sixfold is to
@@ -74,7 +77,7 @@ const core = {
 /** These replace modules or read the environment when they load, so each needs a process. */
 const ALONE = [
   LINEAR_TIME,
-  'examples/*/test/**/*.test.ts',
+  'examples/{databases,lambda,migration,nest,next,observability,queues,testing}/test/*.test.ts',
   'packages/{client/test/retry,client/test/secrecy,hono/test/payment-webhook}.test.ts',
   'packages/{nest/test/nest-10,next/test/*,node/test/read-body}.test.ts',
   'packages/payments/test/pace.test.ts',
@@ -93,7 +96,15 @@ const COMMAND = {
 const packed = { ...limits, globalSetup: 'test/packaging/packed.ts' };
 /** These look at the built site: `pnpm docs:check`. */
 const SITE = ['test/site/built/**/*.test.ts'];
-const exclude = ['**/node_modules/**', ...BUILT, ...MEASURED, ...LONG, ...FULL_SIZE, ...SITE];
+const exclude = [
+  '**/node_modules/**',
+  ...BUILT,
+  ...MEASURED,
+  ...LONG,
+  ...LONG_ALONE,
+  ...FULL_SIZE,
+  ...SITE,
+];
 
 export default defineConfig({
   test: {
@@ -148,8 +159,8 @@ export default defineConfig({
         ...fromSources(),
         test: {
           name: 'across packages',
-          include: ['test/**/*.test.ts'],
-          exclude: [...ATTACKED, ...CLI, ...exclude],
+          include: ['test/**/*.test.ts', 'examples/*/test/*.test.ts'],
+          exclude: [...ATTACKED, ...ALONE, ...CLI, ...exclude],
           ...shared,
         },
       },
@@ -169,10 +180,11 @@ export default defineConfig({
           name: 'lab',
           include: LONG,
           exclude: ['**/node_modules/**'],
-          ...limits,
+          ...shared,
           ...bundled,
         },
       },
+      { ...fromSources(), test: { name: 'lab alone', include: LONG_ALONE, ...limits } },
       { ...fromSources(), test: { name: 'site', include: SITE, ...limits, testTimeout: 60_000 } },
       {
         test: {

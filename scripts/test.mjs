@@ -41,7 +41,7 @@ const projects = (...names) => names.map((name) => `--project=${name}`);
 const SHORT = projects('packages', 'alone', 'cli', 'adapters', 'across packages');
 /** Core has a threshold of its coverage. */
 const CORE = [...projects('core on *'), '--coverage', '--coverage.include=packages/core/src/**'];
-const LONG = projects('lab', 'built');
+const LONG = projects('lab', 'lab alone', 'built');
 
 /** Returns the runs of vitest, by the name of the report. */
 function choose([option, ...rest]) {
