@@ -15,8 +15,20 @@ export function readPayment(answer: unknown, expected: string): ServicePayment {
   if (typeof answer !== 'object' || answer === null) {
     throw unconfirmed('getPayment() of the client gave no object: look for a missing `return`');
   }
+  let payment: ServicePayment;
+  try {
+    payment = copyOf(answer);
+  } catch (cause) {
+    throw unconfirmed('getPayment() of the client gave an object whose getter throws', cause);
+  }
+  const fault = faultOf(payment, expected);
+  if (fault !== undefined) throw unconfirmed(`the service's payment ${fault}`);
+  return payment;
+}
+
+function copyOf(answer: object): ServicePayment {
   const type = field(answer, 'type');
-  const payment = Object.freeze({
+  return Object.freeze({
     ...answer,
     reference: field(answer, 'reference'),
     status: field(answer, 'status'),
@@ -24,16 +36,13 @@ export function readPayment(answer: unknown, expected: string): ServicePayment {
     currency: field(answer, 'currency'),
     ...(type !== undefined && { type }),
   }) as ServicePayment;
-  const fault = faultOf(payment, expected, type);
-  if (fault !== undefined) throw unconfirmed(`the service's payment ${fault}`);
-  return payment;
 }
 
-function faultOf(payment: ServicePayment, reference: string, type: unknown): string | undefined {
+function faultOf(payment: ServicePayment, reference: string): string | undefined {
   const { status, amount, currency } = payment;
   if (payment.reference !== reference) return 'has another reference';
   // The contract shows no other kinds of records. The success of a refund credits nothing.
-  if ((type ?? 'payment') !== 'payment') return 'has another `type` than payment';
+  if ((field(payment, 'type') ?? 'payment') !== 'payment') return 'has another `type` than payment';
   if (!STATUSES.includes(status)) return 'has a status that is not in the contract';
   if (status !== 'success') return undefined;
   if (!Number.isSafeInteger(amount) || amount! <= 0) {

@@ -88,7 +88,6 @@ export class Asker {
   async #askInTurn(question: Question): Promise<ServicePayment> {
     const { run } = question;
     const { key, reference, tenant, signal } = run;
-    const options = { signal, tenant, retryLimited: false } as const;
     let isSuccess = false;
     try {
       let answer: unknown;
@@ -96,6 +95,7 @@ export class Asker {
         if (this.#line.length === 0 && this.#next() <= now()) this.#noteSent(question);
         else await this.#turnOf(question);
         try {
+          const options = { signal, tenant, retryLimited: false } as const;
           const ask = () => this.#client.getPayment(reference, options);
           answer = await run.wait('the service', ask, late);
           this.#pace.noteAnswer();

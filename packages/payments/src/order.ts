@@ -85,7 +85,7 @@ export function checkOrder(row: Omit<Row, 'reference'>): CheckedOrder {
   const min = parseAmount(field(amount, 'min'));
   const max = parseAmount(field(amount, 'max'));
   if (min === undefined || max === undefined || min > max) {
-    throw invalid('amount', `must be { min, max } with 0 ≤ min ≤ max${FORM}`);
+    throw invalid('amount', `must be one amount, or { min, max } with 0 ≤ min ≤ max${FORM}`);
   }
   return { min, max, currency, closed };
 }

@@ -51,6 +51,38 @@ describe('an error whose getters throw', () => {
   });
 });
 
+it('P07 an answer whose getter throws is an error of its own order, and of no other', async () => {
+  const { memory, payments, client } = openShop();
+  memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
+  client.getPayment.mockImplementation(async (reference) => ({
+    ...{ reference, status: 'success', amount: 1_000, currency: 'XOF' },
+    get customer(): string {
+      if (reference === REFERENCE) throw new TypeError('no customer');
+      return 'a customer';
+    },
+  }));
+  const report = await payments.reconcile(undefined, { concurrency: 1 });
+  expect(report).toMatchObject({ credited: { count: 1 }, errors: { count: 1 } });
+  expect(await payments.settle(REFERENCE)).toEqual({ status: 'unavailable' });
+  expect(await failure(payments.receive(succeeded()))).toMatchObject({
+    code: 'confirm_unavailable',
+    cause: { message: 'no customer' },
+  });
+});
+
+it('a client that changes its options gets the tenant again after a 429', async () => {
+  const { payments, client } = openShop();
+  const tenants: unknown[] = [];
+  client.getPayment.mockImplementationOnce(async (_, options) => {
+    tenants.push(options.tenant);
+    options.tenant = 'another';
+    throw refusalOf(429, 0);
+  });
+  await payments.receive(succeeded());
+  expect(client.getPayment.mock.calls.map(([, { tenant }]) => tenant)).toEqual(['another', null]);
+  expect(tenants).toEqual([null]);
+});
+
 it('a 401 of credit does not count as a refused API key', async () => {
   const { payments, credit } = openShop();
   credit.mockRejectedValueOnce(refusalOf(401));
