@@ -87,7 +87,7 @@ export default defineConfig(
     // oxlint reports the needless ones of its own rules.
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
-      // Prettier wraps code at 100 columns, and neither comments nor long expressions.
+      // oxfmt wraps code at 100 columns, and neither comments nor long expressions.
       'max-len': [
         'error',
         {

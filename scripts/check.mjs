@@ -99,7 +99,7 @@ async function check() {
   }
   if (files.length > 0)
     steps.push(
-      tool('format', 'prettier/bin/prettier.cjs', ['--check', '--ignore-unknown', ...files]),
+      tool('format', 'oxfmt/bin/oxfmt', ['--check', '--no-error-on-unmatched-pattern', ...files]),
     );
   if (tests.length > 0) {
     const options = ['--silent=passed-only', '--passWithNoTests', ...projectsFor(files)];

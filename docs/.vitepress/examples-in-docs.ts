@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { format } from '../../scripts/format.mjs';
 import { DOCS } from './pages.js';
 
 const ROOT = join(DOCS, '..');
@@ -23,13 +23,12 @@ const withCopies = (markdown: string): string =>
 
 /** Every document that shows an example, by its path, as it must be. */
 export async function documentsWithCopies(): Promise<Map<string, string>> {
-  const config = await resolveConfig(join(ROOT, 'README.md'));
   const names = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
   const files = new Map<string, string>();
   for (const path of ['README.md', 'AGENTS.md', ...names.map((name) => `docs/${name}`)]) {
     const markdown = read(path);
     if (markdown.match(COPY) === null) continue;
-    files.set(path, await format(withCopies(markdown), { ...config, parser: 'markdown' }));
+    files.set(path, await format(path, withCopies(markdown)));
   }
   return files;
 }

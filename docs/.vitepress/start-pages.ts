@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { format } from '../../scripts/format.mjs';
 import { DOCS, type Locale } from './pages.js';
 
 const SOURCES = join(DOCS, '.vitepress/quick-start');
@@ -55,7 +55,7 @@ export async function startPage(locale: Locale, host: string): Promise<string> {
   if (locale === 'fr' && own['nom'] !== undefined) values['name'] = own['nom'];
   const { template = '' } = own;
   const text = fill(readFileSync(join(SOURCES, template, `${locale}.md`), 'utf8'), values);
-  return format(text, { ...(await resolveConfig(DOCS)), parser: 'markdown' });
+  return format('start.md', text);
 }
 
 /** The folder of the quick starts, below docs/. */

@@ -1,15 +1,14 @@
 /** Writes the last run's tables to docs/hosts.md row by row, so that one host can run alone. */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { format } from '../../scripts/format.mjs';
 import { writeFigure } from '../home-figures.js';
 import { hosts } from './hosts.js';
 import { EXCEPTIONS_HEAD, exceptionRows, HEAD, markdown, rowOf, type HostReport } from './table.js';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const PAGE = at('../../docs/hosts.md');
-const PRETTIER = at('../../node_modules/prettier/bin/prettier.cjs');
 
 /** Returns the lines between `<!-- name -->` and `<!-- end of name -->`. */
 export function betweenMarks(page: string, name: string): string {
@@ -27,8 +26,7 @@ export async function writeTable(reports: readonly HostReport[]): Promise<void> 
   page = replaceRows(page, 'exceptions', EXCEPTIONS_HEAD, reports, exceptionRows(reports));
   page = replaceBetween(page, 'merchant', merchantCode());
   page = replaceBetween(page, 'sections', sections());
-  await writeFile(PAGE, page);
-  execFileSync(process.execPath, [PRETTIER, '--write', PAGE], { stdio: 'ignore' });
+  await writeFile(PAGE, await format(PAGE, page));
   const tried = cellsOf(betweenMarks(page, 'tried')).map(([, , , attacks]) => attacks!);
   writeFigure('attacks', tried[0]!, String(tried.length));
 }

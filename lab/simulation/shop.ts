@@ -15,7 +15,9 @@ const QUIET = { warn: () => undefined, error: () => undefined };
 const STEPS = ['find', 'ask', 'credit', 'find again'] as const;
 const MOMENTS = ['sent', 'done', 'answered'] as const;
 export type CrashPoint =
-  `${(typeof STEPS)[number]} ${(typeof MOMENTS)[number]}` | 'acknowledging' | 'at any time';
+  | `${(typeof STEPS)[number]} ${(typeof MOMENTS)[number]}`
+  | 'acknowledging'
+  | 'at any time';
 export const CRASH_POINTS: readonly CrashPoint[] = [
   ...STEPS.flatMap((step) => MOMENTS.map((moment): CrashPoint => `${step} ${moment}`)),
   'acknowledging',

@@ -2,8 +2,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
 import typescript from 'typescript';
+import { format } from '../../scripts/format.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const RECIPES = at('../../examples/databases');
@@ -21,10 +21,10 @@ async function copy(source: string, target: string): Promise<void> {
   const code = readFileSync(source, 'utf8');
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, code);
-  writeFileSync(target.replace(/ts$/, 'js'), await toJavaScript(code, source));
+  writeFileSync(target.replace(/ts$/, 'js'), await toJavaScript(code));
 }
 
-async function toJavaScript(code: string, source: string): Promise<string> {
+async function toJavaScript(code: string): Promise<string> {
   // The compiler drops empty lines, and keeps comments.
   const marked = code.replace(/^$/gm, '//\u00b6');
   const { outputText } = typescript.transpileModule(marked, {
@@ -35,5 +35,5 @@ async function toJavaScript(code: string, source: string): Promise<string> {
     },
   });
   const spaced = outputText.replace(/^ *\/\/\u00b6$/gm, '').replace(/^\n+/, '');
-  return format(spaced, { ...(await resolveConfig(source)), parser: 'babel' });
+  return format('recipe.js', spaced);
 }

@@ -69,7 +69,8 @@ export async function runServer(code: string, surroundings: Surroundings = {}): 
   ) {
     servers.push(this);
     const callback = values.find((value) => typeof value === 'function') as
-      (() => void) | undefined;
+      | (() => void)
+      | undefined;
     return listen.call(this, { port: 0, host: '127.0.0.1' }, callback);
   });
   await runBlock(code, surroundings);

@@ -24,7 +24,8 @@ const findIn =
   (table: string): Orders['find'] =>
   (reference) => {
     const row = db.prepare(`SELECT * FROM ${table} WHERE reference = ?`).get(reference) as
-      Row | undefined;
+      | Row
+      | undefined;
     return row && { ...row, paid: row.paid_at !== null };
   };
 const creditIn =

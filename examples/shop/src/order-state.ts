@@ -7,7 +7,13 @@ import type { ShopOrder } from './orders.js';
  * `unprepared`: the order has no payment link.
  */
 export type OrderState =
-  'paid' | 'confirming' | 'checking' | 'unpaid' | 'failed' | 'cancelled' | 'unprepared';
+  | 'paid'
+  | 'confirming'
+  | 'checking'
+  | 'unpaid'
+  | 'failed'
+  | 'cancelled'
+  | 'unprepared';
 
 /** The customer's last page, from the address. Only the words depend on it. */
 export type CameFrom = 'payment' | 'cancel' | undefined;

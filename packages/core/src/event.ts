@@ -50,7 +50,8 @@ export type ConfiguredEvent<Events extends EventSchemas> = {
 
 /** Any event that a verifier can return. */
 export type WebhookEvent<Events extends EventSchemas = NoEvents> =
-  ConfiguredEvent<Events> | UnrecognizedEvent;
+  | ConfiguredEvent<Events>
+  | UnrecognizedEvent;
 
 /** Checks `events` at startup. Returns the schema of each configured kind. */
 export function validateEvents(

@@ -46,7 +46,7 @@ const escaped = BODY.replace('ë', '\\u00eb');
 
 type Case = readonly [what: string, code: DiagnosisCode, given: Partial<DiagnoseOptions>];
 
-// prettier-ignore
+// oxfmt-ignore
 const bodies: readonly Case[] = [
   ['was compact and is pretty-printed', 'body_reserialized', { rawBody: pretty(2) }],
   ['was compact and is spaced', 'body_reserialized', { rawBody: asPython, signature: mac(compact) }],
@@ -86,7 +86,7 @@ const bodies: readonly Case[] = [
   ['was empty when it was signed', 'body_empty', { signature: mac('') }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const signatures: readonly Case[] = [
   ['has whitespace around it', 'signature_blanks', { signature: ` ${RIGHT}\n` }],
   ['is in quotes', 'signature_quoted', { signature: `"${RIGHT}"` }],
@@ -103,7 +103,7 @@ const signatures: readonly Case[] = [
   ['came twice, as Node gives headers', 'signature_repeated', { signature: ['0'.repeat(64), RIGHT] }],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const secrets: readonly Case[] = [
   ['ends with a line feed', 'secret_blanks', { secret: `${SECRET}\n` }],
   ['starts with a blank', 'secret_blanks', { secret: ` ${SECRET}` }],
@@ -154,7 +154,7 @@ describe('diagnose', () => {
     expect(causes.map(({ code }) => code)).toEqual(codes);
   });
 
-  // prettier-ignore
+  // oxfmt-ignore
   it.each<Case>([
     ['no signature', 'signature_missing', { signature: undefined }],
     ['a blank signature', 'signature_missing', { signature: ' ' }],

@@ -167,7 +167,7 @@ describe('a set of handlers', () => {
 
   const of = (kind: string) => `handlers['${kind}']`;
   const missing = `${of('payment.succeeded')} is missing`;
-  // prettier-ignore
+  // oxfmt-ignore
   it.each([
     ['undefined', undefined, 'handlers must be a map'],
     ['null', null, 'handlers must be a map'],

@@ -45,7 +45,7 @@ const masked = [
   ...['whsec_•••1234', '•••', 'abc…xyz', '9e7c241f…', '…', 'abc***xyz', '***'],
   ...['abc...xyz', '7f3a...9c', '...', 'whsec_...'],
 ];
-// prettier-ignore
+// oxfmt-ignore
 const faults: readonly Fault[] = [
   ['undefined', undefined, 'is missing. Did you set WEBHOOK_SECRET?'],
   ['null', null, 'is missing'],
@@ -263,7 +263,7 @@ describe('a secret function', () => {
     expect(provide).toHaveBeenCalledTimes(3);
   });
 
-  // prettier-ignore
+  // oxfmt-ignore
   it.each<readonly [string, () => unknown, string]>([
     ['throws', () => {
       throw new Error('vault');

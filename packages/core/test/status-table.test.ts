@@ -38,7 +38,7 @@ const hanging = () => new Promise(() => undefined);
 const refusing = () => Promise.reject(new WebhookError('unknown_order'));
 const events = { 'payment.refunded': z.object({ reference: z.string(), refund_id: z.string() }) };
 
-// prettier-ignore
+// oxfmt-ignore
 const beforeTheBody: readonly Case[] = [
   [405, 'method_not_allowed', 'a GET', { delivery: { method: 'GET' } }],
   [401, 'invalid_signature', 'no signature', signature()],
@@ -49,7 +49,7 @@ const beforeTheBody: readonly Case[] = [
   [415, 'unsupported_encoding', 'two encodings', header('content-encoding', 'identity, br')],
 ];
 
-// prettier-ignore
+// oxfmt-ignore
 const withTheBody: readonly Case[] = [
   [401, 'invalid_signature', 'a signature of other bytes', signature('0'.repeat(64))],
   [413, 'body_too_large', 'a body over the limit', { delivery: {}, options: { bodyLimit: 23 } }],

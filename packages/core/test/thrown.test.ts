@@ -48,7 +48,7 @@ describe('a returned value', () => {
     expect(failureOf(error)).toBe(error);
   });
 
-  // prettier-ignore
+  // oxfmt-ignore
   it.each<readonly [string, unknown, string]>([
     ['a Response that is not ok', new Response(null, { status: 302 }), 'a Response of status 302'],
     ['a Response of status 503', new Response(null, { status: 503 }), 'a Response of status 503'],
@@ -70,7 +70,7 @@ describe('a returned value', () => {
     expect(failureOf(value)).toMatchObject({ message });
   });
 
-  // prettier-ignore
+  // oxfmt-ignore
   it.each<readonly [string, unknown]>([
     ...[undefined, null, '', false, 503, 'error', [], {}].map((value) => [JSON.stringify(value), value] as const),
     ['a Response that is ok', new Response(null, { status: 204 })],

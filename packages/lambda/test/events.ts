@@ -11,7 +11,11 @@ export interface Request {
 }
 
 type Shape =
-  'API Gateway REST' | 'API Gateway HTTP' | 'function URL' | 'ALB' | 'ALB with multi-value headers';
+  | 'API Gateway REST'
+  | 'API Gateway HTTP'
+  | 'function URL'
+  | 'ALB'
+  | 'ALB with multi-value headers';
 
 const IP = '203.0.113.7';
 const PATH = '/webhooks/payments';

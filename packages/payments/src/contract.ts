@@ -141,7 +141,14 @@ export type Settled = {
    * `unavailable`: not known now, so ask the customer to wait.
    */
   readonly status:
-    'paid' | 'pending' | 'failed' | 'cancelled' | 'closed' | 'differs' | 'unknown' | 'unavailable';
+    | 'paid'
+    | 'pending'
+    | 'failed'
+    | 'cancelled'
+    | 'closed'
+    | 'differs'
+    | 'unknown'
+    | 'unavailable';
   /** The service's answer, if this run has asked. */
   readonly payment?: ServicePayment;
 };

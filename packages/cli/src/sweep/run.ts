@@ -11,7 +11,13 @@ type Listed = ReconcileReport['paid'];
  * credited. `failed`: the run could not start or continue. `skipped`: another run is at work.
  */
 export type Result =
-  'done' | 'skipped' | 'found' | 'incomplete' | 'stopped' | 'failed' | 'key_refused';
+  | 'done'
+  | 'skipped'
+  | 'found'
+  | 'incomplete'
+  | 'stopped'
+  | 'failed'
+  | 'key_refused';
 
 export interface RunReport {
   /** The end of the run. */

@@ -37,7 +37,8 @@ export function createControl(apiKey: string, actions: Actions): Hono {
     const act = verbs.get(c.req.param('verb'));
     if (act === undefined) return refuse('not_found', 'this endpoint does not exist', 404);
     const fields = (await c.req.json().catch(() => undefined)) as
-      ({ readonly reference?: unknown } & PayChoice) | undefined;
+      | ({ readonly reference?: unknown } & PayChoice)
+      | undefined;
     if (typeof fields?.reference !== 'string')
       return refuse('invalid_request', 'the body must be JSON with a reference', 400);
     try {

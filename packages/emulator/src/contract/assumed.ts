@@ -33,7 +33,7 @@ export interface StatusAnswer {
  */
 export type ReplayAnswer = (typeof REPLAY_ANSWERS)[number];
 
-// prettier-ignore
+// oxfmt-ignore
 export const REPLAY_ANSWERS = [
   'same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore',
 ] as const;

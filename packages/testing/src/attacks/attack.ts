@@ -16,7 +16,7 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
 export type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
 /** The fault behind a wrong answer. An audit groups findings by fault. */
-// prettier-ignore
+// oxfmt-ignore
 export type Fault =
   | 'accepts_unsigned' | 'does_not_verify' | 'compares_part' | 'several_spellings'
   | 'reads_elsewhere' | 'public_secret' | 'verifies_other_bytes' | 'reserializes' | 'decodes_text'

@@ -3,7 +3,7 @@ import type { Fault, Severity } from '../attacks/attack.js';
 import texts from './texts.json';
 
 /** The id of a fault. Programs can rely on these ids. */
-// prettier-ignore
+// oxfmt-ignore
 export type CauseId =
   | Fault | 'not_acknowledged' | 'crashes' | 'hangs' | 'fails_genuine' | 'parses_first'
   | 'no_deadline' | 'one_at_a_time' | 'stops_serving' | 'refuses_duplicates' | 'tells_reason'
