@@ -82,6 +82,9 @@ const navOf = (
     .filter(([, page]) => pages.includes(page))
     .map(([text, page]) => ({ text, link: `/${page}` }));
 
+/** Blocks in colours. Pages share many, and each is rendered for the server and the browser. */
+const highlighted = new Map<string, string>();
+
 export default defineConfigWithTheme<SiteTheme>({
   title: 'Paylink',
   description: 'Take payments of the Payment Link Service safely, on Node',
@@ -95,6 +98,15 @@ export default defineConfigWithTheme<SiteTheme>({
     // underscore.
     anchor: { slugify: slug },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config({ options }) {
+      const { highlight } = options;
+      options.highlight = (...block) => {
+        const key = JSON.stringify(block);
+        const html = highlighted.get(key) ?? highlight!(...block);
+        highlighted.set(key, html);
+        return html;
+      };
+    },
   },
   locales: {
     root: {
