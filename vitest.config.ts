@@ -44,17 +44,17 @@ const FULL = {
 const MEASURED = ['test/timing/**/*.test.ts', 'test/diagnosis/{budget,fire}.test.ts'];
 /** Chromium, a compiler, killed processes, another Node, broken apps, nights on call. */
 const LONG = [
-  'lab/**/*.test.ts',
   'test/browser/**/*.test.ts',
   'test/audit/**/*.test.ts',
   'test/docs/{runbook,schedule}.test.ts',
-  'examples/queues/test/*.test.ts',
   'test/money/{million,rate-limit}.test.ts',
   'packages/cli/test/audit.test.ts',
   'test/adapters/{newest-node,process}.test.ts',
 ];
-/** Recipes read the address of their database when they load, so each of these needs a process. */
+/** What they load reads the clock or the address of a database at once, so each needs a process. */
 const LONG_ALONE = [
+  'lab/**/*.test.ts',
+  'examples/queues/test/*.test.ts',
   'examples/databases/test/{better-sqlite3,d1,dynamodb}.test.ts',
   'test/orders/{postgres,mariadb,conditions,supabase}.test.ts',
 ];
