@@ -6,7 +6,8 @@ import { changedFiles } from '../scripts/check.mjs';
 const LONGEST = new RegExp(
   [
     'test/(types/matrix|packaging/(consumer|bare)|runtimes/runtimes|docs/quick-start)',
-    'test/(audit/causes|orders/postgres|adapters/(transport|slow-senders))',
+    'test/(audit/causes|orders/(postgres|conditions)|adapters/(transport|slow-senders))',
+    'lab/(kills|simulation)|payments/test/(asker|fair-line)',
     'cli/test/(init|audit)|next/test/next.test|databases/test/(better-sqlite3|postgres)',
   ].join('|'),
 );
