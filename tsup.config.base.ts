@@ -16,7 +16,10 @@ export function build(entry: string[], options: Options = {}): Options {
     entry,
     format: ['esm', 'cjs'],
     // Bundles declarations, for which it needs no other types.
-    dts: { entry: declare(entry), compilerOptions: { noLib: true, noResolve: true, types: [] } },
+    dts: options.dts ?? {
+      entry: declare(entry),
+      compilerOptions: { noLib: true, noResolve: true, types: [] },
+    },
     clean: true,
     target: 'es2022',
     platform: 'node',

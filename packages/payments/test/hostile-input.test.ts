@@ -72,15 +72,12 @@ it('P07 an answer whose getter throws is an error of its own order, and of no ot
 
 it('a client that changes its options gets the tenant again after a 429', async () => {
   const { payments, client } = openShop();
-  const tenants: unknown[] = [];
   client.getPayment.mockImplementationOnce(async (_, options) => {
-    tenants.push(options.tenant);
     options.tenant = 'another';
     throw refusalOf(429, 0);
   });
   await payments.receive(succeeded());
   expect(client.getPayment.mock.calls.map(([, { tenant }]) => tenant)).toEqual(['another', null]);
-  expect(tenants).toEqual([null]);
 });
 
 it('a 401 of credit does not count as a refused API key', async () => {
