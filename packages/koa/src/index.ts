@@ -36,7 +36,11 @@ export const paymentGate: PaymentGate<KoaHost, Middleware> = (options) => {
   return async (ctx, next) => {
     const delivery = deliveryOf(ctx.req, BODY_CONSUMED_HINT);
     const reply = await gate.admit(delivery, hostOf(ctx), ctx);
-    if (reply !== undefined) return writeReply(ctx.req, ctx.res, reply);
+    if (reply !== undefined) {
+      // Middleware that does not wait for this one would let Koa answer too.
+      ctx.respond = false;
+      return writeReply(ctx.req, ctx.res, reply);
+    }
     // A parser behind the gate would wait for bytes that the gate has read.
     (ctx as { disableBodyParser?: boolean }).disableBodyParser = true;
     await next();

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import mount from 'koa-mount';
@@ -145,6 +146,19 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     );
     expect(await answerTo(delivery.send(url))).toEqual(RECEIVED);
     expect(seen).toEqual([expect.objectContaining({ message: 'after the webhook' })]);
+  });
+
+  it('F12 sends one response if middleware above a gate does not wait for it', async () => {
+    const waits: Middleware = async (_ctx, next) => void (await next());
+    const hurries: Middleware = (_ctx, next) => void next();
+    const url = await serve(new App(), waits, waits, hurries, paymentGate({ secret }));
+    const { port } = new URL(url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1\r\n';
+    socket.write(`${head}X-Service-Signature: zz\r\n\r\n1`);
+    const reply = await text(socket);
+    const [, length] = /content-length: (\d+)/i.exec(reply)!;
+    expect(reply.split('\r\n\r\n')[1]).toHaveLength(Number(length));
   });
 
   it('gives the handler the parameters of a router', async () => {
