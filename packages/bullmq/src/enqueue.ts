@@ -69,10 +69,13 @@ export function enqueue(
     }
     try {
       // BullMQ's connection keeps commands while Redis is down, so the wait has a limit.
-      await withinBounds(queue.add(type, { type, reference, tenant }, settings), {
+      const job = await withinBounds(queue.add(type, { type, reference, tenant }, settings), {
         milliseconds: timeout,
         signals: [signal],
       });
+      if (typeof job !== 'object' || job === null) {
+        throw new TypeError('queue.add() gave no job: look for a missing `return`');
+      }
     } catch (cause) {
       const message = 'the queue did not store the job';
       throw new WebhookError('queue_unavailable', { status: 503, message, cause });

@@ -166,7 +166,7 @@ describe.skipIf(withoutRedis())('verified notifications as jobs', () => {
   });
 });
 
-const silentQueue: JobQueue = { add: () => Promise.resolve() };
+const silentQueue: JobQueue = { add: () => Promise.resolve({ id: '1' }) };
 
 describe('N09: enqueue', () => {
   it.each(['deduplication', 'debounce', 'jobId', 'removeOnFail', 'repeat'])(
@@ -217,6 +217,12 @@ describe('enqueue', () => {
   it('refuses other kinds, which the worker could not credit', async () => {
     const refused = enqueue(silentQueue)({ ...EVENT, type: 'payment.refunded' }, context);
     await expect(refused).rejects.toMatchObject({ code: 'misconfigured' });
+  });
+
+  it('answers 503 if add gives no job, as without its `return`', async () => {
+    const enqueued = enqueue({ add: async () => undefined })(EVENT, context);
+    const message = 'queue.add() gave no job: look for a missing `return`';
+    await expect(enqueued).rejects.toMatchObject({ status: 503, cause: { message } });
   });
 
   it('names a wrong option', () => {
