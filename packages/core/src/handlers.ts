@@ -126,7 +126,8 @@ function handlerFinder(handlers: unknown, kinds: Kinds): (type: string) => AnyHa
     const option = `handlers['${kind}']`;
     const isKind = kind === 'unrecognized' || kinds.has(kind);
     const problem = `is not for a configured kind. Configured kinds: ${[...kinds.keys()].join(', ')}`;
-    check(isKind, option, `${problem}. The option \`events\` adds more`);
+    const fix = kind === 'receive' ? 'Pass `payments.receive`' : 'The option `events` adds more';
+    check(isKind, option, `${problem}. ${fix}`);
     check(typeof handler === 'function', option, 'must be a function');
   }
   const option = "handlers['payment.succeeded']";

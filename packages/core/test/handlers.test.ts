@@ -181,7 +181,7 @@ describe('a set of handlers', () => {
     ['an undefined value', { 'payment.succeeded': noop, unrecognized: undefined },
       `${of('unrecognized')} must be a function`],
     ['payments instead of payments.receive', { receive: noop },
-      `${of('receive')} is not for a configured kind`],
+      `${of('receive')} is not for a configured kind. Configured kinds: payment.succeeded. Pass \`payments.receive\``],
   ])('throws at startup for %s', (_what, handlers, message) => {
     expect(() => createReceiver({ secret }, handlers as never)).toThrow(message);
   });
