@@ -5,11 +5,15 @@ import { createProgram } from './program.js';
 
 resolveLocalhostNames();
 
+const fail = (code: number): void => {
+  if (code === 0) process.exitCode = EXIT.failed;
+};
 // `paylink audit | head` closes the pipe early.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(process.exitCode ?? EXIT.failed);
+    if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.failed);
+    // A full disk must not keep orders from being credited.
+    process.off('exit', fail).on('exit', fail);
   });
 }
 

@@ -44,7 +44,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     outcome: 'paid',
     turn: 'nobody',
     proven: /the service confirms the payment/,
-    next: 'verify',
+    next: 'explain',
   },
   'somebody marked the order paid by hand': {
     shop: { rows: [order({ paid: true })] },
@@ -52,14 +52,14 @@ const STORIES: Readonly<Record<string, Story>> = {
     outcome: 'paid',
     proven: /your database says paid, and the service does not/,
     possible: /marked the order paid by hand/,
-    next: 'verify',
+    next: 'payments get',
   },
   'the order is paid, and the service took another amount': {
     shop: { rows: [order({ paid: true, amount: 20_000 })] },
     outcome: 'paid',
     proven: /the service has another amount or currency/,
     possible: /the order changed after its credit/,
-    next: 'verify',
+    next: 'payments get',
   },
   'the amount differs, perhaps because two orders have one reference': {
     shop: { rows: [order({ amount: 20_000 })] },

@@ -1,5 +1,15 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import type { Emulator } from '@paylink/emulator';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunReport } from '../src/sweep/run.js';
-import { newFolder, paylink, start, type Result } from './paylink.js';
+import { COMMAND, newFolder, paylink, start, type Result } from './paylink.js';
 import { environmentOf, MODULE, openEmulator, order } from './shop/index.js';
 
 const ARGS = ['reconcile', '--module', MODULE];
@@ -93,13 +103,14 @@ describe('paylink reconcile', () => {
     await pay(emulator, references, references);
     const [first, ...others] = rowsOf(references);
     const rows = [order({ ...first!, amount: 1 }), ...others];
-    const { code, stdout, stderr } = await paylink(ARGS, {
-      env: environmentOf(emulator, { rows }),
-    });
+    const cwd = newFolder();
+    writeFileSync(join(cwd, '.env'), '');
+    const env = environmentOf(emulator, { rows });
+    const { code, stdout, stderr } = await paylink([...ARGS, '--dotenv', '.env'], { env, cwd });
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete: read 4 orders in .*: credited 3, errors 1\n$/);
     expect(stderr).toMatch(
-      /error: amount_differs: order-000\n {2}npx --no-install paylink explain order-000 --module /,
+      /error: amount_differs: order-000\n {2}npx --no-install paylink explain --module \S+ --dotenv \.env order-000\n/,
     );
     expect(stderr).not.toMatch(/^ +at /m);
   });
@@ -156,10 +167,40 @@ describe('paylink reconcile', () => {
     const { code, stdout, stderr } = await paylink(args, { env });
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete of acme: read 1 .*\n.* done of globex: .*credited 1\n$/);
-    expect(stderr).toMatch(/explain order-000 --module \S+ --tenant acme\n/);
+    expect(stderr).toMatch(/explain --module \S+ --tenant acme order-000\n/);
     const without = await paylink(ARGS, { env });
     expect(without).toMatchObject({ code: 2, stdout: '' });
     expect(without.stderr).toContain('tenant');
+  });
+
+  it('takes null for the only merchant of a client that is a function', async () => {
+    const emulator = await openEmulator();
+    await pay(emulator, ['order-000', '-1'], ['order-000', '-1']);
+    const rows = [order({ reference: 'order-000' }), order({ reference: '-1', amount: 7 })];
+    const env = environmentOf(emulator, { rows, isForMany: true });
+    const { stdout, stderr } = await paylink([...ARGS, '--tenant', 'null'], { env });
+    expect(stdout).toMatch(/ incomplete: read 2 .*credited 1, errors 1\n$/);
+    expect(stderr).toMatch(/explain --module \S+ --tenant null -- -1\n/);
+  });
+
+  it.runIf(existsSync('/dev/full'))('credits although a full disk takes no output', async () => {
+    const emulator = await openEmulator();
+    const rows = [
+      order({ reference: 'a', tenant: 'acme' }),
+      order({ reference: 'b', tenant: 'b' }),
+    ];
+    await pay(emulator, ['a', 'b'], ['a', 'b']);
+    const folder = newFolder();
+    const health = join(folder, 'health.json');
+    const args = [COMMAND, ...ARGS, '--tenant', 'acme', '--tenant', 'b', '--health', health];
+    const env = { ...process.env, ...environmentOf(emulator, { rows, isForMany: true }) };
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, args, { env, cwd: folder, stdio: ['pipe', full, full] });
+    const [code] = (await once(child, 'exit')) as unknown[];
+    closeSync(full);
+    const run = { counts: { credited: 1 } };
+    expect(readJson(health)).toMatchObject({ runs: [run, run] });
+    expect(code).toBe(1);
   });
 
   it('reports a list that fails, and goes on at the next time of its schedule', async () => {
@@ -261,7 +302,7 @@ describe('paylink verify', () => {
     expect(stdout).toContain('  paid in your database, and not at the service: pending\n');
     expect(stdout).toContain('  another amount or currency at the service: differs\n');
     expect(stdout).toContain('  the service has no payment of: missing\n');
-    expect(stdout).toMatch(/paylink explain pending --module /);
+    expect(stdout).toMatch(/paylink explain --module \S+ pending\n/);
   });
 });
 
@@ -288,6 +329,7 @@ describe('--module', () => {
 
   it.each([
     ['export const orders = {};', 'does not export payments'],
+    ['export const payments = Promise.resolve({});', 'does not export payments of createPayments'],
     ['export const payments = 7;', 'must be of the type object'],
     ["throw new Error('a fault of the module');", 'cannot be loaded: a fault of the module'],
   ])('exits with 2 for a module with %s', async (content, message) => {

@@ -11,7 +11,7 @@ export async function checkOrders(
   show: (checks: readonly Check[]) => Promise<number>,
 ): Promise<number> {
   const [first, second, ...more] = tenantsOf(flags);
-  if ((first === undefined) !== (second === undefined) || more.length > 0)
+  if (typeof first !== typeof second || more.length > 0)
     throw usageFailure('--tenant: name two merchants, whose orders must stay apart');
   return withShop(flags, output, async ({ orders, createOrder }, stop) => {
     if (orders === undefined || createOrder === undefined)
@@ -28,7 +28,7 @@ export async function checkOrders(
       skip: (title: string) => add(undefined, title),
     });
     const tenants: [string, string] | undefined =
-      first === undefined || second === undefined ? undefined : [first, second];
+      typeof first === 'string' && typeof second === 'string' ? [first, second] : undefined;
     const { testOrders } = await import('@paylink/testing');
     testOrders({ orders, createOrder, test, ...(tenants === undefined ? {} : { tenants }) });
     for (const [title, run] of queue) {

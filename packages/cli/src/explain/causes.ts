@@ -28,7 +28,6 @@ export interface Commands {
   /** `explain` with another merchant. */
   readonly explainOther: string;
   readonly reconcile: string;
-  readonly verify: string;
   /** Checks the webhook. */
   readonly doctor: string;
   /** Checks `orders` on the database. */
@@ -73,16 +72,16 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       possible('a refund reset the paid column. Then do not credit this order again'),
     ),
 
-  paid: ({ verified }, { verify, explain }) => {
+  paid: ({ verified }, { readPayment, explain }) => {
     const refund = 'a refund keeps the paid column, so nothing credits the order again';
     const confirmed = 'the order is paid and credited, and the service confirms the payment';
     const unanswered = 'the order is paid, but the service did not answer';
-    if (verified === 'confirmed') return advise('nobody', refund, verify, proven(confirmed));
+    if (verified === 'confirmed') return advise('nobody', refund, explain, proven(confirmed));
     if (verified === undefined) return advise('nobody', refund, explain, possible(unanswered));
     return advise(
       'you',
       'compare the order with your bookkeeping by hand',
-      verify,
+      readPayment,
       proven(`your database says paid, and the service ${UNCONFIRMED[verified]!}`),
       possible('somebody marked the order paid by hand, or it was paid in another way'),
       possible('the order changed after its credit'),

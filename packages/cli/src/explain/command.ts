@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import {
+  lastWord,
+  optionsFor,
   requirePayments,
   SHOP_OPTIONS,
   tenantsOf,
@@ -34,7 +36,7 @@ export const explainCommand = (): Command =>
 async function explain({ flags, argument, output }: Run<ShopFlags>): Promise<number> {
   const tenants = tenantsOf(flags);
   return withShop(flags, output, async (module, stop) => {
-    const payments = requirePayments(module, flags);
+    const payments = requirePayments(module, flags, 'explain');
     let facts: Facts | undefined;
     for (const tenant of tenants) {
       const next = await factsOf(payments, argument, tenant, stop);
@@ -50,18 +52,17 @@ async function explain({ flags, argument, output }: Run<ShopFlags>): Promise<num
 
 function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags): Commands {
   const word = quoteForShell(reference);
-  const name = reference.startsWith('-') ? `-- ${word}` : word;
+  const name = lastWord(reference);
   const dotenv = flags.dotenv === undefined ? '' : ` --dotenv ${quoteForShell(flags.dotenv)}`;
-  const module = ` --module ${quoteForShell(flags.module)}${dotenv}`;
-  const of = tenant === null ? '' : ` --tenant ${quoteForShell(tenant)}`;
+  const module = optionsFor(flags, tenant);
+  const tests = optionsFor({ module: flags.module }, null);
   const link = `--reference=${word} ${amountFlags(order)} --single-use --idempotency-key=${word}`;
   const commands: Commands = {
-    explain: `explain${module}${of} ${name}`,
-    explainOther: `explain${module}${of} --tenant <another> ${name}`,
-    reconcile: `reconcile${module}${of}`,
-    verify: `verify${module}${of}`,
+    explain: `explain${module} ${name}`,
+    explainOther: `explain${module} --tenant <another> ${name}`,
+    reconcile: `reconcile${module}`,
     doctor: `doctor --to <your webhook>${dotenv}`,
-    testOrders: `doctor${module}${of}`,
+    testOrders: `doctor${tests} --dotenv <of a database for tests> --yes`,
     createLink: `links create${dotenv} ${link}`,
     readPayment: `payments get${dotenv} ${name}`,
   };
@@ -76,7 +77,7 @@ function amountFlags(order: Facts['order']): string {
   const amount: unknown = order?.amount;
   return isRange(amount)
     ? `--amount-min ${amount.min} --amount-max ${amount.max} --description <text>`
-    : `--amount ${String(amount)}`;
+    : `--amount ${String(amount).replace(/\.0+$/, '')}`;
 }
 
 async function show(

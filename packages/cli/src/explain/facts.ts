@@ -1,5 +1,6 @@
 /** What `explain` knows about an order before it names causes. */
 import type { Amount, Order, Payments } from '@paylink/payments';
+import type { Tenant } from '../shop/with-shop.js';
 import { messageOf } from '../terminal/failure.js';
 
 type Explanation = Awaited<ReturnType<Payments['explain']>>;
@@ -29,7 +30,7 @@ const VERIFIED = ['confirmed', 'notPaid', 'differs', 'noPayment'] as const;
 export async function factsOf(
   payments: Payments,
   reference: string,
-  tenant: string | undefined,
+  tenant: Tenant,
   stop: AbortSignal,
 ): Promise<Facts> {
   const options = { ...(tenant === undefined ? {} : { tenant }), signal: stop };

@@ -12,7 +12,7 @@ import { render } from './render.js';
 const UNPUBLISHED = '0.0.0';
 
 export function nextSteps(project: Project, files: CodeFiles): string[] {
-  const { commands, framework, shopUrl, database } = project;
+  const { commands, framework, database } = project;
   const missing =
     database.unsupported === undefined
       ? 'no database was found'
@@ -27,8 +27,8 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     ...(framework === 'lambda'
       ? []
       : [
-          `your server must answer at ${webhookUrl(project)} and ${shopUrl.href}: --shop-url ` +
-            'names another port, or a global prefix',
+          `your server must answer at ${webhookUrl(project)}: --shop-url names another port, or a ` +
+            'global prefix',
         ]),
     `${commands.run} ${SCRIPT}   # the payment service on your machine, beside your server`,
     `call checkout of ${files.checkout} where a customer buys, and schedule every few minutes:`,

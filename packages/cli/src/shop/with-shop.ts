@@ -5,6 +5,7 @@ import { API_KEY_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, messageOf, usageFailure } from '../terminal/failure.js';
 import { collect } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
+import { quoteForShell } from '../terminal/shell.js';
 import { untilStopped } from '../terminal/until-stopped.js';
 import { loadShop, type ShopModule } from './module.js';
 
@@ -13,7 +14,7 @@ export interface ShopFlags extends CommonFlags {
   readonly tenant?: readonly string[];
 }
 
-export const TENANT_OPTION = option('--tenant <tenant>', 'a merchant (can be repeated)', {
+export const TENANT_OPTION = option('--tenant <id>', 'a merchant, or null (can be repeated)', {
   parse: collect,
 });
 
@@ -24,17 +25,37 @@ export const SHOP_OPTIONS = [
   TENANT_OPTION,
 ];
 
-/** The tenants to work for. One `undefined` if there is one merchant. */
-export function tenantsOf({ tenant }: ShopFlags): readonly (string | undefined)[] {
+/** A merchant, `null` if --tenant names the only one so, and `undefined` without --tenant. */
+export type Tenant = string | null | undefined;
+
+export function tenantsOf({ tenant }: ShopFlags): readonly Tenant[] {
   if (tenant?.includes('') === true) throw usageFailure('--tenant must not be empty');
-  return tenant === undefined ? [undefined] : [...new Set(tenant)];
+  const named = [...new Set(tenant)].map((each) => (each === 'null' ? null : each));
+  return tenant === undefined ? [undefined] : named;
+}
+
+/** Writes the options of the next command, complete for a shell. */
+export function optionsFor({ module, dotenv, tenant }: ShopFlags, of: string | null): string {
+  const given = { module, dotenv, tenant: tenant && String(of) };
+  return Object.entries(given)
+    .map(([name, value]) => (value === undefined ? '' : ` --${name} ${quoteForShell(value)}`))
+    .join('');
+}
+
+/** Writes a reference as the last word of the next command. */
+export function lastWord(reference: string): string {
+  return (reference.startsWith('-') ? '-- ' : '') + quoteForShell(reference);
 }
 
 /** @throws Failure if the module exports no payments */
-export function requirePayments({ payments }: ShopModule, { module }: ShopFlags): Payments {
-  if (payments !== undefined) return payments;
+export function requirePayments(
+  { payments }: ShopModule,
+  { module }: ShopFlags,
+  command: 'reconcile' | 'verify' | 'explain',
+): Payments {
+  if (typeof payments?.[command] === 'function') return payments;
   throw usageFailure(
-    `--module: ${module} does not export payments`,
+    `--module: ${module} does not export payments of createPayments()`,
     'export const payments = createPayments({ client, orders })',
   );
 }

@@ -8,6 +8,7 @@ import {
   tenantsOf,
   withShop,
   type ShopFlags,
+  type Tenant,
 } from '../shop/with-shop.js';
 import { createCommand, option, type Run } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
@@ -95,7 +96,7 @@ function sweepWith(sweep: Sweep): (run: Run<Flags>) => Promise<number> {
     return withShop(
       flags,
       output,
-      (shop, stop) => repeat(context, requirePayments(shop, flags), stop),
+      (shop, stop) => repeat(context, requirePayments(shop, flags, sweep.name), stop),
       stopped,
     );
   };
@@ -105,7 +106,7 @@ interface Context {
   readonly sweep: Sweep;
   readonly flags: Flags;
   readonly output: Output;
-  readonly tenants: readonly (string | undefined)[];
+  readonly tenants: readonly Tenant[];
   readonly state: JsonFile;
   readonly health: JsonFile;
 }
@@ -172,7 +173,7 @@ async function sweepAll(
     });
     keep(key, report.cursor);
     output.record(report);
-    if (!output.isJson) showReport(report, sweep, flags.module, output);
+    if (!output.isJson) showReport(report, sweep, flags, output);
     reports.push(report);
     if (stop.aborted) break;
   }

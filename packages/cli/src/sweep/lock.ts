@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { cannotBeWritten, usageFailure } from '../terminal/failure.js';
+import { cannotBeWritten, usageFailure, type Failure } from '../terminal/failure.js';
 
 /** The holder touches its lock this often, in milliseconds. */
 const BEAT = 10_000;
@@ -43,16 +43,24 @@ function take(path: string): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw usageFailure(
-      `the lock ${cannotBeWritten(path, error)}`,
-      'set TMPDIR to a folder that this user may write, or pass --no-lock',
-    );
+    throw unusable(path, error);
   }
+}
+
+function unusable(path: string, error: unknown): Failure {
+  return usageFailure(
+    `the lock ${cannotBeWritten(path, error)}`,
+    'set TMPDIR to a folder that this user may write, or pass --no-lock',
+  );
 }
 
 /** Two processes that take over at once may both run, which costs a few questions. */
 function takeOver(path: string): boolean {
-  rmSync(path, { force: true });
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    throw unusable(path, error);
+  }
   return take(path);
 }
 

@@ -1,5 +1,6 @@
 /** One run of `reconcile` or `verify` for one merchant, and its report. */
 import type { Payments, ReconcileReport, VerifyReport } from '@paylink/payments';
+import type { Tenant } from '../shop/with-shop.js';
 import { isConfigurationError, messageOf } from '../terminal/failure.js';
 
 type SweepOptions = NonNullable<Parameters<Payments['reconcile']>[1]>;
@@ -54,7 +55,7 @@ export interface Sweep {
 }
 
 export interface RunOptions {
-  readonly tenant: string | undefined;
+  readonly tenant: Tenant;
   readonly cursor: string | undefined;
   readonly timeLimit: number;
   readonly concurrency: number;

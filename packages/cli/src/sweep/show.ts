@@ -1,8 +1,9 @@
 /** Prints the report of a run for people. */
+import { lastWord, optionsFor, type ShopFlags } from '../shop/with-shop.js';
 import { API_KEY_VARIABLE } from '../terminal/dotenv.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
-import { NPX, quoteForShell } from '../terminal/shell.js';
+import { NPX } from '../terminal/shell.js';
 import type { RunReport, Sweep } from './run.js';
 
 /** References in one line of a report. */
@@ -17,13 +18,11 @@ const SENTENCES: Readonly<Record<string, string>> = {
 export function showReport(
   { time, tenant, durationMs, result, counts, lists, errors }: RunReport,
   { findings }: Sweep,
-  module: string,
+  flags: ShopFlags,
   output: Output,
 ): void {
-  const explain = (reference: string): string => {
-    const of = tenant === null ? '' : ` --tenant ${quoteForShell(tenant)}`;
-    return `${NPX} explain ${quoteForShell(reference)} --module ${quoteForShell(module)}${of}`;
-  };
+  const explain = (reference: string): string =>
+    `${NPX} explain${optionsFor(flags, tenant)} ${lastWord(reference)}`;
   const { read = 0, ...others } = counts;
   const parts = Object.entries(others)
     .filter(([name, count]) => count > 0 || name === 'credited' || name === 'confirmed')
@@ -40,7 +39,7 @@ export function showReport(
   // One line per outcome: the log of `payments` has a line for each order.
   for (const code of new Set(errors.map((error) => error.code))) {
     const same = errors.filter((error) => error.code === code);
-    const references = same.flatMap(({ reference }) => reference ?? []);
+    const references = same.flatMap(({ reference = '' }) => (reference === '' ? [] : reference));
     if (references.length === 0) output.error(`the run failed: ${code}: ${same[0]!.message}`);
     else
       output.error(`${code}: ${listed(references, references.length)}`, [explain(references[0]!)]);

@@ -40,7 +40,7 @@ export function cannotBeWritten(path: string, error: unknown): string {
 
 /** Describes the file of an option that cannot be read, with the system's code. */
 export function cannotBeRead(option: string, path: string, error: unknown): string {
-  const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+  const { code = messageOf(error) } = error as NodeJS.ErrnoException;
   return `${option}: ${path} cannot be read (${code})`;
 }
 
