@@ -556,7 +556,7 @@ app.listen(${port}, () => console.log('ready'));
       { 'tsconfig.json': TSCONFIG },
     );
     const { stdout } = await inFolder(folder, ['--shop-url', 'http://localhost:8080/api']);
-    expect(stdout).toContain('must answer at http://localhost:8080/webhooks/payments and');
+    expect(stdout).toContain('must answer at http://localhost:8080/webhooks/payments: --shop-url');
     expect(await readFile(join(folder, '.env'), 'utf8')).toContain(
       'SHOP_URL=http://localhost:8080/api\n',
     );
