@@ -5,7 +5,7 @@ import { API_KEY_VARIABLE, BASE_URL_VARIABLE, SECRET_VARIABLE } from '../termina
 import { showUrl } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
-import { NPX, quoteForShell } from '../terminal/shell.js';
+import { NPX, optionsFor } from '../terminal/shell.js';
 import { KEPT_SECRETS } from '../settings/kept-secrets.js';
 import type { EmulateFlags, Given } from './start.js';
 
@@ -37,7 +37,8 @@ export async function introduce(
   if ((given.apiKey === undefined || given.secret === undefined) && existsSync(KEPT_SECRETS))
     output.line(paint.dim(`# kept in ${KEPT_SECRETS}`));
   output.line();
-  const service = serviceFlags(baseUrl, flags);
+  const { dotenv, apiKeyFile } = flags;
+  const service = optionsFor({ 'base-url': baseUrl, dotenv, 'api-key-file': apiKeyFile });
   output.line(paint.bold('Create a payment link, then open it and pay:'));
   output.line(
     `${NPX} links create${service} --reference order-42 --amount 15000 --single-use ` +
@@ -48,13 +49,4 @@ export async function introduce(
   output.line(`${NPX} pay order-42${service}`);
   output.line();
   output.line(paint.dim('Ctrl-C stops it.'));
-}
-
-/** The flags with which other commands find this emulator and its key. */
-function serviceFlags(baseUrl: string, { dotenv, apiKeyFile }: EmulateFlags): string {
-  const flags = { '--base-url': baseUrl, '--dotenv': dotenv, '--api-key-file': apiKeyFile };
-  return Object.entries(flags)
-    .filter((flag): flag is [string, string] => flag[1] !== undefined)
-    .map(([name, value]) => ` ${name} ${quoteForShell(value)}`)
-    .join('');
 }

@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
 import {
-  lastWord,
-  optionsFor,
   requirePayments,
   SHOP_OPTIONS,
   tenantsOf,
@@ -12,7 +10,7 @@ import { createCommand, type Run } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
-import { NPX, quoteForShell } from '../terminal/shell.js';
+import { lastWord, NPX, optionsFor, quoteForShell } from '../terminal/shell.js';
 import { adviceFor, type Advice, type Commands } from './causes.js';
 import { describeOrder, describePayment, factsOf, isRange, type Facts } from './facts.js';
 
@@ -53,16 +51,17 @@ async function explain({ flags, argument, output }: Run<ShopFlags>): Promise<num
 function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags): Commands {
   const word = quoteForShell(reference);
   const name = lastWord(reference);
-  const dotenv = flags.dotenv === undefined ? '' : ` --dotenv ${quoteForShell(flags.dotenv)}`;
-  const module = optionsFor(flags, tenant);
-  const tests = optionsFor({ module: flags.module }, null);
+  const dotenv = optionsFor({ dotenv: flags.dotenv });
+  const module = optionsFor({ module: flags.module }) + dotenv;
+  const of = optionsFor({ tenant: flags.tenant && String(tenant) });
+  const another = of && `${of} --tenant <another>`;
   const link = `--reference=${word} ${amountFlags(order)} --single-use --idempotency-key=${word}`;
   const commands: Commands = {
-    explain: `explain${module} ${name}`,
-    explainOther: `explain${module} --tenant <another> ${name}`,
-    reconcile: `reconcile${module}`,
+    explain: `explain${module}${of} ${name}`,
+    explainOther: `explain${module}${of} --tenant <another> ${name}`,
+    reconcile: `reconcile${module}${of}`,
     doctor: `doctor --to <your webhook>${dotenv}`,
-    testOrders: `doctor${tests} --dotenv <of a database for tests> --yes`,
+    testOrders: `doctor${optionsFor({ module: flags.module })}${another} --dotenv <of a database for tests> --yes`,
     createLink: `links create${dotenv} ${link}`,
     readPayment: `payments get${dotenv} ${name}`,
   };

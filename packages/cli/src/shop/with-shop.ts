@@ -5,7 +5,6 @@ import { API_KEY_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, messageOf, usageFailure } from '../terminal/failure.js';
 import { collect } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
-import { quoteForShell } from '../terminal/shell.js';
 import { untilStopped } from '../terminal/until-stopped.js';
 import { loadShop, type ShopModule } from './module.js';
 
@@ -32,19 +31,6 @@ export function tenantsOf({ tenant }: ShopFlags): readonly Tenant[] {
   if (tenant?.includes('') === true) throw usageFailure('--tenant must not be empty');
   const named = [...new Set(tenant)].map((each) => (each === 'null' ? null : each));
   return tenant === undefined ? [undefined] : named;
-}
-
-/** Writes the options of the next command, complete for a shell. */
-export function optionsFor({ module, dotenv, tenant }: ShopFlags, of: string | null): string {
-  const given = { module, dotenv, tenant: tenant && String(of) };
-  return Object.entries(given)
-    .map(([name, value]) => (value === undefined ? '' : ` --${name} ${quoteForShell(value)}`))
-    .join('');
-}
-
-/** Writes a reference as the last word of the next command. */
-export function lastWord(reference: string): string {
-  return (reference.startsWith('-') ? '-- ' : '') + quoteForShell(reference);
 }
 
 /** @throws Failure if the module exports no payments */

@@ -1,9 +1,9 @@
 /** Prints the report of a run for people. */
-import { lastWord, optionsFor, type ShopFlags } from '../shop/with-shop.js';
+import type { ShopFlags } from '../shop/with-shop.js';
 import { API_KEY_VARIABLE } from '../terminal/dotenv.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
-import { NPX } from '../terminal/shell.js';
+import { lastWord, NPX, optionsFor } from '../terminal/shell.js';
 import type { RunReport, Sweep } from './run.js';
 
 /** References in one line of a report. */
@@ -18,11 +18,11 @@ const SENTENCES: Readonly<Record<string, string>> = {
 export function showReport(
   { time, tenant, durationMs, result, counts, lists, errors }: RunReport,
   { findings }: Sweep,
-  flags: ShopFlags,
+  { module, dotenv, ...flags }: ShopFlags,
   output: Output,
 ): void {
-  const explain = (reference: string): string =>
-    `${NPX} explain${optionsFor(flags, tenant)} ${lastWord(reference)}`;
+  const options = optionsFor({ module, dotenv, tenant: flags.tenant && String(tenant) });
+  const explain = (reference: string) => `${NPX} explain${options} ${lastWord(reference)}`;
   const { read = 0, ...others } = counts;
   const parts = Object.entries(others)
     .filter(([name, count]) => count > 0 || name === 'credited' || name === 'confirmed')

@@ -3,5 +3,17 @@ export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Writes the given options of a command, complete for a shell. */
+export function optionsFor(given: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(given)
+    .map(([name, value]) => (value === undefined ? '' : ` --${name} ${quoteForShell(value)}`))
+    .join('');
+}
+
+/** Writes any text as the last word of a command. */
+export function lastWord(word: string): string {
+  return (word.startsWith('-') ? '-- ' : '') + quoteForShell(word);
+}
+
 /** Runs the installed command. Without the option, npx offers to download a stranger's package. */
 export const NPX = 'npx --no-install paylink';
