@@ -54,7 +54,7 @@ function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags): Com
   const dotenv = optionsFor({ dotenv: flags.dotenv });
   const module = optionsFor({ module: flags.module }) + dotenv;
   const of = optionsFor({ tenant: flags.tenant && String(tenant) });
-  const another = of && `${of} --tenant <another>`;
+  const another = tenant === null ? '' : `${of} --tenant <another>`;
   const link = `--reference=${word} ${amountFlags(order)} --single-use --idempotency-key=${word}`;
   const commands: Commands = {
     explain: `explain${module}${of} ${name}`,
