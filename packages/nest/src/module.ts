@@ -36,7 +36,9 @@ export class PaymentWebhookModule {
       provide: `PaymentWebhook ${randomUUID()}`, // Nest 10 would merge two modules that look alike.
       inject: [HttpAdapterHost, ...inject],
       useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) => {
-        const { url, handlers, ...options } = await useFactory(...injected);
+        const made: unknown = await useFactory(...injected);
+        check(made instanceof Object, 'useFactory', 'must return { url, secret, handlers }');
+        const { url, handlers, ...options } = made as NestWebhook<SchemasOf<Events>>;
         check(url?.at(0) === '/', 'url', 'must be a path, such as /webhooks');
         const listener = paymentWebhook<Events>(options, handlers);
         withAdapter(host, (adapter) => mount(adapter, url, listener));

@@ -238,17 +238,14 @@ export function testNest(version: string, nest: typeof nest11): void {
         expect(refunds).toEqual([`r-1 at ${url}`]);
       });
 
-      it('stops the start if the secret is missing', async () => {
-        @Module({
-          imports: [
-            PaymentWebhookModule.forRootAsync({
-              useFactory: () => ({ url, secret: undefined, handlers: () => undefined }),
-            }),
-          ],
-        })
+      it.each([
+        ['secret is missing', () => ({ url, secret: undefined, handlers: () => undefined })],
+        ['useFactory must return', () => undefined as never],
+      ])('stops the start: %s', async (problem, useFactory) => {
+        @Module({ imports: [PaymentWebhookModule.forRootAsync({ useFactory })] })
         class Unset {}
 
-        await expect(create(Unset)).rejects.toThrow(/^secret is missing/);
+        await expect(create(Unset)).rejects.toThrow(new RegExp(`^${problem}`));
       });
 
       it('does nothing in a context without HTTP', async () => {
