@@ -5,8 +5,8 @@ import type { OrdersCheck } from './check.js';
 import { boundsOf } from './order.js';
 import { paidOf, type NewOrder, type Shop } from './shop.js';
 
-/** The smallest, one beyond a 32-bit float, and one beyond a 32-bit integer. */
-const AMOUNTS = [1, 16_777_217, 2_147_483_648];
+/** The smallest, one that 19.99 * 100 misses, beyond a 32-bit float, beyond a 32-bit integer. */
+const AMOUNTS = [1, 1_999, 16_777_217, 2_147_483_648];
 
 export function checkFind(shop: Shop): OrdersCheck[] {
   return [

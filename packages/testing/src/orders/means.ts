@@ -4,7 +4,7 @@ import type { OrdersCheck } from './check.js';
 import { expectRefusal } from './credit.js';
 import { expectCredit } from './find.js';
 import type { TestOrdersOptions } from './options.js';
-import { bounded, paidOf, type NewOrder, type Shop } from './shop.js';
+import { bounded, paidOf, SOURCES, type NewOrder, type Shop } from './shop.js';
 
 // Fake timers replace the globals later.
 const { setImmediate } = globalThis;
@@ -24,18 +24,21 @@ export function checkTenants(
       untested: tenants === undefined ? 'needs the option tenants' : undefined,
       async run() {
         const order = await shop.create();
-        if ((await shop.find({ ...order, tenant: other })) !== undefined)
-          throw new Error(
-            'find gives an order to another tenant. Add the tenant to the condition of the read.',
-          );
-        await expectRefusal(shop, order, { ...order, tenant: other }, 'tenant');
+        for (const tenant of [other, null])
+          // A merchant may refuse the missing tenant by an error.
+          if ((await shop.find({ ...order, tenant }).catch(() => undefined)) !== undefined)
+            throw new Error(
+              'find gives an order to another tenant, or to null. Add the tenant to its condition.',
+            );
+        for (const source of SOURCES)
+          await expectRefusal(shop, order, { ...order, tenant: other }, 'tenant', source);
         const twin = { ...order, tenant: other };
         const isStored = (await shop.refusal(twin)) === undefined;
         await expectCredit(shop, order);
-        if (isStored && (await shop.isPaid(twin)))
+        if (isStored && (await shop.find(twin))?.paid !== false)
           throw new Error(
-            "credit also paid another tenant's order of the same reference. Add the tenant to the" +
-              ' condition of the write.',
+            "Another tenant's order of the same reference is also paid, or is not found. Add the" +
+              ' tenant to the conditions of the read and of the write.',
           );
       },
     },
@@ -106,15 +109,19 @@ export function checkEffects(shop: Shop, effects: TestOrdersOptions['effects']):
       title: 'further writes happen once for each credit',
       untested,
       async run() {
-        const order = await shop.create();
-        await expectEffects(order, 0, 'before the credit');
-        await shop.credit(order);
-        await expectEffects(order, 1, 'after the credit');
-        await shop.credit(order);
-        await expectEffects(order, 1, 'after a second credit');
-        const raced = await shop.create();
-        await Promise.allSettled(Array.from({ length: 20 }, () => shop.credit(raced)));
-        await expectEffects(raced, 1, 'after 20 simultaneous calls');
+        const raced: NewOrder[] = [];
+        for (const source of SOURCES) {
+          const order = await shop.create();
+          await expectEffects(order, 0, 'before the credit');
+          await shop.credit(order, source);
+          await expectEffects(order, 1, `after a credit of the source '${source}'`);
+          await shop.credit(order, source);
+          await expectEffects(order, 1, 'after a second credit');
+          raced.push(await shop.create());
+        }
+        const calls = Array.from({ length: 20 }, (_, call) => shop.credit(raced[call % 3]!));
+        await Promise.allSettled(calls);
+        for (const order of raced) await expectEffects(order, 1, 'after 20 simultaneous calls');
       },
     },
     {
@@ -156,13 +163,13 @@ export function checkLater(shop: Shop, later: TestOrdersOptions['later']): Order
           `After ${name}, a paid order was credited again. The condition must be on the column of` +
             " the payment, never on a status that changes, as status <> 'paid'.",
         );
-      if (name !== 'edit') return;
+      if (!/^(edit|expire|cancel)/.test(name)) return;
       const unpaid = await shop.create();
-      await bounded('later.edit', async () => change(unpaid.reference));
-      if (await shop.isPaid(unpaid))
+      await bounded(name, async () => change(unpaid.reference)).catch(() => undefined);
+      if ((await shop.find(unpaid))?.paid === true)
         throw new Error(
-          'After edit, find says that an unpaid order is paid. Look for a timestamp column with' +
-            ' ON UPDATE.',
+          `After ${name}, find says that an unpaid order is paid. Look for a timestamp column with` +
+            " ON UPDATE, and for status <> 'pending'.",
         );
     },
   }));

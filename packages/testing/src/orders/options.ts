@@ -24,8 +24,8 @@ export interface TestOrdersOptions {
   /** Counts further writes that `credit` made for the order, such as rows of a wallet. */
   readonly effects?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Later changes of a paid order, such as `ship` and `refund`. The change `edit` also runs on an
-   * unpaid order, which must stay unpaid.
+   * Later changes of a paid order, such as `ship` and `refund`. `edit`, `expire` and `cancel` also
+   * run on an unpaid order, which must stay unpaid.
    */
   readonly later?: Readonly<Record<string, (reference: string) => unknown>> | undefined;
 }

@@ -54,8 +54,8 @@ export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
 
   const refusal: Shop['refusal'] = async (order) => {
     try {
-      await bounded('createOrder', async () => createOrder(order));
-      return undefined;
+      const reply = await bounded('createOrder', async () => createOrder(order));
+      return (Object(reply) as { error?: Error | null }).error?.message;
     } catch (error) {
       return messageOf(error);
     }

@@ -1,0 +1,131 @@
+/** Broken and right `orders` in memory: one file for all, caches, sources, tenants. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { memoryOrders, type Orders } from '@paylink/payments';
+import type { TestOrdersOptions } from '@paylink/testing';
+import { expect, it, vi } from 'vitest';
+import { faultsOf, type Broken } from './faults.js';
+
+const { orders, add } = memoryOrders();
+const seen = new Set<string>();
+const expired = new Set<string>();
+const receipts = new Map<string, number>();
+
+function broken(changes: Partial<Orders>, options: Partial<TestOrdersOptions> = {}): Broken {
+  return { orders: { ...orders, ...changes }, createOrder: add, ...options };
+}
+const tenants = ['a', 'b'] as const;
+
+let file: Record<string, { paid: boolean; reference: string; amount: number; currency: string }> =
+  {};
+const inOneFile: Broken = {
+  createOrder: ({ tenant: _, ...order }) =>
+    void (file[order.reference] = { ...order, paid: false }),
+  orders: {
+    find: (reference) => file[reference],
+    async credit({ reference, amount, currency }) {
+      const order = file[reference];
+      if (order?.amount !== amount || order.currency !== currency) return 0;
+      if (seen.has(reference)) return 0;
+      seen.add(reference);
+      const copy = { ...file, [reference]: { ...order, paid: true } };
+      await nextTurn();
+      file = copy;
+      return 1;
+    },
+  },
+};
+
+const faults: Record<string, readonly [Broken, RegExp]> = {
+  'one file that each credit writes whole': [inOneFile, /^Simultaneous calls of different orders/],
+  'a schedule that credits without the tenant': [
+    broken(
+      {
+        credit: (payment, { source, tenant, ...rest }) =>
+          orders.credit(payment, {
+            ...rest,
+            source,
+            tenant: source === 'reconcile' ? 'a' : tenant,
+          }),
+      },
+      { tenants },
+    ),
+    /^credit returned 1 for a payment of another tenant/,
+  ],
+  'a `find` to which no tenant means every tenant': [
+    broken({ find: (it, context) => orders.find(it, { ...context, tenant: 'a' }) }, { tenants }),
+    /^find gives an order to another tenant, or to null/,
+  ],
+  'an amount in units that becomes 1998.9999999999998': [
+    broken({
+      async find(reference, context) {
+        const order = await orders.find(reference, context);
+        return order && { ...order, amount: (Number(order.amount) / 100) * 100 };
+      },
+    }),
+    /^find gives the amount 1998\.9/,
+  ],
+  'a reference that is remembered before it is credited': [
+    broken({
+      credit(payment, context) {
+        if (seen.has(payment.reference)) return 0;
+        seen.add(payment.reference);
+        return orders.credit(payment, context);
+      },
+    }),
+    /^credit changed no row for an unpaid order/,
+  ],
+  'a receipt for the webhook alone': [
+    broken(
+      {
+        async credit(payment, context) {
+          const count = await orders.credit(payment, context);
+          if (count === 1 && context.source === 'webhook') receipts.set(payment.reference, 1);
+          return count;
+        },
+      },
+      { effects: (reference) => receipts.get(reference) ?? 0 },
+    ),
+    /^effects counts 0 after a credit of the source 'settle'/,
+  ],
+  'an expired order that counts as paid': [
+    broken(
+      {
+        async find(reference, context) {
+          const order = await orders.find(reference, context);
+          return order && { ...order, paid: order.paid || expired.has(reference) };
+        },
+      },
+      { later: { expire: (reference) => expired.add(reference) } },
+    ),
+    /^After expire, find says that an unpaid order is paid/,
+  ],
+};
+
+it.concurrent.each(Object.keys(faults))('names the fault of %s', async (name) => {
+  const [options, sentence] = faults[name]!;
+  expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
+});
+
+it('accuses no right orders of a missing tenant, a removed order, an error that is returned', async () => {
+  vi.spyOn(console, 'warn').mockReturnValue(undefined);
+  const deleted = new Set<string>();
+  const options = broken(
+    {
+      find(reference, context) {
+        if (context.tenant === null) throw new Error('no tenant');
+        return deleted.has(reference) ? null : orders.find(reference, context);
+      },
+    },
+    {
+      tenants,
+      createOrder: (order) => (order.amount < 100 ? { error: new Error('too small') } : add(order)),
+      later: { cancel: async (it) => (await isPaid(it)) || deleted.add(it) },
+    },
+  );
+  expect(await faultsOf(options)).toEqual([]);
+});
+
+async function isPaid(reference: string): Promise<boolean> {
+  const { signal } = new AbortController();
+  return (await orders.find(reference, { tenant: 'a', signal }))?.paid === true;
+}
