@@ -5,7 +5,7 @@
 import { testOrders } from '@paylink/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { faultsOf, type Broken } from './faults.js';
-import { onTable, pool, references, right, withOrders, write } from './on-postgres.js';
+import { creditBy, onTable, pool, references, right, withOrders, write } from './on-postgres.js';
 
 await pool.query(`
   CREATE TYPE currency AS ENUM ('XOF');
@@ -19,6 +19,15 @@ async function* stream(rest: string): AsyncGenerator<string> {
   yield* await references(rest);
 }
 const onlyStream = stream('paid_at IS NULL');
+
+/** Credits for the schedule by another condition. */
+const bySchedule = (condition: string): Broken => {
+  const credit = creditBy(`UPDATE orders SET paid_at = now() WHERE ${condition}`);
+  return withOrders({
+    credit: (payment, context) =>
+      (context.source === 'reconcile' ? credit : right.orders.credit)(payment, context),
+  });
+};
 
 const broken: Record<string, readonly [Broken, RegExp]> = {
   'an `unpaid` that lists the newest orders first': [
@@ -43,24 +52,11 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     /^credit does not pay an order if the source is 'settle'.*the row alone decides/,
   ],
   'a credit that pays again from the schedule': [
-    withOrders({
-      async credit(payment, context) {
-        if (context.source !== 'reconcile') return right.orders.credit(payment, context);
-        const sql = 'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2';
-        return write(sql, [payment.reference, payment.amount]);
-      },
-    }),
+    bySchedule('reference = $1 AND amount = $2 AND currency = $3'),
     /^credit returned 1 for an order that was already paid/,
   ],
   'a credit without the currency from the schedule': [
-    withOrders({
-      async credit(payment, context) {
-        if (context.source !== 'reconcile') return right.orders.credit(payment, context);
-        const sql =
-          'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND paid_at IS NULL';
-        return write(sql, [payment.reference, payment.amount]);
-      },
-    }),
+    bySchedule('reference = $1 AND amount = $2 AND $3::text IS NOT NULL AND paid_at IS NULL'),
     /^credit returned 1 for a payment of another currency/,
   ],
   'P38 a credit that compares 32-bit floats': [

@@ -1,6 +1,6 @@
 /** Broken and right `orders` in memory: one file for all, caches, sources, tenants. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { memoryOrders, type Orders } from '@paylink/payments';
+import { memoryOrders, type Order, type Orders } from '@paylink/payments';
 import type { TestOrdersOptions } from '@paylink/testing';
 import { expect, it, vi } from 'vitest';
 import { faultsOf, type Broken } from './faults.js';
@@ -15,8 +15,7 @@ function broken(changes: Partial<Orders>, options: Partial<TestOrdersOptions> = 
 }
 const tenants = ['a', 'b'] as const;
 
-let file: Record<string, { paid: boolean; reference: string; amount: number; currency: string }> =
-  {};
+let file: Record<string, Order> = {};
 const inOneFile: Broken = {
   createOrder: ({ tenant: _, ...order }) =>
     void (file[order.reference] = { ...order, paid: false }),

@@ -23,9 +23,9 @@ interface Story {
 }
 
 const link = { amount: 15_000, reference: 'order-42' };
-const paid = async (emulator: Emulator, request: Parameters<Emulator['createLink']>[0] = link) => {
-  await emulator.createLink(request);
-  await emulator.pay(request.reference);
+const endedBy = (event: 'pay' | 'fail' | 'cancel') => async (emulator: Emulator) => {
+  await emulator.createLink(link);
+  await emulator[event](link.reference);
 };
 const one: Shop = { rows: [order()] };
 const noPayment = async (): Promise<void> => undefined;
@@ -95,20 +95,14 @@ const STORIES: Readonly<Record<string, Story>> = {
     next: 'explain',
   },
   'the payment failed': {
-    before: async (emulator) => {
-      await emulator.createLink(link);
-      await emulator.fail('order-42');
-    },
+    before: endedBy('fail'),
     outcome: 'failed',
     turn: 'the customer',
     proven: /the payment failed/,
     next: 'explain',
   },
   'the customer cancelled': {
-    before: async (emulator) => {
-      await emulator.createLink(link);
-      await emulator.cancel('order-42');
-    },
+    before: endedBy('cancel'),
     outcome: 'cancelled',
     turn: 'the customer',
     proven: /the customer cancelled/,
@@ -201,7 +195,7 @@ const STORIES: Readonly<Record<string, Story>> = {
 describe('paylink explain names the cause and the next command if', () => {
   it.each(Object.entries(STORIES))('%s', async (_, story) => {
     const emulator = await openEmulator();
-    const { shop = one, before = paid, turn = 'you', reference = 'order-42' } = story;
+    const { shop = one, before = endedBy('pay'), turn = 'you', reference = 'order-42' } = story;
     await before(emulator);
     const env = { ...environmentOf(emulator, shop), ...story.env };
     const args = ['explain', reference, '--module', MODULE];
@@ -228,7 +222,7 @@ describe('paylink explain names the cause and the next command if', () => {
 describe('paylink explain', () => {
   it('prints the order, the answer of the service, the outcome and the next command', async () => {
     const emulator = await openEmulator();
-    await paid(emulator);
+    await endedBy('pay')(emulator);
     const env = environmentOf(emulator, one);
     const { code, stdout, stderr } = await paylink(['explain', 'order-42', '--module', MODULE], {
       env,

@@ -4,7 +4,7 @@
  * on at the rate that the service showed.
  */
 import type { WebhookError } from '@paylink/core';
-import { confirmError, NotAsked, readPayment, RecentAnswers, retryAfterOf } from './answer.js';
+import { confirmError, NotAsked, readPayment, retryAfterOf } from './answer.js';
 import type { PaymentClient, ServicePayment } from './contract.js';
 import { fieldOfError, runError } from './order.js';
 import { now, startTimer, stopTimer, type Run } from './run.js';
@@ -18,6 +18,11 @@ const MOST_REFUSALS = 2;
 /** Milliseconds by which a turn may be late before its caller is told to come back. */
 const ALLOWED_LATENESS = 100;
 
+/** Milliseconds for which an answer is reused, so that a page which polls floods no service. */
+const REUSED_FOR = 2_000;
+/** Questions above which those whose answers are too old are dropped. */
+const MOST_KNOWN = 5_000;
+
 interface Question {
   readonly run: Run;
   /** Undefined while the question waits. */
@@ -26,6 +31,9 @@ interface Question {
   /** Ends the wait in the line. */
   turn?: { go: () => void; leave: (error: NotAsked) => void };
   answer?: Promise<ServicePayment>;
+  isSuccess: boolean;
+  /** The value of `now()` at which the answer is too old. Infinity while there is none. */
+  expiry: number;
 }
 
 /** One for each client, because the service counts the questions of all payments together. */
@@ -40,8 +48,9 @@ export function askerOf(client: PaymentClient): Asker {
 export class Asker {
   readonly #client: PaymentClient;
   readonly #pace = new Pace();
-  readonly #recent = new RecentAnswers();
-  readonly #open = new Map<string, Question>();
+  /** The last question of each order, until its answer is too old. */
+  readonly #questions = new Map<string, Question>();
+  #mostKnown = MOST_KNOWN;
   /** The waiting questions, by rank. */
   readonly #line: Question[] = [];
   /** The questions without an answer, the oldest first. */
@@ -63,32 +72,32 @@ export class Asker {
    * @throws WebhookError `no_payment`, `confirm_unavailable` or `handler_timeout`
    */
   ask(run: Run): Promise<ServicePayment> {
-    const known = this.#recent.get(run.key);
-    const isForAll = run.source !== 'webhook' || known?.isSuccess === true;
-    if (known !== undefined && (isForAll || known.sentAt >= run.start)) return known.answer;
-    const open = this.#open.get(run.key);
-    if (open !== undefined && !open.run.isDead) return this.#join(open, run);
-    const question: Question = { run, refusals: 0 };
-    this.#open.set(run.key, question);
+    const last = this.#questions.get(run.key);
+    if (last?.expiry === Infinity && !last.run.isDead) return this.#join(last, run);
+    if (last !== undefined && last.expiry > now() && last.expiry < Infinity) {
+      const isForAll = run.source !== 'webhook' || last.isSuccess;
+      if (isForAll || last.sentAt! >= run.start) return last.answer!;
+    }
+    const question: Question = { run, refusals: 0, isSuccess: false, expiry: Infinity };
+    this.#questions.set(run.key, question);
+    this.#forget();
     question.answer = this.#askInTurn(question);
     return question.answer;
   }
 
   /** Waits for a question of the same order, and then asks again: its answer may be too old. */
   async #join(question: Question, run: Run): Promise<ServicePayment> {
-    question.run.hurry(run);
     const toReason = (): WebhookError =>
       question.sentAt === undefined ? this.#notAsked(question) : late();
     const ended = question.answer!.catch(() => undefined);
-    await run.wait('the service', () => ended, toReason);
+    await run.join(question.run, 'the service', ended, toReason);
     return this.ask(run);
   }
 
   /** Asks in the request of the caller, because a Worker ends the work of every other request. */
   async #askInTurn(question: Question): Promise<ServicePayment> {
     const { run } = question;
-    const { key, reference, tenant, signal } = run;
-    let isSuccess = false;
+    const { reference, tenant, signal } = run;
     try {
       let answer: unknown;
       while (question.sentAt === undefined) {
@@ -104,15 +113,22 @@ export class Asker {
         }
       }
       const payment = readPayment(answer, reference);
-      isSuccess = payment.status === 'success';
+      question.isSuccess = payment.status === 'success';
       return payment;
     } finally {
       this.#sent.delete(question);
-      if (this.#open.get(key) === question) this.#open.delete(key);
-      const { sentAt, answer } = question;
-      if (sentAt !== undefined) this.#recent.add(key, { answer: answer!, isSuccess, sentAt });
+      // A question that was not sent has no answer to reuse.
+      question.expiry = question.sentAt === undefined ? 0 : now() + REUSED_FOR;
       this.#send();
     }
+  }
+
+  #forget(): void {
+    if (this.#questions.size <= this.#mostKnown) return;
+    for (const [key, { expiry }] of this.#questions) {
+      if (expiry <= now()) this.#questions.delete(key);
+    }
+    this.#mostKnown = MOST_KNOWN + 2 * this.#questions.size;
   }
 
   /** @throws the run's error, unless the service refused the question, which then waits again */
@@ -135,33 +151,22 @@ export class Asker {
   /** Waits in the line. @throws NotAsked */
   async #turnOf(question: Question): Promise<void> {
     const { run } = question;
-    run.onHurry = ({ end }) => {
-      this.#leaveLine(question);
-      this.#enterLine(question);
-      const wait = this.#waitOf(question);
-      if (wait > 0 && now() + wait >= end) throw this.#notAsked(question, wait);
+    run.onHurry = () => {
+      this.#line.sort(byRank);
+      this.#turnAway();
     };
     const turn = new Promise<void>((go, leave) => (question.turn = { go, leave }));
-    this.#enterLine(question);
-    this.#turnAway();
+    this.#line.push(question);
+    run.onHurry();
     this.#send();
     try {
       const toReason = (): NotAsked => this.#notAsked(question);
       await run.wait('the service', () => turn, toReason, run.end - now());
     } finally {
       run.onHurry = undefined;
-      this.#leaveLine(question);
+      const place = this.#line.indexOf(question);
+      if (place >= 0) this.#line.splice(place, 1);
     }
-  }
-
-  #enterLine(question: Question): void {
-    const place = this.#line.findLastIndex(({ run }) => run.rank <= question.run.rank) + 1;
-    this.#line.splice(place, 0, question);
-  }
-
-  #leaveLine(question: Question): void {
-    const place = this.#line.indexOf(question);
-    if (place >= 0) this.#line.splice(place, 1);
   }
 
   /** Lets as many questions go as may be sent now, and comes back for the next one. */
@@ -212,11 +217,16 @@ export class Asker {
     let wait = Math.max(0, this.#pace.next() - now());
     if (wait === 0 && this.#pace.interval === 0) return;
     for (const question of this.#line.splice(0)) {
-      if (now() + wait < question.run.end + ALLOWED_LATENESS) {
+      const { run, turn } = question;
+      const isLate = ({ end }: Run): boolean => now() + wait >= end + ALLOWED_LATENESS;
+      for (const caller of run.callers) {
+        if (isLate(caller)) caller.leave?.(this.#notAsked(question, wait));
+      }
+      if (isLate(run)) {
+        turn!.leave(this.#notAsked(question, wait));
+      } else {
         this.#line.push(question);
         wait += this.#pace.interval;
-      } else {
-        question.turn!.leave(this.#notAsked(question, wait));
       }
     }
   }
@@ -229,6 +239,10 @@ export class Asker {
       : 'questions that the service does not answer hold every place';
     return new NotAsked(message, retryAfter, refusals > 0);
   }
+}
+
+function byRank(one: Question, other: Question): number {
+  return one.run.rank - other.run.rank;
 }
 
 function late(): WebhookError {
@@ -245,52 +259,68 @@ const LONGEST_PAUSE = 3_600_000;
 const JITTER = 250;
 /** Milliseconds in which answers are counted: a second, and a tenth for questions that are late. */
 const WINDOW = 1_100;
-/** Factor of the interval after a 429 at the measured rate. */
-const SLOWER = 1.5;
+/** Fewer answers before the first 429 show no rate: a 429 may be by chance. */
+const ENOUGH_ANSWERS = 8;
+/** Factor of the interval after a 429 at that very rate. */
+const SLOWER = 1.08;
+/** Largest factor after a 429 at a lower rate. */
+const MUCH_SLOWER = 1.5;
+/** Number of pauses after which that factor is half. */
+const RECOVERED_AFTER = 5;
+/** Number of pauses after which the rate is double, because the service may allow more by now. */
+const DOUBLED_AFTER = 60;
+/** Milliseconds after a pause, at which the rate is forgotten. */
+const RATE_KEPT_FOR = 60_000;
 /** A longer pause says nothing about the rate. */
 const LONGEST_MEASURED_PAUSE = 60_000;
-/** Milliseconds after which the line tries whether the service allows a higher rate. */
-const RATE_KEPT_FOR = 60_000;
 
 export class Pace {
   #pauseEnd = 0;
+  /** Milliseconds of the last pause. */
+  #length = 1;
   /** Pauses without an answer between them. */
   #refusals = 0;
-  /** Milliseconds between two questions. 0 if the service has shown no rate. */
-  interval = 0;
+  /** The values of `now()` of the answers since the last pause. */
+  #answers: number[] = [];
+  /** Milliseconds between two questions at the end of the pause, and at the rate without it. */
+  #slowed = 0;
+  #usual = 0;
   lastSent = -Infinity;
-  #intervalExpiry = 0;
-  /** The answers since the window began, and in the window before. */
-  #answers = 0;
-  #answersBefore = 0;
-  #windowStart = 0;
 
   /** Milliseconds until the service's pause ends. */
   get pause(): number {
     return Math.max(0, this.#pauseEnd - now());
   }
 
+  /** Milliseconds between two questions. 0 if the service has shown no rate. */
+  get interval(): number {
+    return Math.max(this.#after(this.#slowed, RECOVERED_AFTER), this.#usualNow);
+  }
+
+  get #usualNow(): number {
+    return this.#after(this.#usual, DOUBLED_AFTER);
+  }
+
+  #after(interval: number, pauses: number): number {
+    const age = Math.max(0, now() - this.#pauseEnd);
+    return age > RATE_KEPT_FOR ? 0 : interval * 2 ** (-age / (pauses * this.#length));
+  }
+
   /** Returns the value of `now()` at which the next question may be sent. */
   next(): number {
-    if (this.interval === 0) return this.#pauseEnd;
-    if (now() >= this.#intervalExpiry) this.interval = 0;
     return Math.max(this.#pauseEnd, this.lastSent + this.interval);
   }
 
   noteAnswer(): void {
     this.#refusals = 0;
-    const time = now();
-    const age = time - this.#windowStart;
-    if (age >= WINDOW) {
-      this.#answersBefore = age < 2 * WINDOW ? this.#answers : 0;
-      this.#answers = 0;
-      this.#windowStart = time;
-    }
-    this.#answers++;
+    this.#answers.push(now());
+    while (this.#answers[0]! < now() - WINDOW) this.#answers.shift();
   }
 
   /** Pauses after a 429, and slows down. */
   noteRefusal(sentAt: number, retryAfter: number | undefined): void {
+    const { interval } = this;
+    const usual = this.#usualNow;
     // The same limit refuses all questions that are in flight.
     const isFirst = sentAt >= this.#pauseEnd;
     const doubled = (pause: number) => Math.min(LONGEST_DOUBLED, pause * 2 ** this.#refusals);
@@ -298,22 +328,25 @@ export class Pace {
     const pause = Math.max(said, doubled(SHORTEST_PAUSE)) + Math.random() * JITTER;
     this.#pauseEnd = Math.max(this.#pauseEnd, now() + pause);
     if (!isFirst) return;
-    if (said > LONGEST_MEASURED_PAUSE) this.interval = 0;
+    this.#length = pause;
+    if (said > LONGEST_MEASURED_PAUSE) this.#slowed = this.#usual = 0;
     // A refusal right after a pause says that the pause was too short.
     else if (this.#refusals === 0) {
-      this.interval = this.interval > 0 ? this.interval * SLOWER : this.#measured();
+      const shown = this.#measured();
+      const isAtRate = shown < interval * 1.25;
+      if (interval > 0) this.#usual = isAtRate ? interval * SLOWER : usual;
+      else this.#usual = this.#answers.length >= ENOUGH_ANSWERS ? shown : 0;
+      const most = interval === 0 ? shown : interval * MUCH_SLOWER;
+      this.#slowed = isAtRate ? this.#usual : Math.min(most, shown);
     }
     this.#refusals++;
-    this.#intervalExpiry = this.#pauseEnd + RATE_KEPT_FOR;
-    this.#answers = 0;
-    this.#answersBefore = 0;
-    this.#windowStart = this.#pauseEnd;
+    this.#answers = [];
   }
 
   /** Takes the rate from the answers of the last second, or up to the end of a shorter pause. */
   #measured(): number {
-    const answers = Math.max(this.#answers, this.#answersBefore);
-    const window = Math.min(WINDOW, this.#pauseEnd - this.#windowStart);
-    return answers === 0 ? 0 : window / answers;
+    const recent = this.#answers.filter((time) => time > now() - WINDOW);
+    const [first] = recent;
+    return first === undefined ? 0 : Math.min(WINDOW, this.#pauseEnd - first) / recent.length;
   }
 }

@@ -8,7 +8,7 @@ import {
   withinBounds,
 } from '@paylink/core/internal';
 import { NotAsked } from './answer.js';
-import type { Payments, PaymentsOptions, Source } from './contract.js';
+import type { Outcome, Payments, PaymentsOptions, Source } from './contract.js';
 import { validateSettings, type Settings } from './options.js';
 import { field, runError } from './order.js';
 import { reconcile, verify } from './reconcile.js';
@@ -36,21 +36,24 @@ export function createPayments(options: PaymentsOptions): Payments {
     const { start } = run;
     const verdict = await settleOnce(run);
     run.stop();
-    report(settings, run, verdict, now() - start);
+    observeRun(settings, run, verdict.outcome, now() - start);
+    logVerdict(settings, run, verdict);
     return verdict;
   };
   /** Ends the caller's wait after `wait` milliseconds or on abort. The run goes on. */
   const settleWithin = async (call: Call, signal: unknown, wait: number): Promise<Verdict> => {
     checkSignal(signal);
+    const run = new Run(call, timeout);
     const stopped = (message: string, cause: unknown): WebhookError =>
       runError('handler_timeout', `the caller ${message}`, cause);
     if (signal?.aborted === true) {
+      observeRun(settings, run, 'handler_timeout', 0);
       return refusal(stopped('had stopped waiting before the run began', signal.reason));
     }
     const reason = (aborted: AbortSignal | undefined): WebhookError =>
       stopped('stopped waiting, and the run goes on', aborted?.reason);
     const bounds = { milliseconds: wait, signals: [signal], reason };
-    return withinBounds(settle(new Run(call, timeout)), bounds).catch(refusal);
+    return withinBounds(settle(run), bounds).catch(refusal);
   };
   return Object.freeze<Payments>({
     async receive(event, context = {}) {
@@ -113,18 +116,20 @@ const LEFT_TO_RUN = 1_000;
 /** Milliseconds for which a page that polls does not repeat a log line. */
 const LOGGED_FOR = 60_000;
 
-/** Tells `observe` and the logger how a run ended. */
-function report(settings: Settings, run: Run, verdict: Verdict, durationMs: number): void {
-  const { observe, isNews } = settings;
+function observeRun({ observe }: Settings, run: Run, outcome: Outcome, durationMs: number): void {
   const { source, reference, tenant } = run;
-  const { outcome, error } = verdict;
   const ended = { source, outcome, reference, tenant, durationMs };
   (async () => observe?.(ended))().catch(() => undefined);
+}
+
+function logVerdict(settings: Settings, run: Run, verdict: Verdict): void {
+  const { source, key } = run;
+  const { error } = verdict;
   if (error === undefined || !isForPeople(source, verdict)) return;
   const { code } = error;
   // A stranger can ask a page for many orders while the database or the service is away.
-  const about = code.endsWith('_unavailable') || code === 'handler_timeout' ? '' : run.key;
-  if (source === 'settle' && !isNews(`${code} ${about}`, LOGGED_FOR)) return;
+  const about = code.endsWith('_unavailable') || code === 'handler_timeout' ? '' : key;
+  if (source === 'settle' && !settings.isNews(`${code} ${about}`, LOGGED_FOR)) return;
   logError(settings, run, error);
 }
 
@@ -180,8 +185,10 @@ function createRuns(settings: Settings): (caller: Run) => Promise<Verdict> {
   async function join({ run, verdict }: Place, caller: Run): Promise<Verdict> {
     const toReason = (): WebhookError => stillWaiting(run);
     try {
-      run.hurry(caller);
-      const ended = await caller.wait('', () => verdict, toReason);
+      const ended = await caller.join(run, '', verdict, toReason);
+      // The schedule may have more time than the run had.
+      const isCut = ended.error instanceof NotAsked && caller.end > run.end;
+      if (isCut && caller.source === 'reconcile') return await settle(caller);
       const { paid } = await findOrder(settings, caller);
       if (paid === true) return { outcome: 'paid', payment: ended.payment };
       const isNewer = run.source === 'webhook' && run.start >= caller.start;

@@ -165,9 +165,11 @@ async function sweep<List extends string>(
     // Closes a database cursor behind the references, and does not wait, because that may hang.
     items.return().catch(() => undefined);
     if (!isComplete) tally.leaveUnread();
-    // The next run reads a list that failed or hung from its start.
-    const isKnown = isComplete || signal?.aborted === true;
-    if (references === undefined) cuts.set(place, isKnown ? tally.left : undefined);
+    // A run that was aborted before its first reference changes nothing.
+    const left = tally.left ?? (isComplete ? undefined : from);
+    // The next run reads a list from its start that failed or hung at the same place again.
+    const isStuck = !isComplete && signal?.aborted !== true && left?.index === from?.index;
+    if (references === undefined) cuts.set(place, isStuck ? undefined : left);
   }
   if (isUnread) {
     const reader = references === undefined ? `${source}()` : 'the list of references';

@@ -39,8 +39,12 @@ export class Run implements Call {
   deadline = Infinity;
   /** A `credit` that is still running after the run's time. */
   unfinished: Promise<unknown> | undefined;
+  /** Who waits for this run beside its own caller. */
+  readonly callers = new Set<Run>();
   /** Set while the question of this run waits in the line. */
-  onHurry: ((caller: Run) => void) | undefined;
+  onHurry: (() => void) | undefined;
+  /** Ends the present wait. */
+  leave: ((error: WebhookError) => void) | undefined;
   readonly #timeout: number;
   readonly #controller = new AbortController();
   /** Aborts when the run's time is over. */
@@ -64,10 +68,13 @@ export class Run implements Call {
     return now() > this.deadline + DEAD_AFTER;
   }
 
-  /** Moves the question up for a caller who joins. @throws NotAsked if the caller cannot wait */
-  hurry(caller: Run): void {
-    this.rank = Math.min(this.rank, caller.rank);
-    this.onHurry?.(caller);
+  /** Waits for another's run, whose question moves up. @throws NotAsked if it comes too late */
+  async join<T>(other: Run, step: string, work: Promise<T>, toReason: () => WebhookError) {
+    const waiting = this.wait(step, () => work, toReason);
+    other.callers.add(this);
+    other.rank = Math.min(other.rank, this.rank);
+    other.onHurry?.();
+    return waiting.finally(() => other.callers.delete(this));
   }
 
   /**
@@ -87,6 +94,7 @@ export class Run implements Call {
     else if (this.#timer === undefined) this.#startTimer(this.end);
     return new Promise((resolve, reject) => {
       if (this.signal.aborted) throw this.signal.reason;
+      this.leave = reject;
       this.#giveUp = () => {
         const reason = toReason(now() - began);
         this.#controller.abort(reason);

@@ -68,6 +68,18 @@ describe('the rate limit of the service', () => {
     expect(client.getPayment).toHaveBeenCalledOnce();
   });
 
+  it('tells a webhook that has joined the schedule at once, with the true time', async () => {
+    const refusal = deferred<Error>();
+    const { payments } = openShop({ answer: () => refusal.promise });
+    const schedule = payments.reconcile([REFERENCE], { timeLimit: 1_000 });
+    await tick();
+    const webhook = failure(payments.receive(succeeded()));
+    await tick();
+    refusal.resolve(refusalOf(429, 60_000));
+    expect((await webhook).retryAfter).toBeGreaterThan(59_000);
+    await schedule;
+  });
+
   it('tells a caller who cannot wait at once, with the true time', async () => {
     const { payments, memory } = openShop({ answer: refusalOf(429, 30_000) });
     for (let index = 2; index < 9; index++) {

@@ -25,17 +25,32 @@ describe('a list that gives no more references', () => {
   it.each([
     ['hangs', hanging],
     ['throws', failing],
-  ])('and %s, is read from its start by the next run', async (_how, unpaid) => {
+  ])('and %s at the same place again, is then read from its start', async (_how, unpaid) => {
     const { payments, find, logger } = openShop({ orders: { unpaid } });
     const read = async (): Promise<number> => {
       find.mockClear();
       await payments.reconcile(undefined, { concurrency: 1 }).catch(() => undefined);
       return new Set(find.mock.calls.map(([reference]) => reference)).size;
     };
-    expect([await read(), await read(), await read()]).toEqual([5, 5, 5]);
+    expect([await read(), await read(), await read()]).toEqual([5, 1, 5]);
     if (unpaid === hanging) {
       expect(logger.error.mock.calls.join()).toContain('unpaid() gave no more');
     }
+  });
+
+  it('in time, is read on by the next run, also if another was aborted in between', async () => {
+    let length = 0;
+    const unpaid = async function* () {
+      yield* Array.from({ length: (length += 5) }, (_, index) => `order-${index}`);
+      endTime();
+      await never;
+    };
+    const { payments, find } = openShop({ orders: { unpaid } });
+    await payments.reconcile(undefined, { concurrency: 1 });
+    await failure(payments.reconcile(undefined, { signal: AbortSignal.abort() }));
+    find.mockClear();
+    await payments.reconcile(undefined, { concurrency: 1 });
+    expect(find.mock.calls[0]![0]).toBe('order-4');
   });
 
   it.each<[string, () => Iterable<string> | AsyncIterable<string>]>([

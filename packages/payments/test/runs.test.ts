@@ -17,12 +17,14 @@ describe('one run per order', () => {
     expect(client.getPayment).toHaveBeenCalledOnce();
   });
 
-  it('says paid to who joined it, after a look at the row', async () => {
+  it('says paid to who joined it, after a look at the row, and observes every call', async () => {
     const outcomes: string[] = [];
     const { payments, find } = openShop({ observe: ({ outcome }) => outcomes.push(outcome) });
     await Promise.all([payments.settle(REFERENCE), payments.settle(REFERENCE)]);
     expect(outcomes.sort()).toEqual(['credited', 'paid']);
     expect(find).toHaveBeenCalledTimes(3);
+    await payments.settle(REFERENCE, { signal: AbortSignal.abort() });
+    expect(outcomes).toContain('handler_timeout');
   });
 
   it('gives a page its outcome', async () => {
