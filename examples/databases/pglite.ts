@@ -1,6 +1,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import type { Order, Orders } from '@paylink/payments';
 
+// One process only: a second one on the same folder loses committed orders, and can break it.
 // PGlite has one connection, so a transaction of your code must end before find reads.
 export const db = new PGlite(process.env['DATABASE_FOLDER']);
 

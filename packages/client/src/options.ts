@@ -67,7 +67,8 @@ export function createSettings(options: ClientOptions): Settings {
 /** Reads a text from the environment. Repairs nothing. */
 function validateText(option: 'baseUrl' | 'apiKey', text: unknown): string {
   const isMissing = text === undefined || text === null || text === '';
-  check(!isMissing, option, 'is missing. Did you set its environment variable?');
+  const variable = option === 'apiKey' ? 'PAYLINK_API_KEY' : 'PAYLINK_BASE_URL';
+  check(!isMissing, option, `is missing. Did you set ${variable}?`);
   check(typeof text === 'string', option, 'must be a string');
   check(text.trim() !== '', option, 'is blank');
   const problem = 'must not start or end with whitespace: remove it from the stored value';

@@ -1,3 +1,4 @@
+export { WebhookError } from '@paylink/core';
 export { copyBodies } from './body-copy.js';
 export { deliveryOf } from './delivery.js';
 export { paymentWebhook, respond, type NodeHost } from './payment-webhook.js';

@@ -101,7 +101,9 @@ async function collect(
     stream.off('readable', onReadable).off('data', onData).off('end', onEnd).pause();
     if (error instanceof WebhookError) throw error;
     const { status } = error as getRawBody.RawBodyError;
-    throw new WebhookError(status === 413 ? 'body_too_large' : 'incomplete_body');
+    if (status === 413) throw new WebhookError('body_too_large');
+    const message = 'the body has another length than Content-Length: a hook or a proxy changed it';
+    throw new WebhookError('incomplete_body', stream.readableEnded ? { message } : {});
   } finally {
     isOver = true;
     clearTimeout(timer);

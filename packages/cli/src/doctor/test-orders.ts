@@ -16,7 +16,7 @@ export async function checkOrders(
   return withShop(flags, output, async ({ orders, createOrder }, stop) => {
     if (orders === undefined || createOrder === undefined)
       throw usageFailure(
-        `--module: ${flags.module} does not export orders and createOrder`,
+        `--module: ${flags.module} does not export ${orders === undefined ? 'orders' : 'createOrder'}`,
         'export your orders, and a function that inserts { reference, amount, currency, tenant }',
       );
     const checks: Check[] = [];

@@ -88,8 +88,8 @@ async function show(
   const { paint } = output;
   output.line(text`${paint.bold(reference)}${tenant === null ? '' : ` of ${tenant}`}`);
   await output.table([
-    ['your order', describeOrder(order)],
-    ['the service', describePayment(payment)],
+    ['your order', describeOrder(facts)],
+    ['the service', describePayment(facts)],
     ['outcome', outcome],
     ['turn', turn],
   ]);
@@ -106,13 +106,8 @@ async function show(
 }
 
 /** Leaves out the fields that `find` returned beside the contract. */
-function fieldsOf({
-  reference,
-  amount,
-  currency,
-  paid,
-  closed,
-}: NonNullable<Facts['order']>): object {
+function fieldsOf(order: NonNullable<Facts['order']>): object {
+  const { reference, amount, currency, paid, closed } = order;
   const stored = isRange(amount) ? { min: amount.min, max: amount.max } : amount;
   return { reference, amount: stored, currency, paid, closed };
 }

@@ -68,8 +68,8 @@ function causeOf(error: unknown): unknown {
   return (Object(error) as Error).cause;
 }
 
-export function describeOrder(order: Order | null): string {
-  if (order === null) return 'not found';
+export function describeOrder({ order, outcome }: Explanation): string {
+  if (order === null) return outcome === 'unknown_order' ? 'not found' : 'could not be read';
   // The row may break the contract.
   const { amount, currency, paid, closed } = order as Readonly<Record<keyof Order, unknown>>;
   const stored = isRange(amount) ? `${amount.min} to ${amount.max}` : String(amount);
@@ -81,8 +81,8 @@ export function isRange(amount: unknown): amount is { readonly min: Amount; read
   return typeof amount === 'object' && amount !== null;
 }
 
-export function describePayment(payment: Explanation['payment']): string {
-  if (payment === null) return 'no answer';
+export function describePayment({ payment, outcome }: Explanation): string {
+  if (payment === null) return outcome === 'no_payment' ? 'no such payment' : 'no answer';
   const { status, amount, currency } = payment;
   return amount === undefined ? status : `${status}, ${amount} ${String(currency)}`;
 }

@@ -18,21 +18,19 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
       ? 'no database was found'
       : `${database.unsupported} has no recipe in this command`;
   const mount = render(HOSTS[framework].mount, styleOf(project)).trimEnd();
+  const answers = `your server must answer at ${webhookUrl(project)}: --shop-url names another port or prefix`;
   return [
     ...(isTracked('.env') ? ['git rm --cached .env   # git tracks it, and it holds secrets'] : []),
     ...installLines(project),
     ...databaseLines(project, files),
     testLine(project, files.test),
-    ...(mount === '' ? [] : [mount]),
-    ...(framework === 'lambda'
-      ? []
-      : [
-          `your server must answer at ${webhookUrl(project)}: --shop-url names another port, or a ` +
-            'global prefix',
-        ]),
+    ...(mount === '' ? [] : [`in your server:\n${mount}`]),
+    ...(framework === 'lambda' ? [] : [answers]),
     `${commands.run} ${SCRIPT}   # the payment service on your machine, beside your server`,
     `call checkout of ${files.checkout} where a customer buys, and schedule every few minutes:`,
-    `${NPX} reconcile --module ./${files.payments} --dotenv .env`,
+    ['memory', 'pglite'].includes(database.recipe)
+      ? 'payments.reconcile()   # within your server: no other process may use its orders'
+      : `${NPX} reconcile --module ./${files.payments} --dotenv .env`,
     ...(database.recipe === 'memory'
       ? [`before customers pay, replace ${files.orders}: ${missing}, and a restart forgets orders`]
       : []),
@@ -62,16 +60,16 @@ function databaseLines(project: Project, { orders, table }: CodeFiles): string[]
 function installLines(project: Project): string[] {
   const { commands, framework, isTypeScript, testRunner, database } = project;
   const { dependencies = {}, devDependencies = {} } = project.manifest;
-  // A package for development is missing in production.
+  // A package for development is missing in production, where the schedule runs.
   const forProduction = [
-    ...[HOSTS[framework].adapter, 'client', 'payments'].map((name) => `@paylink/${name}`),
+    ...[HOSTS[framework].adapter, 'client', 'payments', 'cli'].map((name) => `@paylink/${name}`),
+    ...(isTypeScript ? ['tsx'] : []),
     ...database.packages,
   ].filter((name) => !(name in dependencies));
-  const needsTsx = testRunner === 'node:test' || database.createTable !== undefined;
   const types = ['@types/node', ...(database.types ?? [])];
   const forDevelopment = [
-    ...['cli', 'emulator', 'testing'].map((name) => `@paylink/${name}`),
-    ...(isTypeScript ? [...types, ...(needsTsx ? ['tsx'] : [])] : []),
+    ...['emulator', 'testing'].map((name) => `@paylink/${name}`),
+    ...(isTypeScript ? types : []),
     ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
   ].filter((name) => !(name in dependencies) && !(name in devDependencies));
   const isOurs = (name: string): boolean => VERSION === UNPUBLISHED && name.startsWith('@paylink/');
@@ -82,7 +80,7 @@ function installLines(project: Project): string[] {
   };
   const names = packed.map((name) => name.replace('@paylink/', '')).join(' ');
   const pack =
-    `npx -y pnpm@10 pack:all ${names}   # in a clone of Paylink, because no registry has the ` +
+    `npx -y pnpm@10.34.9 pack:all ${names}   # in a clone of Paylink, because no registry has the ` +
     'packages yet: run the lines that it prints in this folder';
   return [
     ...(packed.length === 0 ? [] : [pack]),

@@ -72,7 +72,7 @@ async function listen({ flags, output }: Run<Flags>): Promise<number> {
     });
   });
   await once(server.listen(port, '127.0.0.1'), 'listening').catch((error: unknown) => {
-    throw failure(messageOf(error), 'choose another port with --port');
+    throw failure(messageOf(error), 'choose another port with --port, or let --port 0 pick one');
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stopped = untilStopped();

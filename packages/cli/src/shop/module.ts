@@ -46,27 +46,29 @@ async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
   const file = resolve(path);
   if (!existsSync(file)) throw usageFailure(`--module: the file ${path} does not exist`);
   const isTypeScript = /\.[cm]?tsx?$/.test(file);
-  if (isTypeScript) await registerTsx();
+  const lacksTsx = isTypeScript && !(await registerTsx());
   try {
     return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
     throw usageFailure(
       `--module: ${path} cannot be loaded: ` +
         `${isConfigurationError(error) ? 'a setting is wrong: ' : ''}${messageOf(error)}`,
-      isTypeScript ? 'TypeScript needs tsx in this folder: npm install --save-dev tsx' : undefined,
+      lacksTsx ? 'TypeScript needs tsx in this folder: npm install --save-dev tsx' : undefined,
     );
   }
 }
 
 /**
- * Registers tsx. Only newer versions of Node strip types, and Node never resolves `./a.js` to
+ * Registers tsx, unless this folder has none. Only newer versions of Node strip types, and Node never resolves `./a.js` to
  * `./a.ts`.
  */
-async function registerTsx(): Promise<void> {
+async function registerTsx(): Promise<boolean> {
   try {
     const path = createRequire(join(process.cwd(), 'package.json')).resolve('tsx');
     await import(pathToFileURL(path).href);
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    return false;
   }
 }

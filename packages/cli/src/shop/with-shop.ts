@@ -1,7 +1,7 @@
 /** Runs a command on the merchant's module, and ends although the module holds connections. */
 import type { Payments } from '@paylink/payments';
 import { option, type CommonFlags } from '../terminal/command.js';
-import { API_KEY_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
+import { API_KEY_VARIABLE, namesNotLoaded, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, messageOf, usageFailure } from '../terminal/failure.js';
 import { collect } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
@@ -61,10 +61,15 @@ export async function withShop(
   const stop = new AbortController();
   const stopped = untilStopped().then(() => stop.abort());
   let shop: ShopModule | undefined;
+  let code: number | undefined;
   try {
     shop = await Promise.race([loadShop(flags.module), stopped.then(() => undefined)]);
-    return shop === undefined ? stoppedCode : await work(shop, stop.signal);
+    code = shop === undefined ? stoppedCode : await work(shop, stop.signal);
+    return code;
   } finally {
+    const names = code === EXIT.ok ? [] : namesNotLoaded();
+    if (names.length > 0)
+      output.note(`not loaded: ${names.join(', ')} of .env (add --dotenv .env)`);
     await close(shop, output);
     exitSoon();
   }
