@@ -78,8 +78,10 @@ async function transaction(
 }
 
 const MARK = markIn('orders');
-const PAY =
-  'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3';
+const UPDATE = 'UPDATE orders SET paid_at = now() WHERE';
+const PAY = `${UPDATE} reference = $1 AND amount = $2 AND currency = $3`;
+const ship = (reference: string): unknown =>
+  pool.query("UPDATE orders SET status = 'shipped' WHERE reference = $1", [reference]);
 const WALLET = 'UPDATE orders SET wallet = wallet + 1 WHERE reference = $1';
 const effects = async (reference: string): Promise<number> =>
   (
@@ -109,20 +111,14 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     /^\d+ of 20 simultaneous calls credited the same order/,
   ],
   'a credit without the amount': [
-    withCredit(({ reference, currency }) =>
-      write(
-        'UPDATE orders SET paid_at = now() WHERE reference = $1 AND currency = $2 AND paid_at IS NULL',
-        [reference, currency],
-      ),
+    withCredit(
+      creditBy(`${UPDATE} reference = $1 AND $2 > 0 AND currency = $3 AND paid_at IS NULL`),
     ),
     /^credit returned 1 for a payment of another amount/,
   ],
   'a credit without the currency': [
-    withCredit(({ reference, amount }) =>
-      write(
-        'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND paid_at IS NULL',
-        [reference, amount],
-      ),
+    withCredit(
+      creditBy(`${UPDATE} reference = $1 AND amount = $2 AND $3 > '' AND paid_at IS NULL`),
     ),
     /^credit returned 1 for a payment of another currency/,
   ],
@@ -184,10 +180,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
           "UPDATE orders SET status = 'paid' WHERE reference = $1 AND amount = $2 AND currency = $3 AND status <> 'paid'",
         ),
       },
-      later: {
-        ship: (reference) =>
-          pool.query("UPDATE orders SET status = 'shipped' WHERE reference = $1", [reference]),
-      },
+      later: { ship },
     },
     /^After ship, a paid order was credited again/,
   ],
@@ -202,10 +195,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
           "UPDATE orders SET status = 'paid' WHERE reference = $1 AND amount = $2 AND currency = $3 AND status = 'new'",
         ),
       },
-      later: {
-        ship: (reference) =>
-          pool.query("UPDATE orders SET status = 'shipped' WHERE reference = $1", [reference]),
-      },
+      later: { ship },
     },
     /^After ship, find says that a paid order is unpaid/,
   ],
@@ -313,21 +303,11 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     /^credit returned 1, and find says that the order is unpaid.*COMMIT/,
   ],
   'a condition without the reference': [
-    withCredit(({ amount, currency }) =>
-      write(
-        'UPDATE orders SET paid_at = now() WHERE amount = $1 AND currency = $2 AND paid_at IS NULL',
-        [amount, currency],
-      ),
-    ),
+    withCredit(creditBy(`${UPDATE} $1 > '' AND amount = $2 AND currency = $3 AND paid_at IS NULL`)),
     /^credit changed \d+ rows for one payment/,
   ],
   'P38 `= NULL`': [
-    withCredit(({ reference, amount, currency }) =>
-      write(
-        'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at = $4',
-        [reference, amount, currency, null],
-      ),
-    ),
+    withCredit(creditBy(`${PAY} AND paid_at = NULL`)),
     /^credit changed no row.*`= NULL`/,
   ],
   'P38 amounts as float': [onTable('floats'), /^createOrder stored the amount 16777217.*float/],

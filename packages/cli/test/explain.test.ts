@@ -232,6 +232,9 @@ describe('paylink explain', () => {
     expect(stdout).toMatch(/the service +success, 15000 XOF\n/);
     expect(stdout).toMatch(/outcome +credited\n/);
     expect(stdout).toMatch(/Next: .*\n {2}npx --no-install paylink reconcile --module \S+\n$/);
+    const down = environmentOf(emulator, { ...one, find: 'cannot connect' });
+    const unread = await paylink(['explain', 'order-42', '--module', MODULE], { env: down });
+    expect(unread.stdout).toMatch(/your order +could not be read\n/);
     // Nothing was written: the order is still to be credited.
     expect(emulator.deliveries()).toHaveLength(0);
   });

@@ -354,7 +354,7 @@ describe('--module', () => {
     expect((await paylink(['reconcile', '--module', module])).code).toBe(0);
   });
 
-  it('in TypeScript needs tsx in the folder', async () => {
+  it('in TypeScript needs tsx in the folder, and may miss a variable of .env', async () => {
     const module = write(
       'a.ts',
       `enum Kind { order } ${REPORT} export const payments = { reconcile: async () => report, Kind };`,
@@ -365,6 +365,10 @@ describe('--module', () => {
     expect(without.stderr).toContain('npm install --save-dev tsx');
     symlinkSync(at('../../../test/node_modules'), join(cwd, 'node_modules'));
     expect((await paylink(['reconcile', '--module', module], { cwd })).code).toBe(0);
+    const failing = ['reconcile', '--module', write('b.ts', 'throw new Error("no database")')];
+    expect((await paylink(failing, { cwd })).stderr).not.toContain('tsx');
+    writeFileSync(join(cwd, '.env'), 'DATABASE_URL=postgres://shop\n');
+    expect((await paylink(failing, { cwd })).stderr).toContain('not loaded: DATABASE_URL of .env');
   });
 
   it('O20 gets every variable of the .env that --dotenv names, and none of another .env', async () => {
