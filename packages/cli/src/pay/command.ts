@@ -98,7 +98,7 @@ async function tell(url: URL, apiKey: string, fields: object): Promise<Payment> 
   }).catch(() => {
     throw failure(
       `no emulator answers at ${url.origin}`,
-      'paylink emulate starts one; --base-url names another address',
+      'npx --no-install paylink emulate starts one; --base-url names another address',
     );
   });
   const body = (await response.json().catch(() => ({}))) as Payment & {

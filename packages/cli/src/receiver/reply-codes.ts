@@ -3,10 +3,10 @@ export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
   invalid_event: 'The X-Service-Event header is missing or is not a kind.',
   event_contradicted: 'The signed body has a status that contradicts the event.',
   invalid_payload: 'The signed body is not a JSON object with a `reference`.',
-  incomplete_body: 'The body ended before its declared length.',
+  incomplete_body: 'The body did not have its declared length: the log says why.',
   invalid_signature:
     'The signature was not accepted. Compare the secrets on both sides, and verify the ' +
-    'raw bytes. See paylink diagnose --help',
+    'raw bytes. See npx --no-install paylink diagnose --help',
   method_not_allowed: 'The path exists, but not for this method.',
   body_timeout: 'The body did not arrive in time.',
   body_too_large: 'The body is longer than `bodyLimit`.',

@@ -81,7 +81,9 @@ export function option<Value = string>(
 
 /** Prints the error through the output, which redacts secrets. Returns the exit code. */
 function report(error: unknown, output: Output): number {
-  output.error(messageOf(error), error instanceof Failure ? error.fixes : []);
+  const isTenant = isConfigurationError(error) && error.option === 'tenant';
+  const fixes = isTenant ? ['give --tenant <id>, or --tenant null for one merchant'] : [];
+  output.error(messageOf(error), error instanceof Failure ? error.fixes : fixes);
   if (process.env['DEBUG'] && error instanceof Error) {
     for (const line of (error.stack ?? '').split('\n')) output.note(line);
   }

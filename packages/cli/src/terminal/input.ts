@@ -74,7 +74,7 @@ export function parseUrl(value: string): URL {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     throw new InvalidArgumentError(
-      'It must be an http or https URL, such as http://localhost:3000/webhooks/payments.',
+      'It must be an http or https URL, with http:// or https:// in front.',
     );
   if (url.username !== '' || url.password !== '')
     throw new InvalidArgumentError(
