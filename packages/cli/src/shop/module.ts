@@ -59,8 +59,8 @@ async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
 }
 
 /**
- * Registers tsx, unless this folder has none. Only newer versions of Node strip types, and Node never resolves `./a.js` to
- * `./a.ts`.
+ * Registers tsx, and returns whether this folder has it. Only newer versions of Node strip types,
+ * and Node never resolves `./a.js` to `./a.ts`.
  */
 async function registerTsx(): Promise<boolean> {
   try {
