@@ -2,6 +2,7 @@
 import { WebhookError } from '@paylink/core';
 import type { ServicePayment } from './contract.js';
 import { field, fieldOfError } from './order.js';
+import { now } from './run.js';
 
 const STATUSES: readonly unknown[] = ['pending', 'success', 'failed', 'cancelled'];
 
@@ -88,5 +89,39 @@ export class NotAsked extends WebhookError {
   constructor(message: string, retryAfter: number, isRefused: boolean) {
     super('confirm_unavailable', { message, retryAfter });
     this.isRefused = isRefused;
+  }
+}
+
+/** Milliseconds for which an answer is reused, so that a page which polls floods no service. */
+const REUSED_FOR = 2_000;
+/** Answers in each of the two maps. */
+const MOST_ANSWERS = 5_000;
+
+interface RecentAnswer {
+  readonly answer: Promise<ServicePayment>;
+  readonly isSuccess: boolean;
+  /** The value of `now()` at which the question was sent. */
+  readonly sentAt: number;
+}
+
+export class RecentAnswers {
+  #newer = new Map<string, RecentAnswer & { readonly expiry: number }>();
+  /** Dropped as a whole, because a Map is slow after many single deletions. */
+  #older = this.#newer;
+  #newerEnd = 0;
+
+  get(key: string): RecentAnswer | undefined {
+    const known = this.#newer.get(key) ?? this.#older.get(key);
+    return known !== undefined && known.expiry > now() ? known : undefined;
+  }
+
+  add(key: string, answer: RecentAnswer): void {
+    const time = now();
+    if (time >= this.#newerEnd || this.#newer.size >= MOST_ANSWERS) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+      this.#newerEnd = time + REUSED_FOR;
+    }
+    this.#newer.set(key, { ...answer, expiry: time + REUSED_FOR });
   }
 }

@@ -4,7 +4,7 @@
  * on at the rate that the service showed.
  */
 import type { WebhookError } from '@paylink/core';
-import { confirmError, NotAsked, readPayment, retryAfterOf } from './answer.js';
+import { confirmError, NotAsked, readPayment, RecentAnswers, retryAfterOf } from './answer.js';
 import type { PaymentClient, ServicePayment } from './contract.js';
 import { fieldOfError, runError } from './order.js';
 import { now, startTimer, stopTimer, type Run } from './run.js';
@@ -18,11 +18,6 @@ const MOST_REFUSALS = 2;
 /** Milliseconds by which a turn may be late before its caller is told to come back. */
 const ALLOWED_LATENESS = 100;
 
-/** Milliseconds for which an answer is reused, so that a page which polls floods no service. */
-const REUSED_FOR = 2_000;
-/** Questions above which those whose answers are too old are dropped. */
-const MOST_KNOWN = 5_000;
-
 interface Question {
   readonly run: Run;
   /** Undefined while the question waits. */
@@ -31,9 +26,6 @@ interface Question {
   /** Ends the wait in the line. */
   turn?: { go: () => void; leave: (error: NotAsked) => void };
   answer?: Promise<ServicePayment>;
-  isSuccess: boolean;
-  /** The value of `now()` at which the answer is too old. Infinity while there is none. */
-  expiry: number;
 }
 
 /** One for each client, because the service counts the questions of all payments together. */
@@ -48,9 +40,8 @@ export function askerOf(client: PaymentClient): Asker {
 export class Asker {
   readonly #client: PaymentClient;
   readonly #pace = new Pace();
-  /** The last question of each order, until its answer is too old. */
-  readonly #questions = new Map<string, Question>();
-  #mostKnown = MOST_KNOWN;
+  readonly #recent = new RecentAnswers();
+  readonly #open = new Map<string, Question>();
   /** The waiting questions, by rank. */
   readonly #line: Question[] = [];
   /** The questions without an answer, the oldest first. */
@@ -72,15 +63,13 @@ export class Asker {
    * @throws WebhookError `no_payment`, `confirm_unavailable` or `handler_timeout`
    */
   ask(run: Run): Promise<ServicePayment> {
-    const last = this.#questions.get(run.key);
-    if (last?.expiry === Infinity && !last.run.isDead) return this.#join(last, run);
-    if (last !== undefined && last.expiry > now() && last.expiry < Infinity) {
-      const isForAll = run.source !== 'webhook' || last.isSuccess;
-      if (isForAll || last.sentAt! >= run.start) return last.answer!;
-    }
-    const question: Question = { run, refusals: 0, isSuccess: false, expiry: Infinity };
-    this.#questions.set(run.key, question);
-    this.#forget();
+    const known = this.#recent.get(run.key);
+    const isForAll = run.source !== 'webhook' || known?.isSuccess === true;
+    if (known !== undefined && (isForAll || known.sentAt >= run.start)) return known.answer;
+    const open = this.#open.get(run.key);
+    if (open !== undefined && !open.run.isDead) return this.#join(open, run);
+    const question: Question = { run, refusals: 0 };
+    this.#open.set(run.key, question);
     question.answer = this.#askInTurn(question);
     return question.answer;
   }
@@ -97,7 +86,8 @@ export class Asker {
   /** Asks in the request of the caller, because a Worker ends the work of every other request. */
   async #askInTurn(question: Question): Promise<ServicePayment> {
     const { run } = question;
-    const { reference, tenant, signal } = run;
+    const { key, reference, tenant, signal } = run;
+    let isSuccess = false;
     try {
       let answer: unknown;
       while (question.sentAt === undefined) {
@@ -113,22 +103,15 @@ export class Asker {
         }
       }
       const payment = readPayment(answer, reference);
-      question.isSuccess = payment.status === 'success';
+      isSuccess = payment.status === 'success';
       return payment;
     } finally {
       this.#sent.delete(question);
-      // A question that was not sent has no answer to reuse.
-      question.expiry = question.sentAt === undefined ? 0 : now() + REUSED_FOR;
+      if (this.#open.get(key) === question) this.#open.delete(key);
+      const { sentAt, answer } = question;
+      if (sentAt !== undefined) this.#recent.add(key, { answer: answer!, isSuccess, sentAt });
       this.#send();
     }
-  }
-
-  #forget(): void {
-    if (this.#questions.size <= this.#mostKnown) return;
-    for (const [key, { expiry }] of this.#questions) {
-      if (expiry <= now()) this.#questions.delete(key);
-    }
-    this.#mostKnown = MOST_KNOWN + 2 * this.#questions.size;
   }
 
   /** @throws the run's error, unless the service refused the question, which then waits again */
@@ -152,21 +135,31 @@ export class Asker {
   async #turnOf(question: Question): Promise<void> {
     const { run } = question;
     run.onHurry = () => {
-      this.#line.sort(byRank);
+      this.#leaveLine(question);
+      this.#enterLine(question);
       this.#turnAway();
     };
     const turn = new Promise<void>((go, leave) => (question.turn = { go, leave }));
-    this.#line.push(question);
-    run.onHurry();
+    this.#enterLine(question);
+    this.#turnAway();
     this.#send();
     try {
       const toReason = (): NotAsked => this.#notAsked(question);
       await run.wait('the service', () => turn, toReason, run.end - now());
     } finally {
       run.onHurry = undefined;
-      const place = this.#line.indexOf(question);
-      if (place >= 0) this.#line.splice(place, 1);
+      this.#leaveLine(question);
     }
+  }
+
+  #enterLine(question: Question): void {
+    const place = this.#line.findLastIndex(({ run }) => run.rank <= question.run.rank) + 1;
+    this.#line.splice(place, 0, question);
+  }
+
+  #leaveLine(question: Question): void {
+    const place = this.#line.indexOf(question);
+    if (place >= 0) this.#line.splice(place, 1);
   }
 
   /** Lets as many questions go as may be sent now, and comes back for the next one. */
@@ -239,10 +232,6 @@ export class Asker {
       : 'questions that the service does not answer hold every place';
     return new NotAsked(message, retryAfter, refusals > 0);
   }
-}
-
-function byRank(one: Question, other: Question): number {
-  return one.run.rank - other.run.rank;
 }
 
 function late(): WebhookError {
@@ -328,7 +317,7 @@ export class Pace {
     const pause = Math.max(said, doubled(SHORTEST_PAUSE)) + Math.random() * JITTER;
     this.#pauseEnd = Math.max(this.#pauseEnd, now() + pause);
     if (!isFirst) return;
-    this.#length = pause;
+    this.#length = Math.max(FIRST_PAUSE, pause);
     if (said > LONGEST_MEASURED_PAUSE) this.#slowed = this.#usual = 0;
     // A refusal right after a pause says that the pause was too short.
     else if (this.#refusals === 0) {

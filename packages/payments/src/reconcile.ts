@@ -165,11 +165,13 @@ async function sweep<List extends string>(
     // Closes a database cursor behind the references, and does not wait, because that may hang.
     items.return().catch(() => undefined);
     if (!isComplete) tally.leaveUnread();
-    // A run that was aborted before its first reference changes nothing.
-    const left = tally.left ?? (isComplete ? undefined : from);
     // The next run reads a list from its start that failed or hung at the same place again.
-    const isStuck = !isComplete && signal?.aborted !== true && left?.index === from?.index;
-    if (references === undefined) cuts.set(place, isStuck ? undefined : left);
+    const { left = from } = tally;
+    const isSame = left?.index === from?.index && left?.reference === from?.reference;
+    const isStuck = !isComplete && signal?.aborted !== true && isSame;
+    // A run that was aborted before its first reference changes nothing.
+    const isOver = isComplete || isStuck || tally.left !== undefined;
+    if (references === undefined && isOver) cuts.set(place, isStuck ? undefined : tally.left);
   }
   if (isUnread) {
     const reader = references === undefined ? `${source}()` : 'the list of references';
