@@ -37,7 +37,7 @@ export class PaymentWebhookModule {
       inject: [HttpAdapterHost, ...inject],
       useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) => {
         const made: unknown = await useFactory(...injected);
-        check(made instanceof Object, 'useFactory', 'must return { url, secret, handlers }');
+        check(Object(made) === made, 'useFactory', 'must return { url, secret, handlers }');
         const { url, handlers, ...options } = made as NestWebhook<SchemasOf<Events>>;
         check(url?.at(0) === '/', 'url', 'must be a path, such as /webhooks');
         const listener = paymentWebhook<Events>(options, handlers);

@@ -5,6 +5,7 @@ import { API_KEY_VARIABLE, namesNotLoaded, SECRET_VARIABLE } from '../terminal/d
 import { EXIT, messageOf, usageFailure } from '../terminal/failure.js';
 import { collect } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
+import { text } from '../terminal/safe-text.js';
 import { untilStopped } from '../terminal/until-stopped.js';
 import { loadShop, type ShopModule } from './module.js';
 
@@ -69,7 +70,7 @@ export async function withShop(
   } finally {
     const names = code === EXIT.ok ? [] : namesNotLoaded();
     if (names.length > 0)
-      output.note(`not loaded: ${names.join(', ')} of .env (add --dotenv .env)`);
+      output.note(text`not loaded: ${names.join(', ')} of .env (add --dotenv .env)`);
     await close(shop, output);
     exitSoon();
   }
