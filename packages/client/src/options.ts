@@ -68,7 +68,7 @@ export function createSettings(options: ClientOptions): Settings {
 function validateText(option: 'baseUrl' | 'apiKey', text: unknown): string {
   const isMissing = text === undefined || text === null || text === '';
   const variable = option === 'apiKey' ? 'PAYLINK_API_KEY' : 'PAYLINK_BASE_URL';
-  check(!isMissing, option, `is missing. Did you set ${variable}?`);
+  check(!isMissing, option, `is missing. Did you set its environment variable, ${variable}?`);
   check(typeof text === 'string', option, 'must be a string');
   check(text.trim() !== '', option, 'is blank');
   const problem = 'must not start or end with whitespace: remove it from the stored value';
