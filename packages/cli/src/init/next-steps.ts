@@ -60,18 +60,19 @@ function databaseLines(project: Project, { orders, table }: CodeFiles): string[]
 function installLines(project: Project): string[] {
   const { commands, framework, isTypeScript, testRunner, database } = project;
   const { dependencies = {}, devDependencies = {} } = project.manifest;
+  const has = (name: string): boolean => name in dependencies || name in devDependencies;
   // A package for development is missing in production, where the schedule runs.
   const forProduction = [
-    ...[HOSTS[framework].adapter, 'client', 'payments', 'cli'].map((name) => `@paylink/${name}`),
-    ...(isTypeScript ? ['tsx'] : []),
+    ...[HOSTS[framework].adapter, 'client', 'payments'].map((name) => `@paylink/${name}`),
     ...database.packages,
+    ...['@paylink/cli', ...(isTypeScript ? ['tsx'] : [])].filter((name) => !has(name)),
   ].filter((name) => !(name in dependencies));
   const types = ['@types/node', ...(database.types ?? [])];
   const forDevelopment = [
     ...['emulator', 'testing'].map((name) => `@paylink/${name}`),
     ...(isTypeScript ? types : []),
     ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
-  ].filter((name) => !(name in dependencies) && !(name in devDependencies));
+  ].filter((name) => !has(name));
   const isOurs = (name: string): boolean => VERSION === UNPUBLISHED && name.startsWith('@paylink/');
   const packed = [...forProduction, ...forDevelopment].filter(isOurs);
   const line = (command: string, names: readonly string[]): string[] => {

@@ -9,7 +9,6 @@ export const BASE_URL_VARIABLE = 'PAYLINK_BASE_URL';
 
 /** The variables from the project's own .env, which no flag has named. */
 const fromProject = new Set<string>();
-/** The other names in the project's own .env. */
 let others: readonly string[] = [];
 
 /** Returns the names in the project's own .env that the environment lacks. */
