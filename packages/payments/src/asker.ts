@@ -250,6 +250,8 @@ const JITTER = 250;
 const WINDOW = 1_100;
 /** Fewer answers before the first 429 show no rate: a 429 may be by chance. */
 const ENOUGH_ANSWERS = 8;
+/** Below this factor of the interval, the measured one is the line's own. */
+const NEARLY = 1.25;
 /** Factor of the interval after a 429 at that very rate. */
 const SLOWER = 1.08;
 /** Largest factor after a 429 at a lower rate. */
@@ -266,7 +268,7 @@ const LONGEST_MEASURED_PAUSE = 60_000;
 export class Pace {
   #pauseEnd = 0;
   /** Milliseconds of the last pause. */
-  #length = 1;
+  #lastPause = 1;
   /** Pauses without an answer between them. */
   #refusals = 0;
   /** The values of `now()` of the answers since the last pause. */
@@ -292,7 +294,7 @@ export class Pace {
 
   #after(interval: number, pauses: number): number {
     const age = Math.max(0, now() - this.#pauseEnd);
-    return age > RATE_KEPT_FOR ? 0 : interval * 2 ** (-age / (pauses * this.#length));
+    return age > RATE_KEPT_FOR ? 0 : interval * 2 ** (-age / (pauses * this.#lastPause));
   }
 
   /** Returns the value of `now()` at which the next question may be sent. */
@@ -317,12 +319,12 @@ export class Pace {
     const pause = Math.max(said, doubled(SHORTEST_PAUSE)) + Math.random() * JITTER;
     this.#pauseEnd = Math.max(this.#pauseEnd, now() + pause);
     if (!isFirst) return;
-    this.#length = Math.max(FIRST_PAUSE, pause);
+    this.#lastPause = Math.max(FIRST_PAUSE, pause);
     if (said > LONGEST_MEASURED_PAUSE) this.#slowed = this.#usual = 0;
     // A refusal right after a pause says that the pause was too short.
     else if (this.#refusals === 0) {
       const shown = this.#measured();
-      const isAtRate = shown < interval * 1.25;
+      const isAtRate = shown < interval * NEARLY;
       if (interval > 0) this.#usual = isAtRate ? interval * SLOWER : usual;
       else this.#usual = this.#answers.length >= ENOUGH_ANSWERS ? shown : 0;
       const most = interval === 0 ? shown : interval * MUCH_SLOWER;

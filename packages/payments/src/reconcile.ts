@@ -170,8 +170,8 @@ async function sweep<List extends string>(
     const isSame = left?.index === from?.index && left?.reference === from?.reference;
     const isStuck = !isComplete && signal?.aborted !== true && isSame;
     // A run that was aborted before its first reference changes nothing.
-    const isOver = isComplete || isStuck || tally.left !== undefined;
-    if (references === undefined && isOver) cuts.set(place, isStuck ? undefined : tally.left);
+    const hasMoved = isComplete || isStuck || tally.left !== undefined;
+    if (references === undefined && hasMoved) cuts.set(place, isStuck ? undefined : tally.left);
   }
   if (isUnread) {
     const reader = references === undefined ? `${source}()` : 'the list of references';

@@ -9,11 +9,11 @@ export const BASE_URL_VARIABLE = 'PAYLINK_BASE_URL';
 
 /** The variables from the project's own .env, which no flag has named. */
 const fromProject = new Set<string>();
-let others: readonly string[] = [];
+let otherNames: readonly string[] = [];
 
 /** Returns the names in the project's own .env that the environment lacks. */
 export function namesNotLoaded(): readonly string[] {
-  return others.filter((name) => process.env[name] === undefined);
+  return otherNames.filter((name) => process.env[name] === undefined);
 }
 
 /** Returns true if the source (a variable's name) comes from the project's own .env. */
@@ -35,7 +35,7 @@ export function loadDotenv(path: string | undefined): void {
 }
 
 function loadOwn(values: NodeJS.Dict<string>): void {
-  others = Object.keys(values);
+  otherNames = Object.keys(values);
   for (const name of [SECRET_VARIABLE, API_KEY_VARIABLE, BASE_URL_VARIABLE]) {
     if (process.env[name] || !values[name]) continue;
     process.env[name] = values[name];

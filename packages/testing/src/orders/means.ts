@@ -1,10 +1,10 @@
 /** The checks that need options: tenants, a second connection, effects, later changes. */
 import type { Orders } from '@paylink/payments';
-import type { OrdersCheck } from './check.js';
+import { NotTested, type OrdersCheck } from './check.js';
 import { expectRefusal } from './credit.js';
 import { expectCredit } from './find.js';
 import type { TestOrdersOptions } from './options.js';
-import { bounded, paidOf, SOURCES, type NewOrder, type Shop } from './shop.js';
+import { bounded, messageOf, paidOf, SOURCES, type NewOrder, type Shop } from './shop.js';
 
 // Fake timers replace the globals later.
 const { setImmediate } = globalThis;
@@ -25,7 +25,6 @@ export function checkTenants(
       async run() {
         const order = await shop.create();
         for (const tenant of [other, null])
-          // A merchant may refuse the missing tenant by an error.
           if ((await shop.find({ ...order, tenant }).catch(() => undefined)) !== undefined)
             throw new Error(
               'find gives an order to another tenant, or to null. Add the tenant to its condition.',
@@ -165,7 +164,9 @@ export function checkLater(shop: Shop, later: TestOrdersOptions['later']): Order
         );
       if (!/^(edit|expire|cancel)/.test(name)) return;
       const unpaid = await shop.create();
-      await bounded(name, async () => change(unpaid.reference)).catch(() => undefined);
+      await bounded(name, async () => change(unpaid.reference)).catch((error: unknown) => {
+        throw new NotTested(messageOf(error));
+      });
       if ((await shop.find(unpaid))?.paid === true)
         throw new Error(
           `After ${name}, find says that an unpaid order is paid. Look for a timestamp column with` +
