@@ -17,6 +17,7 @@ import {
   type Locale,
   type PlacedGroup,
 } from './pages.js';
+import { createSearch } from './search.js';
 import type { SiteTheme } from './theme/index.js';
 
 const pages = pagesIn();
@@ -81,6 +82,8 @@ const navOf = (
   items
     .filter(([, page]) => pages.includes(page))
     .map(([text, page]) => ({ text, link: `/${page}` }));
+
+const search = createSearch(BASE);
 
 /** Blocks in colours. Pages share many, and each is rendered for the server and the browser. */
 const highlighted = new Map<string, string>();
@@ -184,6 +187,7 @@ export default defineConfigWithTheme<SiteTheme>({
     search: {
       provider: 'local',
       options: {
+        miniSearch: search.miniSearch,
         locales: {
           fr: {
             translations: {
@@ -211,6 +215,7 @@ export default defineConfigWithTheme<SiteTheme>({
   },
   vite: {
     plugins: [
+      search.plugin,
       {
         name: 'paylink-links',
         enforce: 'pre',

@@ -1,7 +1,86 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
+import { loadIndex } from '../../../docs/.vitepress/search.js';
 import { describeInChromium } from '../../browser/chromium.js';
 import { DESKTOP } from '../../browser/customer.js';
+import { DIST, filesWith, read } from './built-site.js';
 import { openSite } from './reader.js';
+
+const chunkOf = (locale: 'root' | 'fr'): string =>
+  filesWith('.js').find((path) => path.includes(`@localSearchIndex${locale}.`))!;
+
+/** Returns the search of a language, with the index that the site ships. */
+async function openSearch(locale: 'root' | 'fr'): Promise<(words: string) => string[]> {
+  const chunk = (await import(pathToFileURL(join(DIST, chunkOf(locale))).href)) as Chunk;
+  const index = loadIndex(chunk.default);
+  return (words) => index.search(words).map(({ id }) => String(id));
+}
+
+interface Chunk {
+  readonly default: string;
+}
+
+const english = await openSearch('root');
+const french = await openSearch('fr');
+
+it.each([
+  ['webhook not received', '/runbook.html#nothing-arrives'],
+  ['no notification', '/runbook.html#nothing-arrives'],
+  ['payment missing', '/runbook.html#paid-but-not-credited'],
+  ['customer paid but order unpaid', '/runbook.html#paid-but-not-credited'],
+  ['double payment', '/runbook.html#credited-twice'],
+  ['charged twice', '/runbook.html#credited-twice'],
+  ['refund', '/runbook.html#credited-twice'],
+  ['sandbox', '/faq.html#how-do-i-try-paylink-without-an-account'],
+  ['401 unauthorized', '/runbook.html#every-notification-gets-401'],
+  ['signature mismatch', '/errors.html#invalid_signature'],
+  ['raw body', '/errors.html#body_consumed'],
+  ['wrong amount', '/errors.html#amount_differs'],
+  ['too many requests', '/errors.html#rate_limited'],
+  ['cron', '/schedule.html#cron'],
+  ['kubernetes', '/schedule.html#kubernetes'],
+  ['vercel', '/schedule.html#vercel'],
+  ['ngrok', '/faq.html#how-do-i-reach-my-laptop'],
+  ['nginx', '/going-live.html#configure-proxies'],
+  ['rotate secret', '/going-live.html#rotate-the-secret-without-losing-a-payment'],
+  ['api key', '/going-live.html#get-your-keys'],
+  ['multi tenant', '/security.html#several-merchants'],
+  ['express', '/start/express.html'],
+  ['nextjs', '/start/next-app.html'],
+  ['prisma', '/databases'],
+])('leads the English words "%s" to %s', (words, section) => {
+  expect(english(words).slice(0, 3)).toContainEqual(expect.stringContaining(section));
+});
+
+it.each([
+  ['webhook non reçu', '/fr/runbook.html#rien-narrive'],
+  ['aucune notification', '/fr/runbook.html#rien-narrive'],
+  ['paiement manquant', '/fr/runbook.html#payé-mais-pas-crédité'],
+  ['commande impayée', '/fr/runbook.html#payé-mais-pas-crédité'],
+  ['double paiement', '/fr/runbook.html#crédité-deux-fois'],
+  ['remboursement', '/fr/runbook.html#crédité-deux-fois'],
+  ['bac à sable', '/fr/faq.html#comment-essayer-paylink-sans-compte'],
+  ['signature invalide', '/fr/errors.html#invalid_signature'],
+  ['clé API', '/fr/going-live.html#obtenez-vos-clés'],
+  ['tester en local', '/fr/faq.html#comment-le-service-atteint-il-mon-portable'],
+  ['rgpd', '/fr/going-live.html#surveillez-le-journal'],
+  ['express', '/fr/start/express.html'],
+])('leads the French words « %s » to %s', (words, section) => {
+  expect(french(words).slice(0, 3)).toContainEqual(expect.stringContaining(section));
+});
+
+it('finds an English page from French, and marks it', () => {
+  expect(french('performance').slice(0, 3)).toContain('/performance.html#performance');
+  expect(read(chunkOf('fr'))).toContain('Performance (en)');
+});
+
+it('indexes the equal steps of the quick starts once', () => {
+  const hits = english('Start the payment service');
+  expect(hits.filter((id) => /^\/start\/.*#2-/.test(id))).toEqual([
+    '/start/express.html#2-start-the-payment-service',
+  ]);
+});
 
 describeInChromium('the search', () => {
   const visit = openSite();
@@ -24,10 +103,8 @@ describeInChromium('the search', () => {
     expect(await firstResult('index.html', 'body_consumed')).toBe('/errors.html#body_consumed');
   });
 
-  it.each(['corps', 'exécute', 'execute', 'remboursement', 'mysql'])(
-    'finds a French page by « %s »',
-    async (word) => {
-      expect(await firstResult('fr/index.html', word)).toMatch(/^\/fr\//);
-    },
-  );
+  it('finds a French page with and without accents', async () => {
+    expect(await firstResult('fr/index.html', 'exécute')).toMatch(/^\/fr\//);
+    expect(await firstResult('fr/index.html', 'execute')).toMatch(/^\/fr\//);
+  });
 });
