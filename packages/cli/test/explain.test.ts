@@ -176,13 +176,6 @@ const STORIES: Readonly<Record<string, Story>> = {
     possible: /`baseUrl` names the wrong host, or the service is down/,
     next: 'payments get',
   },
-  'one client asks for two merchants': {
-    shop: { rows: [order({ tenant: 'globex' })] },
-    args: ['--tenant', 'acme', '--tenant', 'globex'],
-    outcome: 'confirm_unavailable',
-    proven: /a setting of the client is wrong: tenant .* has the API key of one merchant/,
-    next: 'payments get',
-  },
   'the key is wrong': {
     before: noPayment,
     env: { PAYLINK_API_KEY: 'sk_live_another.0123456789abcdef' },

@@ -1,5 +1,4 @@
-// Symbol.for, because an application can contain two copies of this package (ESM and CJS, two
-// versions).
+// An application can contain two copies of this package (ESM and CJS, two versions).
 const BRAND = Symbol.for('@paylink/client:PaylinkError');
 
 /** Every code of a `PaylinkError`. Codes are stable: branch on codes, never on messages. */
@@ -8,7 +7,6 @@ export type PaylinkErrorCode =
   | 'invalid_link'
   | 'invalid_reference'
   | 'invalid_idempotency_key'
-  | 'idempotency_key_reused'
   // The reply is missing or unusable.
   | 'network_error'
   | 'timeout'
@@ -43,21 +41,15 @@ export class PaylinkError extends Error {
   readonly code: PaylinkErrorCode;
   /** The status of the reply, if one came. */
   declare readonly status?: number;
-  /**
-   * The service's id of the request (`X-Request-Id` or `Request-Id`), for the service's support.
-   */
+  /** The service's id of the request (`X-Request-Id` or `Request-Id`), for its support. */
   declare readonly requestId?: string;
   /** Milliseconds to wait, from the service's `Retry-After`. */
   declare readonly retryAfter?: number;
-  /**
-   * The Idempotency-Key of a creation. Pass it with the same link to retry without creating a
-   * second link.
-   */
+  /** The Idempotency-Key of a creation. With the same link it creates no second link. */
   declare readonly idempotencyKey?: string;
   /**
-   * Set if the link may exist although the creation failed, because a try ended without a clear
-   * answer. Call again with `idempotencyKey` and the same link. Another key could create a second
-   * link.
+   * Set if the link may exist, because a try ended without a clear answer. Call again with
+   * `idempotencyKey` and the same link. Another key could create a second link.
    */
   declare readonly mayHaveCreated?: true;
   // Private, so that neither an inspector nor a serialiser writes the body into logs.
@@ -94,16 +86,7 @@ export function noteMayHaveCreated(error: PaylinkError): void {
   Object.defineProperty(error, 'mayHaveCreated', { value: true, configurable: true });
 }
 
-/**
- * Returns true for a PaylinkError, also from another copy of this package, for which `instanceof`
- * is false.
- */
+/** Returns true for a PaylinkError, also from another copy of this package. */
 export function isPaylinkError(error: unknown): error is PaylinkError {
   return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
-}
-
-/** After a refusal, the service has created nothing. */
-export function isRefusal(error: unknown): boolean {
-  if (!isPaylinkError(error) || error.mayHaveCreated === true) return false;
-  return ['rejected', 'unauthorized', 'forbidden', 'not_found'].includes(error.code);
 }

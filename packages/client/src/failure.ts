@@ -4,19 +4,18 @@
  */
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';
 
+const MEANINGS: Readonly<Record<number, [PaylinkErrorCode, string]>> = {
+  401: ['unauthorized', ': check the API key and its environment'],
+  403: ['forbidden', ': the API key may not do this'],
+  404: ['not_found', ': the payment does not exist, or baseUrl is wrong'],
+  409: ['conflict', ': the Idempotency-Key or the reference is taken, or another request uses it'],
+  429: ['rate_limited', ': too many requests'],
+};
+
 /** Returns a status's error code, and the rest of the message. */
 export function meaningOf(status: number): [PaylinkErrorCode, string] {
-  if (status === 401) return ['unauthorized', ': check the API key and its environment'];
-  if (status === 403) return ['forbidden', ': the API key may not do this'];
-  if (status === 404) return ['not_found', ': the payment does not exist, or baseUrl is wrong'];
-  if (status === 409)
-    return [
-      'conflict',
-      ': the Idempotency-Key or the reference is taken, or another request is using it',
-    ];
-  if (status === 429) return ['rate_limited', ': too many requests'];
   if (status > 399 && status < 500)
-    return ['rejected', ': the service refused the request, and `body` of this error may say why'];
+    return MEANINGS[status] ?? ['rejected', ': `body` of this error may say why'];
   if (status > 499 && status < 600) return ['service_error', ': the service failed'];
   return ['unexpected_status', ', which is not a success status of this endpoint'];
 }
@@ -37,13 +36,11 @@ export function failuresOf(
     new PaylinkError(code, `${endpoint} ${problem}`, {
       status,
       requestId: parseRequestId(headers, apiKey),
-      retryAfter: parseRetryAfter(headers.get('retry-after')),
+      retryAfter: parseRetryAfter(headers),
       idempotencyKey,
       body: body && readable(body, apiKey),
     });
-  /**
-   * Makes the error of a missing or incomplete reply: a timeout, an abort, or a network failure.
-   */
+  /** Makes the error of a reply that is missing or incomplete. */
   const interruption = (error: unknown): PaylinkError => {
     if (signal.aborted) return signal.reason as PaylinkError;
     const cause = describe(error, apiKey);
@@ -59,15 +56,22 @@ function parseRequestId(headers: Headers, apiKey: string): string | undefined {
 }
 
 /**
- * Returns the milliseconds of a `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date in the
- * form that RFC 9110 requires of senders. Ignores other values.
+ * Returns the milliseconds of a `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date, which
+ * counts from the reply's own `Date`, because this machine's clock may differ. Ignores other values.
  */
-export function parseRetryAfter(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  if (/^\d{1,10}$/.test(header)) return Number(header) * 1000;
-  const isDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(header);
-  const date = isDate ? Date.parse(header) : NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+export function parseRetryAfter(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? '';
+  if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
+  const until = parseDate(text);
+  return until && Math.max(0, until - (parseDate(headers.get('date')) ?? Date.now()));
+}
+
+/** Parses a date in the form that RFC 9110 requires of senders. */
+function parseDate(text: string | null): number | undefined {
+  const isDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(
+    text ?? '',
+  );
+  return isDate ? Date.parse(text!) || undefined : undefined;
 }
 
 function readable(body: Uint8Array, apiKey: string): unknown {

@@ -2,10 +2,7 @@ import { faultOfReference, isWellFormed } from '@paylink/core/internal';
 import { PaylinkError } from './errors.js';
 
 interface AnyLink {
-  /**
-   * Your own order reference, one per order. Paylink reads and credits the payment by its
-   * reference.
-   */
+  /** Your own order reference, one per order. The payment has the same reference. */
   readonly reference: string;
   /** The address for the customer after paying. */
   readonly return_url?: string | undefined;
@@ -80,26 +77,37 @@ export function parseLink(link: unknown): CheckedLink {
   return { reference, amount, json: JSON.stringify(checked) };
 }
 
+/**
+ * Validates the caller's key, or makes a random one.
+ *
+ * @throws PaylinkError `invalid_idempotency_key`
+ */
+export function validateIdempotencyKey(key: unknown): string {
+  if (key === undefined) return crypto.randomUUID();
+  if (typeof key === 'string' && /^[\x20-\x7e]{1,255}$/.test(key) && key.trim() === key) return key;
+  throw new PaylinkError(
+    'invalid_idempotency_key',
+    'idempotencyKey must be 1 to 255 characters of printable ASCII, and must not start ' +
+      'or end with whitespace. To make a key from a reference, use its SHA-256 in hex',
+  );
+}
+
 function parsePrice(fields: Fields): {
   amount?: number;
   amount_min?: number;
   amount_max?: number;
 } {
   const { amount, amount_min: min, amount_max: max } = fields;
-  if (amount !== undefined) {
-    if (min !== undefined || max !== undefined)
-      refuse('amount', 'excludes amount_min and amount_max: pass the amount or the bounds');
-    return { amount: validateAmount('amount', amount) };
-  }
-  if (min === undefined && max === undefined)
+  const hasBounds = min !== undefined || max !== undefined;
+  if (amount !== undefined && hasBounds)
+    refuse('amount', 'excludes amount_min and amount_max: pass the amount or the bounds');
+  if (amount === undefined && !hasBounds)
     refuse('amount', 'is missing. Pass it, or pass amount_min, amount_max and description instead');
-  const bounds = {
-    amount_min: validateAmount('amount_min', min),
-    amount_max: validateAmount('amount_max', max),
-  };
-  if (bounds.amount_min > bounds.amount_max)
-    refuse('amount_min', 'must not be more than amount_max');
-  return bounds;
+  if (amount !== undefined) return { amount: validateAmount('amount', amount) };
+  const amount_min = validateAmount('amount_min', min);
+  const amount_max = validateAmount('amount_max', max);
+  if (amount_min > amount_max) refuse('amount_min', 'must not be more than amount_max');
+  return { amount_min, amount_max };
 }
 
 function validateAmount(name: string, amount: unknown): number {

@@ -1,19 +1,13 @@
 import { check, isProduction, validateBound, validateOptions } from '@paylink/core/internal';
 
 export interface ClientOptions {
-  /**
-   * The service's address, up to and without `/v1`. Must use https, or http to this machine or a
-   * host in `allowHttp`.
-   */
+  /** The service's address before `/v1`: https, or http to this machine or `allowHttp`. */
   readonly baseUrl: string | undefined;
-  /**
-   * The secret API key, `sk_live_<id>.<secret>`. Take it from the server's configuration, never
-   * from client code.
-   */
+  /** The secret API key, `sk_live_<id>.<secret>`, from the server's configuration. */
   readonly apiKey: string | undefined;
   /**
-   * Hosts that `baseUrl` may reach over `http:`, such as the emulator in another container. The API
-   * key and the answers then travel unencrypted. Ignored in production. Default: none.
+   * Hosts that `baseUrl` may reach over http, unencrypted, such as the emulator in another
+   * container. Ignored in production. Default: none.
    */
   readonly allowHttp?: readonly string[] | undefined;
   /** The header for the key: `Authorization: Bearer`, or `X-Api-Key`. Default `bearer`. */
@@ -24,11 +18,8 @@ export interface ClientOptions {
   readonly timeout?: number | undefined;
   /** Number of tries after the first one, 0 to 3. Default 3. */
   readonly retries?: number | undefined;
-  /**
-   * Milliseconds for the whole call, including its tries and the waits between them. Default
-   * 20,000, or `timeout` if that is larger.
-   */
-  readonly deadline?: number | undefined;
+  /** Milliseconds for all tries and waits. Default 20,000, or `timeout` if that is larger. */
+  readonly totalTimeout?: number | undefined;
 }
 
 /** The validated options with defaults. */
@@ -36,7 +27,9 @@ export type Settings = {
   readonly [Name in keyof ClientOptions]-?: NonNullable<ClientOptions[Name]>;
 };
 
-const OPTIONS = 'baseUrl allowHttp apiKey authentication fetch timeout retries deadline'.split(' ');
+const OPTIONS = 'baseUrl allowHttp apiKey authentication fetch timeout retries totalTimeout'.split(
+  ' ',
+);
 
 /**
  * Validates the options and fills in the defaults.
@@ -60,7 +53,7 @@ export function createSettings(options: ClientOptions): Settings {
     fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
     timeout,
     retries: validateBound('retries', retries, 0, 3),
-    deadline: validateBound('deadline', own.deadline ?? Math.max(20_000, timeout)),
+    totalTimeout: validateBound('totalTimeout', own.totalTimeout ?? Math.max(20_000, timeout)),
   };
 }
 

@@ -41,6 +41,7 @@ export interface PaymentLink {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+type Addresses = Pick<Settings, 'baseUrl' | 'allowHttp'>;
 
 const STATUSES: readonly string[] = ['pending', 'success', 'failed', 'cancelled'];
 
@@ -52,7 +53,7 @@ const STATUSES: readonly string[] = ['pending', 'success', 'failed', 'cancelled'
 export function parsePaymentLink(
   reply: unknown,
   asked: CheckedLink,
-  settings: Pick<Settings, 'baseUrl' | 'allowHttp'>,
+  settings: Addresses,
   idempotencyKey: string,
 ): PaymentLink {
   const answer = new Answer(reply, { status: 201, idempotencyKey, mayHaveCreated: true });
@@ -64,7 +65,16 @@ export function parsePaymentLink(
   if (!isSafePage(url, settings))
     answer.fails('has a `url` that is not https', 'response_mismatch');
   const { status } = answer.status();
-  if (status !== 'pending') refuseUsedLink(status, idempotencyKey);
+  if (status !== 'pending') {
+    // A restored database repeats references, and gets the paid link of another order.
+    throw new PaylinkError(
+      'link_already_used',
+      `the service returned an earlier link, and its payment is ${status}. If you retried ` +
+        'the same order, settle it. If the order is new, its reference or its idempotencyKey ' +
+        'belongs to another order: use random references',
+      { status: 201, idempotencyKey },
+    );
+  }
   return Object.freeze({
     token: answer.text('token'),
     url,
@@ -73,20 +83,6 @@ export function parsePaymentLink(
     reference,
     status,
   });
-}
-
-/**
- * A restored database reuses references, and the service then answers with another order's paid
- * link.
- */
-function refuseUsedLink(status: string, idempotencyKey: string): never {
-  throw new PaylinkError(
-    'link_already_used',
-    `the service returned an earlier link, and its payment is ${status}. If you retried ` +
-      'the same order, settle it. If the order is new, its reference or its idempotencyKey ' +
-      'belongs to another order: use random references',
-    { status: 201, idempotencyKey },
-  );
 }
 
 /** @throws PaylinkError `invalid_response` or `response_mismatch` */
@@ -107,20 +103,14 @@ export function parsePayment(reply: unknown, asked: string): Payment {
   });
 }
 
-/**
- * Returns true for an https page. If the service uses http, as the emulator does, the page may too.
- */
-function isSafePage(
-  text: string,
-  { baseUrl, allowHttp }: Pick<Settings, 'baseUrl' | 'allowHttp'>,
-): boolean {
+/** Returns true for https. If the service uses http, as the emulator does, the page may too. */
+function isSafePage(text: string, { baseUrl, allowHttp }: Addresses): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
+  const isHttpService = mayBeHttp(new URL(baseUrl), allowHttp);
   return (
     url.protocol === 'https:' ||
-    (url.protocol === 'http:' &&
-      mayBeHttp(url, allowHttp) &&
-      mayBeHttp(new URL(baseUrl), allowHttp))
+    (url.protocol === 'http:' && isHttpService && mayBeHttp(url, allowHttp))
   );
 }
 

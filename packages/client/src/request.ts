@@ -1,10 +1,12 @@
 /** Makes one try: sends a request, and returns the reply's JSON or throws a PaylinkError. */
-import { isWebhookError } from '@paylink/core';
-import { withinBounds } from '@paylink/core/internal';
+import { isWebhookError, WebhookError } from '@paylink/core';
+import { collectBody, withinBounds } from '@paylink/core/internal';
 import type { PaylinkError } from './errors.js';
 import { failuresOf, meaningOf, withoutKey } from './failure.js';
 import type { Settings } from './options.js';
-import { discard, readReply, REPLY_LIMIT } from './reply.js';
+
+/** Maximum size in bytes of a reply, after decompression. */
+const REPLY_LIMIT = 1_048_576;
 
 /** A request. Retries send the same one. */
 export interface Call {
@@ -17,6 +19,7 @@ export interface Call {
   readonly idempotencyKey?: string;
 }
 
+const NO_STORE = { cache: 'no-store' } as RequestInit;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -34,24 +37,23 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   } catch (error) {
     throw interruption(error);
   }
-  if (isRedirect(response)) {
+  const { status, type, redirected } = response;
+  // The merchant's own fetch may have followed the redirect with the API key.
+  if (type === 'opaqueredirect' || redirected || (status > 299 && status < 400)) {
     discard(response);
     const problem = 'got a redirect, which the client does not follow. Check baseUrl';
     throw refusal(response, 'redirected', problem);
   }
-  const { status } = response;
-  let body: Uint8Array | undefined;
-  try {
-    body = await readReply(response, signal);
-  } catch (error) {
-    if (status === call.success && isWebhookError(error)) {
-      const problem = `got more than ${REPLY_LIMIT} bytes`;
-      throw refusal(response, 'response_too_large', problem);
-    }
+  const isSuccess = status === call.success;
+  const body = await readReply(response, signal).catch((error: unknown) => {
+    if (isSuccess && isWebhookError(error))
+      throw refusal(response, 'response_too_large', `got more than ${REPLY_LIMIT} bytes`);
     // Another status is clear without its body, unless the caller aborted.
-    if (status === call.success || isAborted(signal)) throw interruption(error);
-  }
-  if (body === undefined || status !== call.success) {
+    const isAborted = signal.aborted && (signal.reason as PaylinkError).code === 'aborted';
+    if (isSuccess || isAborted) throw interruption(error);
+    return undefined;
+  });
+  if (!isSuccess) {
     const [code, hint] = meaningOf(status);
     throw refusal(response, code, `got ${status}${hint}`, body);
   }
@@ -59,46 +61,31 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
     // Removes the key from a success too, because the merchant may print the payment.
     return withoutKey(JSON.parse(decoder.decode(body)), apiKey);
   } catch {
-    if (isCutOff(response, body)) throw interruption(new Error('the reply was cut off'));
     throw refusal(response, 'invalid_response', 'got a body that is not JSON', body);
   }
 }
 
-function isAborted({ aborted, reason }: AbortSignal): boolean {
-  return aborted && (reason as PaylinkError).code === 'aborted';
-}
-
-/**
- * Without a Content-Length the end of a body is uncertain: if the connection closes, Node's `fetch`
- * accepts a chunked reply that ends early.
- */
-function isCutOff({ headers }: Response, body: Uint8Array): boolean {
-  const isBeginning = body.length === 0 || body[0] === '{'.charCodeAt(0);
-  return isBeginning && headers.get('content-length') === null;
-}
-
-function requestOf(settings: Settings, call: Call, signal: AbortSignal): RequestInit {
-  return {
-    method: call.method,
-    headers: headersOf(settings, call),
-    redirect: 'manual',
-    signal,
-    ...(call.body !== undefined && { body: call.body }),
-    ...(knowsCacheOption() && { cache: 'no-store' }),
-  };
-}
-
-function headersOf(
+function requestOf(
   { apiKey, authentication }: Settings,
-  { body, idempotencyKey }: Call,
-): Record<string, string> {
-  return {
+  { method, body, idempotencyKey }: Call,
+  signal: AbortSignal,
+): RequestInit {
+  const headers = {
     Accept: 'application/json',
     ...(authentication === 'bearer'
       ? { Authorization: `Bearer ${apiKey}` }
       : { 'X-Api-Key': apiKey }),
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-    ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+  };
+  const cache = knowsCacheOption() ? NO_STORE : {};
+  return {
+    method,
+    headers,
+    redirect: 'manual',
+    signal,
+    ...(body !== undefined && { body }),
+    ...cache,
   };
 }
 
@@ -108,15 +95,32 @@ function headersOf(
  */
 function knowsCacheOption(): boolean {
   try {
-    return (
-      new Request('http://localhost', { cache: 'no-store' } as RequestInit).cache === 'no-store'
-    );
+    return new Request('http://localhost', NO_STORE).cache === 'no-store';
   } catch {
     return false;
   }
 }
 
-function isRedirect({ status, type, redirected }: Response): boolean {
-  // The merchant's own fetch may have followed the redirect with the API key.
-  return type === 'opaqueredirect' || redirected || (status > 299 && status < 400);
+/**
+ * Reads a reply's body up to the limit.
+ *
+ * @throws WebhookError `body_too_large`, the signal's reason, or the connection's error
+ */
+async function readReply(response: Response, signal: AbortSignal): Promise<Uint8Array> {
+  if (Number(response.headers.get('content-length')) > REPLY_LIMIT) {
+    discard(response);
+    throw new WebhookError('body_too_large');
+  }
+  const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  const read = () => withinBounds(reader.read(), { signals: [signal] });
+  return collectBody({ read }, REPLY_LIMIT).catch((error: unknown) => {
+    reader.cancel().catch(() => undefined);
+    throw error;
+  });
+}
+
+/** Cancels an unread reply, so that its connection is free again. */
+function discard(response: Response): void {
+  response.body?.cancel().catch(() => undefined);
 }

@@ -273,6 +273,17 @@ describe('a bad reply', () => {
     expect(await get()).toMatchObject({ code: 'network_error' });
   });
 
+  it.each([
+    ['within a chunk', '60\r\n{"token":"token-1","url":"https://p'],
+    ['after its head', ''],
+  ])('L10 throws a typed error if fetch takes a reply for whole that ends %s', async (_, rest) => {
+    const chunked = head(201, { 'Transfer-Encoding': 'chunked', Connection: 'close' });
+    await start((socket) => socket.end(`${chunked}${rest}`));
+    const error = (await create()) as PaylinkError;
+    expect(['invalid_response', 'network_error']).toContain(error.code);
+    expect([error.mayHaveCreated, error.idempotencyKey]).toEqual([true, 'key-1']);
+  });
+
   it.each<[string, Behaviour]>([
     ['before its head', hang],
     ['within its head', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-')],

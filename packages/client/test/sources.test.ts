@@ -25,19 +25,6 @@ it.each(sources)(
   },
 );
 
-it('B18 replaces its entry with a file that throws in browsers and apps only', () => {
-  const { import: esm } = (
-    manifest['exports'] as Record<string, Record<string, Record<string, string>>>
-  )['.']!;
-  const chosen = (...conditions: string[]): string =>
-    Object.entries(esm!).find(([name]) => name === 'default' || conditions.includes(name))![1];
-  expect(chosen('browser')).toBe('./dist/browser.js');
-  expect(chosen('react-native', 'browser')).toBe('./dist/browser.js');
-  for (const host of ['workerd', 'worker', 'edge-light', 'deno', 'bun', 'node']) {
-    expect(chosen(host, 'browser'), host).toBe('./dist/index.js');
-  }
-});
-
 it('explains every error code in its README, and no other', () => {
   const codes = Array.from(
     readFileSync(new URL('errors.ts', folder), 'utf8').matchAll(/^ {2}\| '([a-z_]+)'/gm),

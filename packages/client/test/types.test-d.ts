@@ -22,7 +22,7 @@ createClient({
   fetch,
   timeout: 1,
   retries: 0,
-  deadline: 1,
+  totalTimeout: 1,
 });
 createClient({ baseUrl: '', apiKey: '', fetch: (url, init) => fetch(new Request(url, init)) });
 // @ts-expect-error no API key
@@ -92,6 +92,8 @@ void client.getPayment('r').then((payment) => {
       same<typeof payment, never>(true);
   }
 });
+// What payments passes.
+void client.getPayment('r', { signal: AbortSignal.timeout(1), tenant: null });
 // @ts-expect-error a number is no reference
 void client.getPayment(42);
 

@@ -94,8 +94,7 @@ export class Asker {
         if (this.#line.length === 0 && this.#next() <= now()) this.#noteSent(question);
         else await this.#turnOf(question);
         try {
-          const options = { signal, tenant, retryLimited: false } as const;
-          const ask = () => this.#client.getPayment(reference, options);
+          const ask = () => this.#client.getPayment(reference, { signal, tenant });
           answer = await run.wait('the service', ask, late);
           this.#pace.noteAnswer();
         } catch (error) {

@@ -84,14 +84,9 @@ export interface PaymentClient {
   /**
    * Rejects if the service does not answer with a payment. An error counts by its own `status`
    * (404: no such payment, 429: pause, 401: the key is refused) and `retryAfter` in milliseconds.
+   * Throw a 429 at once: Paylink pauses the questions of all orders.
    */
-  getPayment(
-    reference: string,
-    options: FindContext & {
-      /** Do not wait out a 429, because Paylink pauses the questions of all orders. */
-      readonly retryLimited: false;
-    },
-  ): PromiseLike<ServicePayment>;
+  getPayment(reference: string, options: FindContext): PromiseLike<ServicePayment>;
 }
 
 export interface PaymentsOptions {

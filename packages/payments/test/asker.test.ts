@@ -208,13 +208,12 @@ describe('questions', () => {
     await Promise.all(receiving);
   });
 
-  it('switch off the client\u2019s own retries of a 429, and carry signal and tenant', async () => {
+  it('carry signal and tenant', async () => {
     const { payments, client } = openShop();
     await payments.settle(REFERENCE);
     expect(client.getPayment).toHaveBeenCalledWith(REFERENCE, {
       signal: expect.any(AbortSignal) as unknown,
       tenant: null,
-      retryLimited: false,
     });
   });
 
