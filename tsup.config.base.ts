@@ -33,7 +33,7 @@ export function build(entry: string[], options: Options = {}): Options {
   };
 }
 
-const TSC = fileURLToPath(new URL('scripts/node_modules/typescript7/bin/tsc', import.meta.url));
+const TSC = fileURLToPath(new URL('node_modules/typescript/bin/tsc', import.meta.url));
 // `pnpm types` checks all types.
 const OPTIONS = ['--noEmit', 'false', '--emitDeclarationOnly', '--noCheck'];
 

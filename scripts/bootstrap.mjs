@@ -30,7 +30,7 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
 export async function install(names) {
   if (names === undefined && isInstalled()) return;
   const filters = names?.map((name) => `--filter=${name}`) ?? [];
-  const root = names === undefined ? [] : ['--filter=paylink', '--filter=paylink-scripts'];
+  const root = names === undefined ? [] : ['--filter=paylink'];
   await announce('Installing', ['install', '--frozen-lockfile', ...root, ...filters]);
 }
 

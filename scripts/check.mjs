@@ -94,8 +94,6 @@ async function check() {
   const steps = [step('types', scripts.types, [])];
   if (code.length > 0) {
     steps.push(tool('lint', 'oxlint/bin/oxlint', ['--deny-warnings', ...code]));
-    const options = ['--max-warnings=0', '--no-warn-ignored'];
-    steps.push(tool('boundaries', 'eslint/bin/eslint.js', [...options, ...code]));
   }
   if (files.length > 0)
     steps.push(

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TextlintKernel } from '@textlint/kernel';
 import markdown from '@textlint/textlint-plugin-markdown';
-import { parser } from 'typescript-eslint';
+import { parseSync } from 'oxc-parser';
 import { ROOT } from './bootstrap.mjs';
 
 /** Per 10,000 words. */
@@ -53,24 +53,26 @@ const plainEnglish = (counts) => (context) => {
 
 /** Returns the comments and messages of a source, each with its first line. */
 function textsOf(source, filePath) {
-  const { ast } = parser.parseForESLint(source, { filePath, jsx: filePath.endsWith('x') });
+  const parsed = parseSync(filePath, source);
+  const lineAt = (offset) => source.slice(0, offset).split('\n').length;
   const comments = [];
-  for (const { type, value, loc } of ast.comments) {
+  for (const { type, value, start, end } of parsed.comments) {
+    const line = lineAt(start);
     const text = value.replace(/^[\s*]+/gm, '').replace(/^@(\w+)/gm, '\n`@$1`');
     const above = comments.at(-1);
-    if (type === 'Line' && above?.end === loc.start.line - 1) above.text += `\n${text}`;
-    else comments.push({ line: loc.start.line, text });
-    comments.at(-1).end = type === 'Line' ? loc.end.line : undefined;
+    if (type === 'Line' && above?.end === line - 1) above.text += `\n${text}`;
+    else comments.push({ line, text });
+    comments.at(-1).end = type === 'Line' ? lineAt(end) : undefined;
   }
   const messages = [];
   const visit = (node) => {
     const text = node.value ?? node.quasis?.map(({ value }) => value.cooked).join('x');
     if (/^\S+( \S+){3}/.test(text) && !/[<>{]|^(SELECT|INSERT|UPDATE|DELETE|CREATE)/.test(text))
-      messages.push({ line: node.loc.start.line, text: String(text) });
-    for (const [key, child] of Object.entries(node))
-      if (key !== 'parent') [child].flat().forEach((each) => each?.loc && each.type && visit(each));
+      messages.push({ line: lineAt(node.start), text: String(text) });
+    for (const child of Object.values(node))
+      [child].flat().forEach((each) => typeof each?.type === 'string' && visit(each));
   };
-  ast.body.forEach(visit);
+  parsed.program.body.forEach(visit);
   return { comments, messages };
 }
 

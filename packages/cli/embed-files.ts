@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import typescript from 'typescript';
+import typescript from 'typescript-api';
 import { format } from '../../scripts/format.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));

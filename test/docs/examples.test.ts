@@ -16,7 +16,7 @@ import { FOLDERS, HOSTS, startPage } from '../../docs/.vitepress/start-pages.js'
 import { blockOf } from './blocks.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const TSC = join(root, 'scripts/node_modules/typescript7/bin/tsc');
+const TSC = join(root, 'node_modules/typescript/bin/tsc');
 
 /** Every document by its path, with the quick starts as the site makes them. */
 const documents = new Map<string, string>();

@@ -1,8 +1,7 @@
 /** The rules of the sources that no compiler holds: layers, sizes, defaults. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packageFolders, PACKAGES } from './package-folders.js';
+import { packageFolders } from './package-folders.js';
+import { graphOf, importsOf, sourcesOf } from './sources.js';
 
 /** The most lines of an adapter. Those of 125 serve two hosts, or a host with modules. */
 const ADAPTERS = {
@@ -15,25 +14,30 @@ const ADAPTERS = {
   lambda: 125,
 };
 
-const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
-
-/** The sources of a package, each with the sources that it imports, types included. */
-function importsOf(name: string): Map<string, string[]> {
-  const root = join(PACKAGES, name, 'src');
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.tsx?$/.test(file))
-    .map((file) => file.replaceAll('\\', '/'));
-  return new Map(
-    files.map((file) => {
-      const text = readFileSync(join(root, file), 'utf8');
-      const targets = [...text.matchAll(IMPORT)].map(([, path]) => {
-        const target = normalize(join(dirname(file), path!)).replaceAll('\\', '/');
-        return files.find((each) => each.replace(/\.tsx?$/, '') === target.replace(/\.js$/, ''));
-      });
-      return [file, targets.filter((target) => target !== undefined)];
-    }),
-  );
-}
+/** The doors of core. `internal` is for our own packages alone. */
+const CORE = ['@paylink/core', '@paylink/core/internal'];
+const HOSTS = [...CORE, '@paylink/node', '@paylink/fetch'];
+/**
+ * The doors of other packages that each package may import. The proof (core and the adapters) knows
+ * nothing of the money (payments), and no adapter imports another.
+ */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  node: CORE,
+  fetch: CORE,
+  ...Object.fromEntries(Object.keys(ADAPTERS).map((name) => [name, HOSTS])),
+  payments: CORE,
+  client: CORE,
+  testing: ['@paylink/payments'],
+  bullmq: CORE,
+  emulator: CORE,
+  cli: [
+    ...[...CORE, '@paylink/core/diagnose', '@paylink/testing', '@paylink/client'],
+    ...['@paylink/emulator', '@paylink/payments'],
+  ],
+};
+/** A command loads these by `import()` when it runs. */
+const LAZY_IN_CLI = /^(@paylink\/|string-width$)/;
 
 /** The folder of a file, below `src`. Files beside the folders are the package's own front. */
 const folderOf = (file: string): string => (file.includes('/') ? file.split('/')[0]! : '');
@@ -71,7 +75,21 @@ function circleIn(graph: ReadonlyMap<string, readonly string[]>): string | undef
 }
 
 describe.each(packageFolders)('packages/%s', (name) => {
-  const imports = importsOf(name);
+  const sources = sourcesOf(name);
+  const imports = graphOf(sources);
+  it('imports only its doors of the other packages, and those by name', () => {
+    expect(Object.keys(DOORS)).toContain(name);
+    const refused = [...sources].flatMap(([file, text]) =>
+      importsOf(file, text)
+        .filter(({ specifier }) =>
+          specifier.startsWith('@paylink/')
+            ? !DOORS[name]!.includes(specifier)
+            : /^(\.\.\/)+([a-z-]+\/)+(src|dist)\//.test(specifier),
+        )
+        .map(({ specifier }) => `${file}: ${specifier}`),
+    );
+    expect(refused).toEqual([]);
+  });
 
   it('has no circle of files, types included', () => {
     expect(imports.size).toBeGreaterThan(0);
@@ -83,13 +101,17 @@ describe.each(packageFolders)('packages/%s', (name) => {
   });
 });
 
+it('packages/cli loads other packages when a command runs', () => {
+  const eager = [...sourcesOf('cli')].flatMap(([file, text]) =>
+    importsOf(file, text)
+      .filter(({ specifier, kind }) => kind === 'eager' && LAZY_IN_CLI.test(specifier))
+      .map(({ specifier }) => `${file}: ${specifier}`),
+  );
+  expect(eager).toEqual([]);
+});
+
 describe.each(Object.entries(ADAPTERS))('the adapter %s', (name, most) => {
-  const root = join(PACKAGES, name, 'src');
-  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.tsx?$/.test(file))
-    .map(
-      (file) => [relative(root, join(root, file)), readFileSync(join(root, file), 'utf8')] as const,
-    );
+  const sources = [...sourcesOf(name)];
 
   it(`has at most ${most} lines`, () => {
     const lines = sources.reduce((sum, [, text]) => sum + text.trimEnd().split('\n').length, 0);

@@ -1,7 +1,7 @@
 /** Tests an editor's view of a merchant's code, with TypeScript's own hover answers. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import ts from 'typescript-api';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -27,7 +27,7 @@ const run = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const MODULES = at('../../../test/node_modules');
 /** The quick compiler. test/types/matrix.test.ts has the versions. */
-const TSC = at('../../../scripts/node_modules/typescript7/bin/tsc');
+const TSC = at('../../../node_modules/typescript/bin/tsc');
 const DRIVERS = at('../../../examples/databases/node_modules');
 const JEST = join(
   fileURLToPath(new URL('../../../examples/jest', import.meta.url)),
