@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { slug } from 'github-slugger';
 import { defineConfigWithTheme, type DefaultTheme, type HeadConfig } from 'vitepress';
 import { writeMarkdownCopies } from './copies.js';
-import { withPolicy } from './diagnose-policy.js';
 import { withSiteLinks } from './links.js';
 import {
   descriptionOf,
@@ -225,10 +224,7 @@ export default defineConfigWithTheme<SiteTheme>({
     ],
     resolve: {
       conditions: ['@paylink/source'],
-      // Core refuses secrets in a browser. The diagnose page may use core, because its policy lets
-      // no typed secret leave the page.
       alias: [
-        { find: '#hmac', replacement: `${PACKAGES}/core/src/hmac.web.ts` },
         {
           find: /^\.\.?\/composables\/langs$/,
           replacement: `${DOCS}.vitepress/theme/languages.ts`,
@@ -271,8 +267,6 @@ export default defineConfigWithTheme<SiteTheme>({
       ...(ORIGIN === undefined ? [] : absoluteHead(name)),
     ];
   },
-  transformHtml: (html, _id, { page }) =>
-    /^(?:fr\/)?diagnose\.md$/.test(page) ? withPolicy(html) : html,
   buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),
 });
 

@@ -10,7 +10,7 @@ import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { newFolder } from '../../packages/cli/test/paylink.js';
 import { blockOf, serve } from './blocks.js';
-import { run, start } from './shell.js';
+import { run } from './shell.js';
 
 const SECRET = 'the secret of the portal';
 
@@ -73,18 +73,4 @@ describe('the shell lines of the pages', () => {
       expect(output).not.toContain(SECRET);
     },
   );
-
-  it('forward deliveries of a tunnel byte for byte: docs/going-live.md', async () => {
-    const { url, folder, credited } = await openShop();
-    const [line] = await linesOf('docs/going-live.md', 'npx --no-install paylink listen');
-    // The default port may be taken.
-    const listening = start(`${line!} --port 0`, url, folder);
-    const [, tunnel] = await listening.until(/Listening at (\S+),/);
-    expect(
-      (await signedDelivery({ secret: SECRET, reference: 'order-42' }).send(tunnel!)).status,
-    ).toBe(200);
-    expect(credited).toEqual(['order-42']);
-    listening.end();
-    await listening.closed;
-  });
 });

@@ -1,5 +1,4 @@
 import type { DefaultTheme as Options, Theme } from 'vitepress';
-import { defineAsyncComponent } from 'vue';
 // Without its fonts: those of the reader's system need no request.
 import DefaultTheme from 'vitepress/theme-without-fonts';
 import PageLayout from './PageLayout.vue';
@@ -14,11 +13,4 @@ export interface SiteTheme extends Options.Config {
 export default {
   extends: DefaultTheme,
   Layout: PageLayout,
-  enhanceApp: ({ app }) => {
-    // Loaded by the one page that has it.
-    app.component(
-      'DiagnoseForm',
-      defineAsyncComponent(() => import('./DiagnoseForm.vue')),
-    );
-  },
 } satisfies Theme;

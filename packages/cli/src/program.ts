@@ -6,10 +6,8 @@ import { doctorCommand } from './doctor/command.js';
 import { emulateCommand } from './emulate/command.js';
 import { explainCommand } from './explain/command.js';
 import { initCommand } from './init/command.js';
-import { listenCommand } from './listen/command.js';
 import { cancelCommand, failCommand, payCommand } from './pay/command.js';
 import { linksCommand, paymentsCommand } from './service/command.js';
-import { signCommand } from './sign/command.js';
 import { reconcileCommand, verifyCommand } from './sweep/command.js';
 import { escapeText } from './terminal/safe-text.js';
 import { VERSION } from './terminal/version.js';
@@ -26,14 +24,7 @@ const GROUPS = {
     linksCommand,
     paymentsCommand,
   ],
-  'Check a receiver:': [
-    triggerCommand,
-    doctorCommand,
-    auditCommand,
-    listenCommand,
-    diagnoseCommand,
-    signCommand,
-  ],
+  'Check a receiver:': [triggerCommand, doctorCommand, auditCommand, diagnoseCommand],
   'Money:': [explainCommand, reconcileCommand, verifyCommand],
 };
 

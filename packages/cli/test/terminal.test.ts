@@ -23,12 +23,14 @@ it('doctor prints passed and failed checks in colour at a terminal', async () =>
   expect(plain.output).not.toContain('\u001b');
 });
 
-it('sign says that it waits for the body if a person gives none', async () => {
-  const { code, output } = await inTerminal(['sign'], env, [
-    { after: /--body: type the bytes, then press Ctrl-D/, send: '{}\n\u0004' },
-  ]);
+it('diagnose says that it waits for the body if a person gives none', async () => {
+  const { code, output } = await inTerminal(
+    words`diagnose --signature ${signatureOf('{}\n')}`,
+    env,
+    [{ after: /--body: type the bytes, then press Ctrl-D/, send: '{}\n\u0004' }],
+  );
   expect(code).toBe(0);
-  expect(output).toContain(signatureOf('{}\n'));
+  expect(output).toContain('matches');
 });
 
 it('commands exit silently if the reader closes the pipe', async () => {
@@ -44,12 +46,9 @@ it('commands exit silently if the reader closes the pipe', async () => {
   }
 });
 
-it.each(['SIGINT', 'SIGTERM'] as const)('emulate and listen exit with 0 at %s', async (signal) => {
-  const shop = await openShop();
-  for (const args of [['emulate'], words`listen --forward-to ${shop.url}`]) {
-    const running = start([...args, '--port', '0'], env);
-    await running.until(/Ctrl-C stops it/);
-    running.child.kill(signal);
-    expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
-  }
+it.each(['SIGINT', 'SIGTERM'] as const)('emulate exits with 0 at %s', async (signal) => {
+  const running = start(words`emulate --port 0`, env);
+  await running.until(/Ctrl-C stops it/);
+  running.child.kill(signal);
+  expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { adviceFor } from '../src/receiver/answer-advice.js';
 import { post, type Answer } from '../src/receiver/post.js';
 import { newFolder, paylink, SECRET, words } from './paylink.js';
-import { bodyOf, openShop, serve } from './servers.js';
+import { bodyOf, openShop, serve, signatureOf } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 const trigger = (args: readonly string[], stdin: string | Uint8Array = '') =>
@@ -43,6 +43,27 @@ describe('paylink trigger', () => {
     expect(result.stdout).toMatch(
       /\n {2}1 {2}200 {2}\d+ ms {2}\{"received":true\}\n\n1 of 1 accepted \(2xx\)\n$/,
     );
+  });
+
+  it('prints the signed notification with --print, and sends nothing', async () => {
+    const { url, received } = await record();
+    const args = words`--print --to ${url} --reference order-42`;
+    const body = '{"reference":"order-42"}';
+    const headers = {
+      'content-type': 'application/json',
+      'x-service-event': 'payment.succeeded',
+      'x-service-signature': signatureOf(body),
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+    expect(await trigger(args)).toEqual({
+      ...{ code: 0, stderr: '' },
+      stdout: `${lines.join('')}\n${body}\n`,
+    });
+    const { stdout } = await trigger([...args, '--json']);
+    const signature = signatureOf(body);
+    expect(JSON.parse(stdout)).toEqual({ signature, bytes: 24, headers, body });
+    expect(received).toEqual([]);
+    expect((await trigger(words`--reference a`)).stderr).toContain('no --to: name the address');
   });
 
   it('sends all notifications of --times at once', async () => {

@@ -35,25 +35,21 @@ function readIfThere(): string {
 
 /** Writes both secrets for the owner alone. @throws Failure if the folder cannot be written */
 export function keepSecrets({ apiKey, webhookSecret }: KeptSecrets, output: Output): void {
-  makePrivateFolder(FOLDER, output);
+  makePrivateFolder(output);
   const text = `${API_KEY_VARIABLE}=${apiKey ?? ''}\n${SECRET_VARIABLE}=${webhookSecret ?? ''}\n`;
   orFail(KEPT_SECRETS, () => writeWhole(KEPT_SECRETS, text));
 }
 
-/**
- * Makes a folder for the owner alone, which git ignores. Warns if git does not ignore it.
- *
- * @throws Failure if the folder cannot be written
- */
-export function makePrivateFolder(folder: string, output: Output): void {
-  orFail(folder, () => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const path = join(folder, '.gitignore');
+/** Makes a folder for the owner alone, which git ignores. Warns if git does not ignore it. */
+function makePrivateFolder(output: Output): void {
+  orFail(FOLDER, () => {
+    mkdirSync(FOLDER, { recursive: true, mode: 0o700 });
+    const path = join(FOLDER, '.gitignore');
     if (!existsSync(path)) writeFileSync(path, '*\n');
   });
-  if (isVisibleToGit(folder))
+  if (isVisibleToGit(FOLDER))
     output.note(
-      `git does not ignore ${folder}, which holds secrets: git rm -rq --cached ` +
+      `git does not ignore ${FOLDER}, which holds secrets: git rm -rq --cached ` +
         `--ignore-unmatch ${FOLDER} && echo ${FOLDER}/ >> .gitignore`,
     );
 }

@@ -7,17 +7,24 @@ import {
   HEADER_OPTION,
   hideRequest,
   PAYMENT_SUCCEEDED,
-  TO_OPTION,
   type TargetFlags,
 } from '../receiver/target.js';
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
 import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
-import { collectField, duration, readBytes, showUrl, wholeNumber } from '../terminal/input.js';
+import {
+  collectField,
+  duration,
+  parseUrl,
+  readBytes,
+  showUrl,
+  wholeNumber,
+} from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text, type Printable } from '../terminal/safe-text.js';
 
-interface Flags extends CommonFlags, SecretFlags, TargetFlags {
+interface Flags extends CommonFlags, SecretFlags, Partial<TargetFlags> {
+  readonly print?: boolean;
   readonly body?: string;
   readonly reference?: string;
   readonly field?: Readonly<Record<string, unknown>>;
@@ -34,7 +41,8 @@ export const triggerCommand = (): Command =>
       'it credits the order, so name an order that it may credit.',
     argument: ['[event]', 'the event kind', PAYMENT_SUCCEEDED],
     options: [
-      TO_OPTION,
+      option('--to <url>', 'the address of the webhook', { parse: parseUrl }),
+      option('--print', 'print the signed notification, and send nothing'),
       option('--reference <reference>', 'the order that was paid'),
       option('--field <name=value>', 'add a body field (can be repeated)', { parse: collectField }),
       option('--body <file>', 'the exact body; - is stdin').conflicts(['reference', 'field']),
@@ -50,17 +58,21 @@ export const triggerCommand = (): Command =>
       'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42',
       'paylink trigger --to http://localhost:3000/webhooks/payments --reference order-42 --times 10',
       'paylink trigger --to http://localhost:3000/webhooks/payments --body notification.json',
+      'paylink trigger --print --reference order-42',
     ],
     run: trigger,
   });
 
 async function trigger(run: Run<Flags>): Promise<number> {
   const { flags, argument: event, output } = run;
-  const { to, header, times, timeout } = flags;
+  const { to, print, header, times, timeout } = flags;
   const secret = await requireValidSecret(flags, output);
   const delivery = await createDelivery(flags, event, secret);
+  if (print === true) return printDelivery(delivery, output);
+  if (to === undefined)
+    throw usageFailure('no --to: name the address of your webhook, or add --print');
   output.hide(delivery.signature);
-  hideRequest(flags, output);
+  hideRequest({ ...flags, to }, output);
   output.line(text`POST ${output.paint.bold(showUrl(to))}`);
   const subject = flags.reference === undefined ? '' : ` for ${flags.reference}`;
   output.line(text`${event}${subject}, ${delivery.rawBody.length} bytes, signed`);
@@ -69,7 +81,17 @@ async function trigger(run: Run<Flags>): Promise<number> {
   const send = (): Promise<Answer | string> =>
     post(new Request(delivery.toRequest(to), { headers }), timeout);
   const answers = await Promise.all(Array.from({ length: times }, send));
-  return conclude(answers, run);
+  return conclude(answers, to, run);
+}
+
+/** Prints the headers, an empty line and the body. */
+function printDelivery({ headers, rawBody, signature }: SignedDelivery, output: Output): number {
+  const body = Buffer.from(rawBody).toString('utf8');
+  for (const [name, value] of Object.entries(headers)) output.line(`${name}: ${value}`);
+  output.line();
+  output.line(body);
+  output.document({ signature, bytes: rawBody.length, headers, body });
+  return EXIT.ok;
 }
 
 /** Signs the exact bytes of a file, or a body made from a reference and fields. */
@@ -91,7 +113,8 @@ async function createDelivery(
 
 async function conclude(
   answers: readonly (Answer | string)[],
-  { flags: { to, reference }, argument: event, output }: Run<Flags>,
+  to: URL,
+  { flags: { reference }, argument: event, output }: Run<Flags>,
 ): Promise<number> {
   const accepted = answers.filter(isAccepted).length;
   const ok = accepted === answers.length;

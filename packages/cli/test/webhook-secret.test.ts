@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { API_KEY, newFolder, paylink, SECRET, words } from './paylink.js';
+import { API_KEY, newFolder, paylink, words } from './paylink.js';
 import { signatureOf } from './servers.js';
-
-const env = { WEBHOOK_SECRET: SECRET };
 
 function file(name: string, content: string | Uint8Array): string {
   const path = join(newFolder(), name);
@@ -12,38 +10,15 @@ function file(name: string, content: string | Uint8Array): string {
   return path;
 }
 
-describe('paylink sign', () => {
-  it('prints only the signature of the exact bytes', async () => {
-    const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x7d, 0x0a]);
-    const signed = { code: 0, stdout: `${signatureOf(bytes)}\n`, stderr: '' };
-    expect(await paylink(['sign'], { env, stdin: bytes })).toEqual(signed);
-    const body = file('body.json', bytes);
-    expect(await paylink(words`sign --body ${body}`, { env })).toEqual(signed);
-  });
-
-  it('prints the headers of a notification', async () => {
-    const headers = {
-      'content-type': 'application/json',
-      'x-service-event': 'payment.succeeded',
-      'x-service-signature': signatureOf('{}'),
-    };
-    const { stdout } = await paylink(['sign', '--headers'], { env, stdin: '{}' });
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
-    expect(stdout).toBe(lines.join(''));
-    const json = await paylink(['sign', '--json'], { env, stdin: '{}' });
-    const signature = signatureOf('{}');
-    expect(JSON.parse(json.stdout)).toEqual({ signature, bytes: 2, headers });
-  });
-});
-
-describe('the secret', () => {
+describe('the webhook secret', () => {
   it('is taken from the flag, the file, the environment or .env, in this order', async () => {
     const body = file('body', '{}');
     const dotenv = file('.env', 'WEBHOOK_SECRET="from-dot-env"\nNODE_OPTIONS=--none\n');
     const signedWith = async (line: string, secret: string): Promise<string> => {
-      const args = words`sign --body ${body} --dotenv ${dotenv} ${line.split(' ').filter(Boolean)}`;
+      const args = words`trigger --print --json --body ${body} --dotenv ${dotenv} ${line.split(' ').filter(Boolean)}`;
       const variables = secret === '' ? {} : { WEBHOOK_SECRET: secret };
-      return (await paylink(args, { env: variables })).stdout.trim();
+      const { stdout } = await paylink(args, { env: variables });
+      return (JSON.parse(stdout) as { signature: string }).signature;
     };
     expect(await signedWith('--secret from-a-flag', 'a-variable')).toBe(
       signatureOf('{}', 'from-a-flag'),
@@ -76,7 +51,7 @@ describe('the secret', () => {
   ])(
     'makes the command exit with 2 and name the source if it %s',
     async (_, variables, line, message) => {
-      const args = words`sign ${line.split(' ').filter(Boolean)}`;
+      const args = words`trigger --print --reference a ${line.split(' ').filter(Boolean)}`;
       const result = await paylink(args, { env: variables });
       expect(result).toMatchObject({ code: 2, stdout: '' });
       expect(result.stderr).toMatch(message);
