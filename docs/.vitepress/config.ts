@@ -4,6 +4,7 @@ import { slug } from 'github-slugger';
 import { defineConfigWithTheme, type DefaultTheme, type HeadConfig } from 'vitepress';
 import { writeMarkdownCopies } from './copies.js';
 import { withSiteLinks } from './links.js';
+import { extendMarkdown } from './markdown.js';
 import {
   descriptionOf,
   DOCS,
@@ -61,18 +62,28 @@ const editLinkOf = (text: string): Pick<DefaultTheme.Config, 'editLink'> =>
 const DAY = { dateStyle: 'long', forceLocale: true } as const;
 
 function sidebarOf(locale: Locale): DefaultTheme.SidebarMulti {
-  const itemsOf = (groups: readonly PlacedGroup[]): DefaultTheme.SidebarItem[] =>
-    groups.map(({ text, pages }) => ({
+  const itemsOf = (groups: readonly PlacedGroup[], isInStart: boolean) =>
+    groups.map(({ text, pages, isFolded }) => ({
       text,
-      items: pages.map((page) => ({ text: titleOf(page), link: `/${page}` })),
+      items:
+        isFolded === true && !isInStart
+          ? [{ text: FIRST_PAYMENT[locale], link: `/${pages[0]!}` }]
+          : pages.map((page) => ({ text: titleOf(page), link: `/${page}` })),
     }));
   const groups = groupsOf(locale, pages);
+  const guides = groups.filter((group) => !group.isReference);
   const root = locale === 'en' ? '/' : `/${locale}/`;
   return {
-    [`${root}${REFERENCE}/`]: itemsOf(groups.filter((group) => group.isReference)),
-    [root]: itemsOf(groups.filter((group) => !group.isReference)),
+    [`${root}${REFERENCE}/`]: itemsOf(
+      groups.filter((group) => group.isReference),
+      false,
+    ),
+    [`${root}start/`]: itemsOf(guides, true),
+    [root]: itemsOf(guides, false),
   };
 }
+
+const FIRST_PAYMENT = { en: 'Receive a payment', fr: 'Recevoir un paiement' } as const;
 
 /** Of these links, those whose page there is. */
 const navOf = (
@@ -100,7 +111,9 @@ export default defineConfigWithTheme<SiteTheme>({
     // underscore.
     anchor: { slugify: slug },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    config({ options }) {
+    config(md) {
+      extendMarkdown(md);
+      const { options } = md;
       const { highlight } = options;
       options.highlight = (...block) => {
         const key = JSON.stringify(block);
@@ -243,6 +256,7 @@ export default defineConfigWithTheme<SiteTheme>({
       frontmatter: {
         ...frontmatter,
         ...(isWritten(page) ? { editLink: false, lastUpdated: false } : {}),
+        ...pagerOf(page),
         ...(pages.includes(other) ? { translation: `/${other}.html` } : {}),
       },
     };
@@ -269,6 +283,14 @@ export default defineConfigWithTheme<SiteTheme>({
   },
   buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),
 });
+
+/** After a quick start comes going live, and not the same steps on another host. */
+function pagerOf(page: string): Record<string, unknown> {
+  const [, prefix] = /^(fr\/)?start\//.exec(page) ?? [null];
+  if (prefix === null) return {};
+  const next = `${prefix ?? ''}going-live`;
+  return { prev: false, next: { text: titleOf(next), link: `/${next}` } };
+}
 
 /** Links and pictures that must have an absolute address. */
 const absoluteHead = (page: string): HeadConfig[] => [

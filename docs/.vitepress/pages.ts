@@ -22,6 +22,8 @@ export interface Group {
   readonly pages: readonly string[];
   /** In a sidebar of the reference's own: too long to stand under the guides. */
   readonly isReference?: true;
+  /** Whole in the sidebar of its own pages. Elsewhere the first page stands for all. */
+  readonly isFolded?: true;
 }
 
 export const GROUPS: readonly Group[] = [
@@ -40,26 +42,28 @@ export const GROUPS: readonly Group[] = [
       'node',
       'fetch',
     ].map((host) => `start/${host}`),
+    isFolded: true,
   },
   {
     text: { en: 'Guides', fr: 'Guides' },
     pages: [
+      'how-it-works',
       'databases',
-      'going-live',
-      'schedule',
       'testing',
       'docker',
       'serverless',
       'queues',
-      'observability',
       'migration',
-      'runbook',
       'faq',
     ],
   },
   {
+    text: { en: 'Operate', fr: 'Exploiter' },
+    pages: ['going-live', 'schedule', 'observability', 'runbook', 'errors', 'diagnose'],
+  },
+  {
     text: { en: 'Reference', fr: 'Référence' },
-    pages: ['errors', 'diagnose', 'hosts', 'service', 'writing-an-adapter'],
+    pages: ['hosts', 'service', 'writing-an-adapter'],
   },
   {
     text: { en: 'Why', fr: 'Pourquoi' },

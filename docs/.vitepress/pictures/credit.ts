@@ -95,8 +95,8 @@ export function states(): Picture {
   const rows: readonly (readonly [string, Tone, string, string])[] = [
     ['pending', 'plain', '503: not yet', 'pending'],
     ['success', 'good', '200: credited once', 'paid'],
-    ['failed', 'bad', '200: nothing to do', 'failed'],
-    ['cancelled', 'bad', '200: nothing to do', 'cancelled'],
+    ['failed', 'bad', '503: not paid', 'failed'],
+    ['cancelled', 'bad', '503: not paid', 'cancelled'],
   ];
   const topOf = (index: number): number => 40 + index * 56;
   const cells = rows.flatMap(([state, tone, reply, status], index) => {

@@ -34,7 +34,9 @@ export function rotation(locale: Locale): Picture {
     parts: [
       ...[first, second, third].flatMap((x, index) => [
         text([x, 20], words.steps[index]!, index === 1 ? { tone: 'key' } : {}),
-        line(`${x},28 ${x},182`, true),
+        line(`${x},28 ${x},42`, true),
+        line(`${x},58 ${x},112`, true),
+        line(`${x},128 ${x},182`, true),
       ]),
       text([8, 54], words.accepts, { tone: 'soft', anchor: 'start' }),
       box([8, 62], [first - 10, 34], [words.old]),

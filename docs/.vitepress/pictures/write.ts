@@ -3,17 +3,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DOCS } from '../pages.js';
 import { crash, states, threeWays } from './credit.js';
-import { delivery, deliveryOnPhone } from './delivery.js';
+import { delivery } from './delivery.js';
+import { howItWorks } from './how.js';
 import { rotation, runbook } from './operations.js';
 import { speed } from './speed.js';
 import { draw, type Picture } from './svg.js';
 
 /** The picture by its file in docs/public. */
 export const PICTURES: Readonly<Record<string, () => Picture>> = {
-  'delivery.svg': () => delivery('en'),
-  'delivery-phone.svg': () => deliveryOnPhone('en'),
-  'delivery-fr.svg': () => delivery('fr'),
-  'delivery-phone-fr.svg': () => deliveryOnPhone('fr'),
+  'delivery.svg': delivery,
+  'how-it-works.svg': () => howItWorks('en'),
+  'how-it-works-fr.svg': () => howItWorks('fr'),
   'three-ways.svg': threeWays,
   'crash.svg': crash,
   'states.svg': states,

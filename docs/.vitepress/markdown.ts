@@ -1,0 +1,42 @@
+/** What the site shows beyond plain markdown: tables as cards on phones, and named code blocks. */
+import taskLists from 'markdown-it-task-lists';
+import type { MarkdownOptions, MarkdownRenderer } from 'vitepress';
+
+type Core = Parameters<MarkdownRenderer['core']['ruler']['push']>[1];
+
+/** Each cell carries the name of its column, which a card shows beside it. */
+const nameCells: Core = ({ tokens }) => {
+  let names: string[] = [];
+  let column = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'thead_open') names = [];
+    if (token.type === 'tr_open') column = 0;
+    if (token.type === 'th_open') names.push(tokens[index + 1]!.content.replaceAll('`', ''));
+    if (token.type === 'td_open') token.attrSet('data-name', names[column++] ?? '');
+  }
+};
+
+/** A first line that is a comment with the path of a file. */
+const FILE_NAME = /^(?:\/\/|#|--) ([\w@.()[\]/-]+\.\w+)\n+/;
+/** Languages of blocks that a command prints. */
+const OUTPUT = /^(?:text|console)?$/;
+
+/** Moves the path of a file from the code's first line into a heading of the block. */
+function nameBlocks(md: MarkdownRenderer): void {
+  const fence = md.renderer.rules.fence!;
+  md.renderer.rules.fence = (tokens, index, options, env, self) => {
+    const token = tokens[index]!;
+    const [line, name] = FILE_NAME.exec(token.content) ?? [];
+    if (line !== undefined) token.content = token.content.slice(line.length);
+    const html = fence(tokens, index, options, env, self);
+    if (name !== undefined)
+      return `<div class="file"><p class="file-name">${md.utils.escapeHtml(name)}</p>${html}</div>`;
+    return OUTPUT.test(token.info.trim()) ? `<div class="output">${html}</div>` : html;
+  };
+}
+
+export const extendMarkdown: NonNullable<MarkdownOptions['config']> = (md) => {
+  md.use(taskLists, { label: true });
+  md.core.ruler.push('name_cells', nameCells);
+  nameBlocks(md);
+};
