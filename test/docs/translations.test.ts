@@ -15,7 +15,13 @@ const headingsOf = (markdown: string): number => markdown.match(/^#{2,3} /gm)?.l
 describe('a page in French', () => {
   it('exists for each page that a merchant needs in an emergency', () => {
     expect(french).toEqual(
-      expect.arrayContaining(['errors.md', 'faq.md', 'going-live.md', 'how-it-works.md', 'runbook.md']),
+      expect.arrayContaining([
+        'errors.md',
+        'faq.md',
+        'going-live.md',
+        'how-it-works.md',
+        'runbook.md',
+      ]),
     );
   });
 
