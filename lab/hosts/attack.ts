@@ -1,5 +1,5 @@
 /** Attacks a host with the merchants' kit and with the probes of these projects. */
-import { auditReceiver } from '@paylink/testing';
+import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
 import { closeWires } from '../../packages/testing/src/wire.js';
 import { hostProbes, type Target } from './probes.js';
 

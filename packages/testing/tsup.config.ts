@@ -1,4 +1,4 @@
 import { defineConfig } from 'tsup';
 import { build } from '../../tsup.config.base';
 
-export default defineConfig(build(['src/index.ts', 'src/adapter.ts']));
+export default defineConfig(build(['src/index.ts', 'src/adapter.ts', 'src/internal.ts']));

@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { auditReceiver, type AuditReport } from '@paylink/testing';
+import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
+import type { AuditReport } from '../../packages/cli/src/audit/report.js';
 import { describe, expect, it, vi } from 'vitest';
 import { BODY_LIMIT, listen, SECRET } from './hand-written.js';
 import { receivers, type ReceiverUnderAudit } from './receivers-under-audit.js';

@@ -16,7 +16,8 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { auditReceiver, type AuditReport } from '@paylink/testing';
+import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
+import type { AuditReport } from '../../packages/cli/src/audit/report.js';
 import Fastify from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { receiver, SECRET } from './hand-written.js';

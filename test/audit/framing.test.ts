@@ -1,6 +1,7 @@
 /** Requests with two lengths, and the audit's Host header. */
 import { ServerResponse, type RequestListener } from 'node:http';
-import { auditReceiver, type AuditReport } from '@paylink/testing';
+import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
+import type { AuditReport } from '../../packages/cli/src/audit/report.js';
 import { describe, expect, it } from 'vitest';
 import { SECRET, receiver, serve } from './hand-written.js';
 
@@ -19,10 +20,15 @@ async function besideChunks(
 ): Promise<AuditReport['results'][number] | undefined> {
   const url = await serve(listener, { insecureHTTPParser: true });
   const enough = new AbortController();
-  const onResult = ({ what }: AuditReport['results'][number]): void => {
-    if (what === BESIDE_CHUNKS) enough.abort();
+  const onProgress = ({ name }: { readonly name: string }): void => {
+    if (name.endsWith(BESIDE_CHUNKS)) enough.abort();
   };
-  const { results } = await auditReceiver({ url, secret: SECRET, signal: enough.signal, onResult });
+  const { results } = await auditReceiver({
+    url,
+    secret: SECRET,
+    signal: enough.signal,
+    onProgress,
+  });
   return results.find(({ what }) => what === BESIDE_CHUNKS);
 }
 
@@ -56,7 +62,7 @@ describe('auditReceiver', () => {
         secret: SECRET,
         requestHeaders,
         signal: enough.signal,
-        onResult: () => enough.abort(),
+        onProgress: () => enough.abort(),
       });
     }
     expect(hosts[0]).toEqual(['shop.example']);

@@ -1,11 +1,11 @@
 /** A 429 from the server proves nothing about the receiver behind it. */
 import type { RequestListener } from 'node:http';
-import { auditReceiver } from '@paylink/testing';
+import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
 import { describe, expect, it } from 'vitest';
 import { BODY_LIMIT, SECRET, receiver, serve } from './hand-written.js';
 
 const LIMITED = 'the server has a rate limit (429)';
-const options = { secret: SECRET, bodyLimit: BODY_LIMIT, timeout: 4_000, concurrency: 1 };
+const options = { secret: SECRET, bodyLimit: BODY_LIMIT, timeout: 4_000 };
 
 /** A sound receiver behind a limit. */
 function behind(isOverLimit: (count: number) => boolean): RequestListener {

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import type { AuditReport } from '@paylink/testing';
+import type { AuditReport } from '../../packages/cli/src/audit/report.js';
 import express from 'express';
 import { answering, receiver, SECRET, SOUND, type Habits } from './hand-written.js';
 

@@ -1,4 +1,5 @@
-import { auditReceiver, type AuditReport } from '@paylink/testing';
+import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
+import type { AuditReport } from '../../packages/cli/src/audit/report.js';
 import { describe, expect, it } from 'vitest';
 import { PATH } from '../adapters/deliveries.js';
 import { hosts, oneOfEach } from '../adapters/hosts/index.js';

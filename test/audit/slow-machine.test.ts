@@ -1,13 +1,13 @@
 /** A slow machine is not a fault of the receiver. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { auditReceiver } from '@paylink/testing';
+import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
 import { describe, expect, it } from 'vitest';
 import { holdLimits } from '../adapters/held-limits.js';
 import { BODY_LIMIT, SECRET, listen, receiver, serve } from './hand-written.js';
 
 /** Milliseconds that an audit waits for an answer. */
 const PATIENCE = 5_000;
-const options = { secret: SECRET, bodyLimit: BODY_LIMIT, concurrency: 1, timeout: 4_000 };
+const options = { secret: SECRET, bodyLimit: BODY_LIMIT, timeout: 4_000 };
 
 const isLong = ({ headers }: IncomingMessage): boolean =>
   Number(headers['content-length'] ?? 0) > 10_000;

@@ -1,6 +1,6 @@
 /** Runs an audit whose limits do not depend on the machine's load. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { auditReceiver } from '@paylink/testing';
+import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
 import { vi } from 'vitest';
 
 /**

@@ -1,7 +1,5 @@
 export { attacks } from './attacks/index.js';
 export type { Attack } from './attacks/attack.js';
-export { auditReceiver } from './audit/index.js';
-export type { AuditReport } from './audit/report.js';
 export { testOrders } from './orders/index.js';
 export type { TestOrdersOptions } from './orders/options.js';
 export {

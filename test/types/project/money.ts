@@ -2,7 +2,7 @@
 import { createClient } from '@paylink/client';
 import { startEmulator } from '@paylink/emulator';
 import { createPayments, memoryOrders } from '@paylink/payments';
-import { attacks, auditReceiver, signedDelivery } from '@paylink/testing';
+import { attacks, signedDelivery } from '@paylink/testing';
 
 export const client = createClient({
   baseUrl: process.env['PAYLINK_BASE_URL'],
@@ -19,5 +19,4 @@ export const link = async () => client.createPaymentLink({ amount: 500, referenc
 
 export const delivery = signedDelivery({ secret: 'secret', reference: 'order-1' });
 export const kit = attacks({ secret: 'secret' });
-export const audit = auditReceiver;
 export const emulator = async () => startEmulator();

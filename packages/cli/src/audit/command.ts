@@ -63,7 +63,7 @@ async function audit({ flags, output }: Run<Flags>): Promise<number> {
   output.line(text`Auditing ${output.paint.bold(showUrl(url))}`);
   output.line();
 
-  const { auditReceiver } = await import('@paylink/testing');
+  const { auditReceiver } = await import('./audit-receiver.js');
   const stop = new AbortController();
   void untilStopped().then(() => stop.abort());
   const report = await auditReceiver({

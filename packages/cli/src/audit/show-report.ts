@@ -1,7 +1,7 @@
 /** Prints a report for people: the unjudged attacks and the causes, at most one screen of both. */
-import type { AuditReport } from '@paylink/testing';
 import type { Output } from '../terminal/output.js';
 import { text, type SafeText } from '../terminal/safe-text.js';
+import type { AuditReport } from './report.js';
 
 /** The number of causes with all details. Each further cause gets one line. */
 const IN_FULL = 5;

@@ -36,7 +36,7 @@ const OPTIONS = ['secret', 'reference', 'bodyLimit', 'confirm', 'sign', 'headers
 
 /**
  * Makes the attacks that any HTTP client can POST: sections A, C and E of the table of attacks, and
- * a part of section D. `auditReceiver` also tries the attacks that need a raw socket.
+ * a part of section D. `paylink audit` also tries the attacks that need a raw socket.
  *
  * @throws TypeError for an unknown option, an empty `secret`, or a `bodyLimit` that is too small
  */

@@ -6,7 +6,7 @@ import { paymentWebhook as fetchWebhook } from '@paylink/fetch';
 import { paymentWebhook as lambdaWebhook } from '@paylink/lambda';
 import { paymentWebhook as nodeWebhook } from '@paylink/node';
 import { createPayments, memoryOrders, type Orders } from '@paylink/payments';
-import { attacks, auditReceiver, signedDelivery, testOrders } from '@paylink/testing';
+import { attacks, signedDelivery, testOrders } from '@paylink/testing';
 import { testAdapter } from '@paylink/testing/adapter';
 
 const orders: Orders = {
@@ -28,4 +28,4 @@ export const explain = (rawBody: Uint8Array): Promise<Diagnosis> =>
 export const names: string[] = attacks({ reference: 'order-42' }).map(({ name }) => name);
 export const emulator = (): Promise<Emulator> => startEmulator();
 export const doors = [createClient, fetchWebhook, lambdaWebhook, nodeWebhook, memoryOrders];
-export const tests = [auditReceiver, signedDelivery, testOrders, testAdapter];
+export const tests = [signedDelivery, testOrders, testAdapter];

@@ -1,5 +1,5 @@
 /** Searches the replies for secrets and stack traces. */
-import type { Material } from '../attacks/attack.js';
+import type { Material } from '@paylink/testing/internal';
 import { CAUSES } from './cause.js';
 import type { AuditResult } from './result.js';
 import type { AuditSession } from './session.js';

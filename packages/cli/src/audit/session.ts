@@ -1,8 +1,13 @@
 /** The tools of the probes: connections to the receiver, and a record of every reply. */
-import type { Material } from '../attacks/attack.js';
-import { acknowledges } from '../attacks/verdicts.js';
-import { craftOf, type Craft } from '../attacks/raw.js';
-import { Wire, type WireAnswer, type WireReply } from '../wire.js';
+import {
+  acknowledges,
+  type Craft,
+  craftOf,
+  type Material,
+  Wire,
+  type WireAnswer,
+  type WireReply,
+} from '@paylink/testing/internal';
 
 export interface Target {
   readonly url: URL;

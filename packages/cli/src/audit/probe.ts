@@ -1,7 +1,6 @@
 /** A probe of an audit, and the probes of the attack kit. */
-import type { Attack, AttackCategory, Severity } from '../attacks/attack.js';
-import type { RawAttack } from '../attacks/raw.js';
-import type { WireAnswer } from '../wire.js';
+import type { Attack } from '@paylink/testing';
+import type { AttackCategory, RawAttack, Severity, WireAnswer } from '@paylink/testing/internal';
 import type { CauseId } from './cause.js';
 import { isAcknowledged, PATIENCE, type AuditSession } from './session.js';
 

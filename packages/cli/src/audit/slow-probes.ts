@@ -1,6 +1,5 @@
 /** Probes of slow, cut-off and endless bodies, and of their cost for a server. */
-import { ACKNOWLEDGED } from '../attacks/verdicts.js';
-import { chunked, type Wire, type WireAnswer } from '../wire.js';
+import { ACKNOWLEDGED, chunked, type Wire, type WireAnswer } from '@paylink/testing/internal';
 import { orClosed, PATIENCE, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';
 

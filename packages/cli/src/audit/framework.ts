@@ -1,6 +1,6 @@
 /** Recognises the framework by its replies. */
 import { STATUS_CODES } from 'node:http';
-import type { WireReply } from '../wire.js';
+import type { WireReply } from '@paylink/testing/internal';
 
 type Sign = readonly [framework: string, matches: (reply: WireReply) => boolean];
 

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { attacks } from '../attacks/index.js';
-import { materialOf } from '../attacks/attack.js';
-import { acknowledges } from '../attacks/verdicts.js';
-import { rawAttacks } from '../attacks/raw.js';
-import { headerNames } from '../delivery-forms.js';
+import { attacks } from '@paylink/testing';
+import { acknowledges, headerNames, materialOf, rawAttacks } from '@paylink/testing/internal';
 import { attempt, StoppedServing } from './attempt.js';
 import { fixOf } from './cause.js';
 import { deliverFirst } from './first-delivery.js';
 import { isAcknowledged, openSession, orClosed, statusOf, type AuditSession } from './session.js';
 import { leaks } from './leaks.js';
-import { createSettings, type AuditOptions, type AuditSettings } from './options.js';
+import type { AuditOptions } from './options.js';
 import { pooled } from './pool.js';
 import { probeOf, probeOfRaw, type Probe } from './probe.js';
 import { replyProbes } from './reply-probes.js';
@@ -27,20 +24,21 @@ import { loadProbes, slowProbes } from './slow-probes.js';
  * and gives the reason in `stopped`. The report does not hold secrets or signatures, and holds only
  * the status of each reply.
  *
- * @throws TypeError for a wrong option, or Error without a connection to the server
+ * @throws Error without a connection to the server
  */
 export async function auditReceiver(options: AuditOptions): Promise<AuditReport> {
   const started = performance.now();
-  const read = createSettings(options);
-  const { url, bodyLimit = 65_536, timeout, signal } = read;
-  const material = materialOf({ ...read, bodyLimit, names: headerNames(read.headers) });
+  const { secret, reference = 'paylink-audit', bodyLimit = 65_536, timeout = 15_000 } = options;
+  const { requestHeaders = {}, signal } = options;
+  const url = new URL(options.url);
+  const material = materialOf({ secret, reference, bodyLimit, names: headerNames() });
   const over = new AbortController();
   const either = AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])]);
   // More than a hundred open connections add a listener each.
   setMaxListeners(0, either);
   const target = { url, timeout, signal: either };
-  const session = openSession(target, material, read.requestHeaders ?? {});
-  const audit = new Audit(read, session);
+  const session = openSession(target, material, requestHeaders);
+  const audit = new Audit({ ...options, url, reference }, session);
   let stopped: AuditStop | undefined;
   try {
     stopped = await audit.run();
@@ -66,6 +64,16 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   return reportOf({ url, results, replies, stopped, started });
 }
 
+/** The number of concurrent attacks. */
+const CONCURRENCY = 4;
+/** Milliseconds for the connection and the first answer. */
+const FIRST_ANSWER = 1_500;
+
+interface AuditSettings extends AuditOptions {
+  readonly url: URL;
+  readonly reference: string;
+}
+
 class Audit {
   readonly results: AuditResult[] = [];
   readonly #options: AuditSettings;
@@ -79,7 +87,7 @@ class Audit {
 
   /** @returns the reason if the audit ended early */
   async run(): Promise<AuditStop | undefined> {
-    const { url, concurrency, firstAnswer } = this.#options;
+    const { url, firstAnswer = FIRST_ANSWER } = this.#options;
     const session = this.#session;
     const probes = probesOf(this.#options);
     this.#total = 1 + probes.length + replyProbes.length + loadProbes.length + slowProbes.length;
@@ -89,7 +97,7 @@ class Audit {
     if (first.stop !== undefined) return first.stop;
 
     await this.#sendUnknownOrder();
-    await this.#try(probes, concurrency);
+    await this.#try(probes, CONCURRENCY);
     await this.#try(replyProbes, 1);
     await this.#try(slowProbes, slowProbes.length);
     await this.#try(loadProbes, 1);
@@ -159,20 +167,18 @@ class Audit {
     const { cause } = found;
     const result = cause === undefined ? found : { ...found, advice: fixOf(cause) };
     this.results.push(result);
-    this.#options.onResult?.(result);
     const done = this.results.length;
     this.#options.onProgress?.({ done, total: Math.max(done, this.#total), name: result.name });
     return result;
   };
 }
 
-function probesOf({ secret, reference, bodyLimit, headers, sign }: AuditSettings): Probe[] {
+function probesOf({ secret, reference, bodyLimit }: AuditSettings): Probe[] {
   const isKnown = (id: string): boolean =>
     bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
   // A contradiction does harm only if the receiver credits, which no reply shows.
-  const kit = attacks({ secret, reference, bodyLimit, headers, sign, confirm: true }).filter(
-    ({ id }) => isKnown(id),
+  const kit = attacks({ secret, reference, bodyLimit, confirm: true }).filter(({ id }) =>
+    isKnown(id),
   );
-  const raw = rawAttacks.filter(({ fault }) => sign === undefined || fault !== 'several_spellings');
-  return [...kit.map(probeOf), ...raw.map(probeOfRaw)];
+  return [...kit.map(probeOf), ...rawAttacks.map(probeOfRaw)];
 }

@@ -1,7 +1,5 @@
 /** Probes of the replies: to duplicates, to forged deliveries, and of their contents. */
-import { UNKNOWN_SECRET } from '../attacks/attack.js';
-import { ACKNOWLEDGED } from '../attacks/verdicts.js';
-import type { WireAnswer } from '../wire.js';
+import { ACKNOWLEDGED, UNKNOWN_SECRET, type WireAnswer } from '@paylink/testing/internal';
 import {
   asksForRetry,
   isAcknowledged,

@@ -1,7 +1,5 @@
 /** Tries one probe and judges the result. */
-import type { Severity } from '../attacks/attack.js';
-import { acknowledges } from '../attacks/verdicts.js';
-import type { WireAnswer } from '../wire.js';
+import { acknowledges, type Severity, type WireAnswer } from '@paylink/testing/internal';
 import type { CauseId } from './cause.js';
 import { isAcknowledged, isLimited, orClosed, statusOf, type AuditSession } from './session.js';
 import type { Observation, Probe } from './probe.js';

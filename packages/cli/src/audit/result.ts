@@ -1,4 +1,4 @@
-import type { Severity } from '../attacks/attack.js';
+import type { Severity } from '@paylink/testing/internal';
 import type { CauseId } from './cause.js';
 
 /** The answer of a receiver to one delivery, and the judgement. */

@@ -1,6 +1,5 @@
 /** Finds the few causes behind many findings. */
-import type { Severity } from '../attacks/attack.js';
-import { acknowledges } from '../attacks/verdicts.js';
+import { acknowledges, type Severity } from '@paylink/testing/internal';
 import { CAUSES, FOR_RAW_BYTES, fixOf, type CauseId } from './cause.js';
 import type { AuditResult } from './result.js';
 

@@ -1,5 +1,5 @@
 /** The faults of a receiver, each with its severity, its title and its fix. */
-import type { Fault, Severity } from '../attacks/attack.js';
+import type { Fault, Severity } from '@paylink/testing/internal';
 import texts from './texts.json';
 
 /** The id of a fault. Programs can rely on these ids. */

@@ -1,4 +1,4 @@
-import type { WireReply } from '../wire.js';
+import type { WireReply } from '@paylink/testing/internal';
 import { bySeverity, causesOf, type AuditCause } from './causes.js';
 import { frameworkOf } from './framework.js';
 import type { AuditResult } from './result.js';

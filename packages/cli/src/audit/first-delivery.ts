@@ -1,10 +1,8 @@
 /**
  * Sends a genuine delivery first: if the receiver refuses it, a later refusal proves nothing.
  */
-import type { WireAnswer } from '../wire.js';
-import { attacks } from '../attacks/index.js';
-import { UNKNOWN_SECRET } from '../attacks/attack.js';
-import { ACKNOWLEDGED } from '../attacks/verdicts.js';
+import { ACKNOWLEDGED, UNKNOWN_SECRET, type WireAnswer } from '@paylink/testing/internal';
+import { attacks } from '@paylink/testing';
 import { isAcknowledged, orClosed, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
 import { signed } from './reply-probes.js';
@@ -131,8 +129,8 @@ async function acceptedVariants(
   session: AuditSession,
   milliseconds: number,
 ): Promise<AuditResult[]> {
-  const { secret, reference, names } = session.material;
-  const kit = attacks({ secret, reference, headers: names });
+  const { secret, reference } = session.material;
+  const kit = attacks({ secret, reference });
   const variants = kit.filter(
     ({ id, what }) => VARIANTS.includes(what) || id === 'B04' || id === 'B07',
   );

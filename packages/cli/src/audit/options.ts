@@ -1,0 +1,32 @@
+export interface AuditOptions {
+  /** The address of the receiver, `http:` or `https:`. */
+  readonly url: string | URL;
+  /** The receiver's webhook secret. */
+  readonly secret: string;
+  /**
+   * The order of the genuine deliveries. **They reach the merchant's code** a few hundred times, so
+   * name an order of your tests that may be credited. Default `paylink-audit`, which a receiver
+   * that looks up orders may refuse.
+   */
+  readonly reference?: string | undefined;
+  /** The receiver's body limit in bytes. By default, the audit does not test the exact limit. */
+  readonly bodyLimit?: number | undefined;
+  /** Further headers of every request. A `Host` replaces the host of `url`. */
+  readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Milliseconds for the answer to a slow body. Choose more than the receiver's own limit. The
+   * audit waits 5,000 for other answers, or longer if genuine deliveries are slow. Default 15,000.
+   */
+  readonly timeout?: number | undefined;
+  /**
+   * Milliseconds for the connection and the first answer. Without an answer, the audit stops.
+   * Default 1,500.
+   */
+  readonly firstAnswer?: number | undefined;
+  /** Ends the audit early with an incomplete report. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each result. `total` grows if the audit can judge more. */
+  readonly onProgress?:
+    | ((progress: { readonly done: number; readonly total: number; readonly name: string }) => void)
+    | undefined;
+}

@@ -1,0 +1,13 @@
+/** What `paylink audit` shares with the attack kit. Every name may change in every version. */
+export {
+  materialOf,
+  UNKNOWN_SECRET,
+  type AttackCategory,
+  type Fault,
+  type Material,
+  type Severity,
+} from './attacks/attack.js';
+export { craftOf, rawAttacks, type Craft, type RawAttack } from './attacks/raw.js';
+export { ACKNOWLEDGED, acknowledges } from './attacks/verdicts.js';
+export { headerNames } from './delivery-forms.js';
+export { chunked, Wire, type WireAnswer, type WireReply } from './wire.js';
