@@ -11,6 +11,7 @@
  */
 import { columns } from './columns.js';
 import { PROOFS, type Proof } from './proofs.js';
+import { ON_SOURCES } from '../scripts/source.mjs';
 import { build, install, ROOT, run } from '../scripts/bootstrap.mjs';
 
 const [name = '', ...options] = process.argv.slice(2);
@@ -26,7 +27,7 @@ function list(): number {
 }
 
 async function prove(
-  { file, always = [], short = [], long = [], isBuilt = false }: Proof,
+  { file, always = [], short = [], long = [], env = {}, isBuilt = false }: Proof,
   [first, ...others]: readonly string[],
 ): Promise<number> {
   if (isBuilt) {
@@ -35,9 +36,9 @@ async function prove(
   }
   const form =
     first === undefined ? short : first === '--long' ? [...long, ...others] : [first, ...others];
-  const source = isBuilt && file.startsWith('bench/') ? [] : ['--conditions=@paylink/source'];
-  const command = [...source, '--import', 'tsx', `lab/${file}`, ...always, ...form];
-  return run(process.execPath, command, { cwd: ROOT });
+  const source = isBuilt && file.startsWith('bench/') ? ['--import', 'tsx'] : ON_SOURCES;
+  const command = [...source, `lab/${file}`, ...always, ...form];
+  return run(process.execPath, command, { cwd: ROOT, env: { ...process.env, ...env } });
 }
 
 async function proveAll(): Promise<number> {

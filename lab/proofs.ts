@@ -7,6 +7,7 @@ export interface Proof {
   readonly always?: readonly string[];
   readonly short?: readonly string[];
   readonly long?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   /** Set if the proof runs on the built packages instead of the sources. */
   readonly isBuilt?: boolean;
   /** Set if `pnpm lab all` runs the short form. */
@@ -74,7 +75,18 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'full-size': {
     what: 'what CI runs in a short form: quick starts, older hosts, a million references',
     file: '../node_modules/vitest/vitest.mjs',
-    always: ['run', '--project=full size', '--project=older hosts'],
+    always: [
+      'run',
+      ...['next-15', 'quick-start', 'million', 'money/rate-limit', 'types/matrix'],
+      ...['adapters/invariants', 'adapters/slow-senders', 'adapters/transport'],
+    ],
+    env: {
+      PAYLINK_QUICK_STARTS: 'all',
+      PAYLINK_OLDER_HOSTS: 'true',
+      PAYLINK_TYPESCRIPT: 'all',
+      PAYLINK_REFERENCES: '1000000',
+      PAYLINK_NOTIFICATIONS: '600',
+    },
     isBuilt: true,
   },
   'under-load': {

@@ -56,23 +56,42 @@ function testsOf(files) {
   return [...new Set(found)].filter((filter) => filter !== undefined);
 }
 
-/**
- * The short projects of vitest.config.ts. Core runs on WebCrypto only if the change concerns core.
- */
-function projectsFor(files) {
-  const core = files.some((path) => path.endsWith('.web.ts')) ? 'core on *' : 'core on node:crypto';
-  return [core, 'packages', 'alone', 'cli', 'adapters', 'across packages'].map(
-    (name) => `--project=${name}`,
-  );
+/** The first words of the names of an adapter's hosts, in the suites of test/adapters. */
+const HOSTS = {
+  ...{
+    node: 'node:http',
+    fetch: 'fetch',
+    express: 'express 5',
+    fastify: 'fastify 5',
+    koa: 'koa 3',
+  },
+  ...{ hono: 'hono', next: 'next', nest: 'nestjs', lambda: 'aws' },
+};
+const SUITES = ['attack-kit', 'body', 'event', 'handler', 'misuse', 'signature', 'transport'];
+
+/** Returns the hosts of the changed adapters. */
+function hostsOf(files) {
+  const names = files.map((path) => /^packages\/([^/]+)\/src\//.exec(path)?.[1]);
+  return [...new Set(names)].map((name) => HOSTS[name]).filter((host) => host !== undefined);
 }
 
-async function step(name, command, args, onOutput) {
+/** The projects of vitest.config.ts. Core runs on WebCrypto only if the change concerns it. */
+function projectsFor(files) {
+  const core = files.some((path) => path.endsWith('.web.ts')) ? 'core on *' : 'core on node:crypto';
+  return [core, 'together', 'adapters', 'alone'].map((name) => `--project=${name}`);
+}
+
+async function step(name, command, args, { onOutput, env } = {}) {
   const started = performance.now();
   const output = [];
   const code = await run(
     command,
     args,
-    { stdio: ['ignore', 'pipe', 'pipe'], shell: args.length === 0 },
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: args.length === 0,
+      env: { ...process.env, PAYLINK_TESTS: 'short', ...env },
+    },
     onOutput ?? ((text) => output.push(text)),
   );
   if (code !== 0) process.stdout.write(Buffer.concat(output));
@@ -81,8 +100,9 @@ async function step(name, command, args, onOutput) {
   return code === 0;
 }
 
-const tool = (name, path, args, onOutput) =>
-  step(name, process.execPath, [join(ROOT, 'node_modules', path), ...args], onOutput);
+const tool = (name, path, args, options) =>
+  step(name, process.execPath, [join(ROOT, 'node_modules', path), ...args], options);
+const onOutput = (text) => process.stdout.write(text);
 
 async function check() {
   const files = changedFiles();
@@ -99,13 +119,22 @@ async function check() {
     steps.push(
       tool('format', 'oxfmt/bin/oxfmt', ['--check', '--no-error-on-unmatched-pattern', ...files]),
     );
-  if (tests.length > 0) {
-    const options = ['--silent=passed-only', '--passWithNoTests', ...projectsFor(files)];
-    // In parallel, so that the first failure shows early.
+  const vitest = ['run', '--silent=passed-only', '--passWithNoTests'];
+  // In parallel, so that the first failure shows early.
+  if (tests.length > 0)
     steps.push(
-      tool('tests', 'vitest/vitest.mjs', ['run', ...options, ...tests], (text) =>
-        process.stdout.write(text),
-      ),
+      tool('tests', 'vitest/vitest.mjs', [...vitest, ...projectsFor(files), ...tests], {
+        onOutput,
+      }),
+    );
+  const hosts = hostsOf(files);
+  if (hosts.length > 0) {
+    const suites = SUITES.map((suite) => `test/adapters/${suite}.test.ts`);
+    steps.push(
+      tool(`suites of ${hosts.join(', ')}`, 'vitest/vitest.mjs', [...vitest, ...suites], {
+        onOutput,
+        env: { PAYLINK_HOSTS: hosts.join() },
+      }),
     );
   }
   return (await Promise.all(steps)).every(Boolean);

@@ -6,8 +6,8 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SOURCE } from './source.mjs';
 
-const SOURCE = '@paylink/source';
 const PACKAGES = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages');
 const DEPENDENCIES = ['dependencies', 'peerDependencies', 'optionalDependencies'];
 

@@ -37,17 +37,18 @@ async function countOf(file, exitCode) {
   return counts;
 }
 
-const projects = (...names) => names.map((name) => `--project=${name}`);
-const SHORT = projects('packages', 'alone', 'cli', 'adapters', 'across packages');
 /** Core has a threshold of its coverage. */
-const CORE = [...projects('core on *'), '--coverage', '--coverage.include=packages/core/src/**'];
-const LONG = projects('lab', 'lab alone', 'built');
+const CORE = ['--project=core on *', '--coverage', '--coverage.include=packages/core/src/**'];
+const SHORT = ['--project=together', '--project=adapters', '--project=alone'];
+/** Words of the names of files. vitest.config.ts lists the kinds. */
+const LONG = ['.long.test.ts', '.built.test.ts'];
+const MEASURED = ['.measured.test.ts', '--no-file-parallelism'];
 
 /** Returns the runs of vitest, by the name of the report. */
 function choose([option, ...rest]) {
   if (option === undefined) return { core: CORE, short: SHORT };
   if (option === '--long') return { long: LONG };
-  if (option === '--measured') return { measured: projects('measured') };
+  if (option === '--measured') return { measured: MEASURED };
   return { some: [option, ...rest] };
 }
 
@@ -65,7 +66,9 @@ async function test(args) {
   await install();
   // Once, before files that need it run side by side.
   await import('../examples/databases/generate.mjs');
-  const isOnSources = args.length === 0 || args[0] === '--measured';
+  const isShort = args.length === 0;
+  if (isShort) process.env.PAYLINK_TESTS = 'short';
+  const isOnSources = isShort || args[0] === '--measured';
   if (!isOnSources && args[1] !== '--no-build') await build();
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const [name, filters] of Object.entries(choose(args))) {

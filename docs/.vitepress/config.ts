@@ -19,6 +19,7 @@ import {
 } from './pages.js';
 import { createSearch } from './search.js';
 import type { SiteTheme } from './theme/index.js';
+import { SOURCE } from '../../scripts/source.mjs';
 
 const pages = pagesIn();
 
@@ -236,7 +237,7 @@ export default defineConfigWithTheme<SiteTheme>({
       },
     ],
     resolve: {
-      conditions: ['@paylink/source'],
+      conditions: [SOURCE],
       alias: [
         {
           find: /^\.\.?\/composables\/langs$/,

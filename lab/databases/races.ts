@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Engine } from './engines.js';
+import { SOURCE } from '../../scripts/source.mjs';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/databases/', import.meta.url));
 
@@ -33,7 +34,7 @@ export async function bundleWorker(recipe: string): Promise<string> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    conditions: ['@paylink/source'],
+    conditions: [SOURCE],
     external: Object.keys(manifest.dependencies)
       .filter((name) => !name.startsWith('@paylink/'))
       .flatMap((name) => [name, `${name}/*`]),

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { SOURCE } from '../../scripts/source.mjs';
 
 /**
  * Stryker mutates a copy of the checkout, in which the packages' links still lead to the checkout.
@@ -17,7 +18,7 @@ const sources = readdirSync('packages').flatMap((name) => [
 ]);
 const resolve = {
   alias: sources,
-  conditions: ['@paylink/source', 'node', 'development|production'],
+  conditions: [SOURCE, 'node', 'development|production'],
 };
 
 export default defineConfig({

@@ -17,6 +17,7 @@ import { readOptions } from '../options.js';
 import { BROKEN, RIGHT } from './designs.js';
 import { noSums, type Share, type Sums } from './worker.js';
 import { World } from './world.js';
+import { SOURCE } from '../../scripts/source.mjs';
 
 const { values } = readOptions({
   options: {
@@ -101,7 +102,7 @@ async function bundle(folder: string): Promise<string> {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    conditions: ['@paylink/source'],
+    conditions: [SOURCE],
   });
   return outfile;
 }

@@ -13,6 +13,7 @@ import * as modules from '@paylink/node';
 import { signedDelivery } from '@paylink/testing';
 import { buildSync } from 'esbuild';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SOURCE } from '../../scripts/source.mjs';
 
 const imported = { ...modules, createGate, webhookEvent };
 type Copy = typeof imported;
@@ -29,7 +30,7 @@ function requiredCopy(): Copy {
     write: false,
     format: 'cjs',
     platform: 'node',
-    conditions: ['@paylink/source'],
+    conditions: [SOURCE],
   });
   const copy = new Module(import.meta.filename) as Module & {
     _compile(code: string, filename: string): void;

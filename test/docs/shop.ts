@@ -11,6 +11,7 @@ import { onTestFinished } from 'vitest';
 import { startPage } from '../../docs/.vitepress/start-pages.js';
 import { newFolder } from '../../packages/cli/test/paylink.js';
 import { stepsOf } from './quick-start.js';
+import { SOURCE } from '../../scripts/source.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -32,7 +33,7 @@ export async function buildModule(folder: string, release: Release = (code) => c
     bundle: true,
     platform: 'node',
     format: 'esm',
-    conditions: ['@paylink/source', 'module'],
+    conditions: [SOURCE, 'module'],
     external: ['libsql'],
     nodePaths: [at('test/node_modules')],
     logLevel: 'error',

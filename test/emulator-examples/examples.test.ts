@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { ON_SOURCES } from '../../scripts/source.mjs';
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
@@ -14,7 +15,7 @@ describe('the test examples of the emulator', () => {
     delete env['NODE_TEST_CONTEXT'];
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ['--conditions=@paylink/source', '--import', 'tsx', '--test', '--test-reporter=tap', file],
+      [...ON_SOURCES, '--test', '--test-reporter=tap', file],
       {
         env,
       },
@@ -25,7 +26,7 @@ describe('the test examples of the emulator', () => {
 
   it('need no sleep and match the README', () => {
     const readme = read('../../packages/emulator/README.md');
-    // test/packaging/jest.test.ts runs the jest example on built packages.
+    // test/packaging/jest.built.test.ts runs the jest example on built packages.
     for (const file of [
       'checkout.test.ts',
       'checkout.node-test.ts',

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { tarballs } from './packed.js';
 
-/** The dependencies of a project that compiles. test/types/matrix.test.ts has older compilers. */
+/** The compiler of a project. test/types/matrix.built.test.ts has older ones. */
 export const TYPESCRIPT = { '@types/node': '^20.19.0', typescript: '~7.0.2' };
 
 /** A project outside the workspace, like a merchant's. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageFolders, PACKAGES } from './package-folders.js';
+import { SOURCE } from '../../scripts/source.mjs';
 
 type Target = string | { readonly [condition: string]: Target };
 
@@ -10,8 +11,6 @@ interface Manifest {
   readonly imports?: Readonly<Record<string, Target>>;
   readonly scripts: Readonly<Record<string, string>>;
 }
-
-const SOURCE = '@paylink/source';
 
 const manifests = packageFolders.map((name) => {
   const text = readFileSync(join(PACKAGES, name, 'package.json'), 'utf8');

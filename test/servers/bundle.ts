@@ -3,6 +3,7 @@ import { mkdtemp, mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { SOURCE } from '../../scripts/source.mjs';
 
 export interface Bundle {
   readonly path: string;
@@ -40,7 +41,7 @@ export async function bundleScript(script: URL): Promise<Bundle> {
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
-    conditions: ['@paylink/source', 'module'],
+    conditions: [SOURCE, 'module'],
     logLevel: 'error',
   });
   return { path, remove: () => rm(folder, { recursive: true, force: true }) };

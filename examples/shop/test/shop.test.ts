@@ -14,6 +14,7 @@ import { ShopOrders } from '../src/orders.js';
 import { openPayments, ordersIn } from '../src/payments.js';
 import { BASKET } from '../src/product.js';
 import { createShop } from '../src/shop.js';
+import { ON_SOURCES } from '../../../scripts/source.mjs';
 
 const SECRET = 'a-secret-of-the-shops-test';
 
@@ -294,7 +295,7 @@ describe('the demo', () => {
   const run = (env: Record<string, string>): Promise<{ code: number | null; output: string }> =>
     new Promise((resolve, reject) => {
       const cwd = fileURLToPath(new URL('..', import.meta.url));
-      const args = ['--conditions=@paylink/source', '--import', 'tsx', 'src/demo.ts', '--exit'];
+      const args = [...ON_SOURCES, 'src/demo.ts', '--exit'];
       // The root's tsconfig configures the JSX in the emulator's sources.
       const tsconfig = {
         TSX_TSCONFIG_PATH: fileURLToPath(new URL('../../../tsconfig.json', import.meta.url)),

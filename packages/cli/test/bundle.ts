@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions } from 'esbuild';
 import type { TestProject } from 'vitest/node';
+import { SOURCE } from '../../../scripts/source.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -12,7 +13,7 @@ const OPTIONS: BuildOptions = {
   splitting: true,
   platform: 'node',
   format: 'esm',
-  conditions: ['@paylink/source', 'module'],
+  conditions: [SOURCE, 'module'],
   // commander is CommonJS, and loads Node's modules by `require`.
   banner: {
     js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",

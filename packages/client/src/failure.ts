@@ -57,7 +57,7 @@ function parseRequestId(headers: Headers, apiKey: string): string | undefined {
 
 /**
  * Returns the milliseconds of a `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date, which
- * counts from the reply's own `Date`, because this machine's clock may differ. Ignores other values.
+ * counts from the reply's own `Date`, because this machine's clock may differ. Ignores others.
  */
 export function parseRetryAfter(headers: Headers): number | undefined {
   const text = headers.get('retry-after') ?? '';

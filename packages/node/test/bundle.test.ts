@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { SOURCE } from '../../../scripts/source.mjs';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 // Inside the package, so that the build finds the package's dependencies.
@@ -34,7 +35,7 @@ it.each([
   const app = `${folder}/app.js`;
   const outfile = `${folder}/bundle.${extension}`;
   writeFileSync(app, APP);
-  const conditions = ['@paylink/source'];
+  const conditions = [SOURCE];
   // raw-body is CommonJS and requires modules of Node, for which esbuild needs this in ESM.
   const js = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
   const banner = format === 'esm' ? { js } : {};

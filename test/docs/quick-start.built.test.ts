@@ -5,7 +5,7 @@ import { HOSTS, startPage } from '../../docs/.vitepress/start-pages.js';
 import { startReader, stepsOf } from './quick-start.js';
 
 const asked = process.env['PAYLINK_QUICK_STARTS'] ?? 'express';
-// quick-start-supabase.test.ts reads the other one.
+// quick-start-supabase.built.test.ts reads the other one.
 const onSqlite = HOSTS.filter((host) => host !== 'supabase');
 const chosen = asked === 'all' ? onSqlite : asked.split(',');
 

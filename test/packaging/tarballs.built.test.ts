@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { installLines, publishedPackages } from './pack.js';
 import { tarballs as packedTarballs } from './packed.js';
+import { SOURCE } from '../../scripts/source.mjs';
 
 interface Doors {
   readonly bin?: object;
@@ -28,7 +29,7 @@ describe('the tarballs', () => {
   const tarballs = packedTarballs();
 
   it.each([...packages.keys()])('of %s do not expose the sources', (name) => {
-    expect(contentsOf(tarballs[name]!)).not.toContain('@paylink/source');
+    expect(contentsOf(tarballs[name]!)).not.toContain(SOURCE);
   });
 
   it.each([...packages])(

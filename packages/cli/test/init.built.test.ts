@@ -26,7 +26,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const run = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const MODULES = at('../../../test/node_modules');
-/** The quick compiler. test/types/matrix.test.ts has the versions. */
+/** The quick compiler. test/types/matrix.built.test.ts has the versions. */
 const TSC = at('../../../node_modules/typescript/bin/tsc');
 const DRIVERS = at('../../../examples/databases/node_modules');
 const JEST = join(

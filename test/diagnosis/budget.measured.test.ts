@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { forgedBodies } from './forged-bodies.js';
 import type { Costs } from './slices.js';
+import { ON_SOURCES } from '../../scripts/source.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 const ENGINE = ['--single-threaded', '--no-opt', '--expose-gc'];
-const FLAGS = [...ENGINE, '--conditions=@paylink/source', '--import', 'tsx'];
+const FLAGS = [...ENGINE, ...ON_SOURCES];
 
 /** Milliseconds that the yardstick takes on a usual server. A slower machine has longer slices. */
 const USUAL = 3;

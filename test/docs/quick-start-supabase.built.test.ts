@@ -9,6 +9,7 @@ import { ROLES, startPostgrest, type Postgrest } from '../../examples/databases/
 import { startPostgres, type PostgresServer } from '../servers/postgres.js';
 import { freePort } from '../servers/starting.js';
 import { startReader, stepsOf } from './quick-start.js';
+import { SOURCE } from '../../scripts/source.mjs';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -42,7 +43,7 @@ async function supabaseCommand(gatewayPort: number): Promise<string> {
   await writeFile(join(command, 'package.json'), JSON.stringify(manifest));
   const settings = `DATABASE='${server.url}' POSTGREST='${postgrest.url}' GATEWAY_PORT=${gatewayPort}`;
   const tsx = at('../../node_modules/tsx/dist/loader.mjs');
-  const run = `'${process.execPath}' --conditions=@paylink/source --import '${tsx}' '${at('supabase/stand-in.ts')}'`;
+  const run = `'${process.execPath}' --conditions=${SOURCE} --import '${tsx}' '${at('supabase/stand-in.ts')}'`;
   await writeFile(join(command, 'supabase.sh'), `#!/bin/sh\n${settings} exec ${run} "$@"\n`);
   await chmod(join(command, 'supabase.sh'), 0o755);
   return command;

@@ -10,6 +10,7 @@ import { signedDelivery } from '@paylink/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse, type ScalarTag } from 'yaml';
 import { startPage } from '../../docs/.vitepress/start-pages.js';
+import { SOURCE } from '../../scripts/source.mjs';
 import { blockOf } from './blocks.js';
 import { stepsOf } from './quick-start.js';
 
@@ -68,7 +69,7 @@ it.each([
     const bundle = (await blockOf('docs/serverless.md', `--format=${format}`)).replace(
       'npx esbuild',
       // The tests do not need built packages.
-      `${at('test/node_modules/.bin/esbuild')} --conditions=@paylink/source,module --log-level=warning`,
+      `${at('test/node_modules/.bin/esbuild')} --conditions=${SOURCE},module --log-level=warning`,
     );
     await run('bash', ['-ec', bundle], { cwd: folder });
     // AWS loads the bundle without the packages.
