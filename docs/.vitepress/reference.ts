@@ -31,7 +31,8 @@ async function writeApi(): Promise<void> {
   const named = new Map(doors().map(([name, source]) => [source, name]));
   const doorOfPage = new Map(doors().map(([name]) => [pageOfDoor(name), name]));
   const app = await Application.bootstrapWithPlugins({
-    plugin: ['typedoc-plugin-markdown'],
+    plugin: ['typedoc-plugin-markdown', 'typedoc-plugin-missing-exports'],
+    placeInternalsInOwningModule: true,
     entryPoints: [...named.keys()],
     tsconfig: join(DOCS, 'typedoc.tsconfig.json'),
     out: join(FOLDER, 'api'),
