@@ -44,14 +44,22 @@ function rules(): string {
   return section;
 }
 
-/** A file that VitePress includes in a page. */
+/** A page's part that VitePress includes, and the code of an example. */
 const INCLUDE = /<!--@include: (\S+)-->/g;
+const EXAMPLE = /^<<< (\S+\.(\w+))$/gm;
+/** Words that only the search needs. */
+const SEARCH_WORDS = /<!-- search: .*? -->\n+/gs;
 
 function contentOf(page: string): string {
   const file = join(DOCS, `${page}.md`);
-  const markdown = readFileSync(file, 'utf8').replace(INCLUDE, (_whole, path: string) =>
-    readFileSync(join(dirname(file), path), 'utf8'),
-  );
+  const read = (path: string): string => readFileSync(join(dirname(file), path), 'utf8');
+  const markdown = readFileSync(file, 'utf8')
+    .replace(INCLUDE, (_whole, path: string) => read(path))
+    .replace(EXAMPLE, (_whole, path: string, ending: string) => {
+      const name = posix.normalize(path).replace(/^(?:\.\.\/)+/, '');
+      return `\`\`\`${ending}\n${ending === 'yaml' ? '#' : '//'} ${name}\n${read(path).trim()}\n\`\`\``;
+    })
+    .replace(SEARCH_WORDS, '');
   return withSiteLinks(markdown, `docs/${page}.md`).replace(/^---\n.*?\n---\n+/s, '');
 }
 

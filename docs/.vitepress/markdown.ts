@@ -1,6 +1,10 @@
 /** What the site shows beyond plain markdown: tables as cards on phones, and named code blocks. */
+import { join, relative } from 'node:path';
 import taskLists from 'markdown-it-task-lists';
 import type { MarkdownOptions, MarkdownRenderer } from 'vitepress';
+import { DOCS } from './pages.js';
+
+const ROOT = join(DOCS, '..');
 
 type Core = Parameters<MarkdownRenderer['core']['ruler']['push']>[1];
 
@@ -21,13 +25,17 @@ const FILE_NAME = /^(?:\/\/|#|--) ([\w@.()[\]/-]+\.\w+)\n+/;
 /** Languages of blocks that a command prints. */
 const OUTPUT = /^(?:text|console)?$/;
 
+/** A block, or the file that `<<< path` includes. */
+type Fence = ReturnType<MarkdownRenderer['parse']>[number] & { readonly src?: readonly [string] };
+
 /** Moves the path of a file from the code's first line into a heading of the block. */
 function nameBlocks(md: MarkdownRenderer): void {
   const fence = md.renderer.rules.fence!;
   md.renderer.rules.fence = (tokens, index, options, env, self) => {
-    const token = tokens[index]!;
-    const [line, name] = FILE_NAME.exec(token.content) ?? [];
+    const token = tokens[index] as Fence;
+    const [line, named] = FILE_NAME.exec(token.content) ?? [];
     if (line !== undefined) token.content = token.content.slice(line.length);
+    const name = token.src === undefined ? named : relative(ROOT, token.src[0]);
     const html = fence(tokens, index, options, env, self);
     if (name !== undefined)
       return `<div class="file"><p class="file-name">${md.utils.escapeHtml(name)}</p>${html}</div>`;
