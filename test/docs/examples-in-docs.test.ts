@@ -9,6 +9,6 @@ it('every example in a document is the tested file of the repository', async () 
   const stale = documents.filter(
     ([path, text]) => readFileSync(new URL(path, root), 'utf8') !== text,
   );
-  expect(documents.length).toBeGreaterThan(3);
+  expect(documents.length).toBeGreaterThan(0);
   expect(stale.map(([path]) => path)).toEqual([]);
 });
