@@ -21,6 +21,8 @@ const RULES = [
   [/(^|[,;:.] |\b(and|or|but|of|to|from|with|is|that) )what\b/i, 'name the thing, not "what"'],
   [/(^|[;:.] |\b(and|or|but|of|to|from) )where\b/i, 'say "if", or name the place, not "where"'],
   [/\b(is|are|was|were) no\b(?! longer)/i, 'negate the verb, not the noun'],
+  [/\b(order|row|log) (says|say|names)\b/, 'name who acts: an order is marked paid, a log shows'],
+  [/\b(for ever|belongs? into|of (its|their) own)\b/, 'write "forever", "belongs in", "its own …"'],
   [/([;:](\s|$).*){2}/, 'use one colon or semicolon'],
   [/^([^\s·]+[ ·]+){30}\S/, 'use at most 30 words'],
 ];
