@@ -23,7 +23,7 @@ import { memoryOrders } from '@paylink/payments';
 export const { orders, add } = memoryOrders();
 for (const reference of process.env.REFERENCES!.split(','))
   add({ reference, amount: 15_000, currency: 'XOF' });
-export const insertOrder = () => undefined;
+export const createOrder = async () => {};
 `;
 
 /** Loads both functions as AWS does, and calls them. */

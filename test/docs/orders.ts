@@ -2,8 +2,8 @@
 import type { Orders } from '@paylink/payments';
 
 export declare const orders: Orders;
-export declare function insertOrder(
-  reference: string,
-  amount: number,
-  currency: string,
-): Promise<void>;
+export declare function createOrder(order: {
+  reference: string;
+  amount: number;
+  currency: string;
+}): Promise<void>;

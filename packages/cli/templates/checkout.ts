@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { insertOrder } from './orders';
+import { createOrder } from './orders';
 import { paylink } from './payments';
 
-/** Inserts an order, then creates its payment link. Send the customer to `url`. */
+/**
+ * Inserts an order, then creates its only payment link. Send the customer to `url`. If a customer
+ * tries again, call this again: one link per order.
+ */
 export async function checkout(amount: number): Promise<{ reference: string; url: string }> {
   // A reference must never repeat, not even after you restore a backup.
   const reference = randomUUID();
-  await insertOrder({ reference, amount, currency: 'XOF' });
+  await createOrder({ reference, amount, currency: 'XOF' });
   const link = await paylink.createPaymentLink(
     {
       amount,

@@ -4,7 +4,7 @@ import { after, before, it } from 'node:test';
 import { startEmulator } from '@paylink/emulator';
 import { signedDelivery, testOrders } from '@paylink/testing';
 import { checkout } from './checkout';
-import { close, createTable, insertOrder, orders } from './orders';
+import { close, createOrder, createTable, orders } from './orders';
 import { startHost } from './payment-test-host';
 import { payments } from './payments';
 
@@ -55,4 +55,4 @@ it('credits on the return page if the notification is lost', async () => {
   assert.equal((await payments.settle(reference)).status, 'paid');
 });
 
-testOrders({ orders, createOrder: insertOrder, test: it });
+testOrders({ orders, createOrder, test: it });

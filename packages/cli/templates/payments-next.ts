@@ -1,6 +1,6 @@
 import { createClient, type PaylinkClient } from '@paylink/client';
 import { createPayments } from '@paylink/payments';
-import { close, insertOrder, orders } from './orders';
+import { close, createOrder, orders } from './orders';
 
 let client: PaylinkClient | undefined;
 /** Made at its first use: `next build` imports every route and may not have the API key. */
@@ -18,4 +18,4 @@ const getPayment = (reference: string, options: object) => paylink().getPayment(
 export const payments = createPayments({ client: { getPayment }, orders });
 
 // For paylink reconcile, verify, explain and doctor.
-export { close, insertOrder as createOrder, orders };
+export { close, createOrder, orders };

@@ -1,6 +1,6 @@
 import { createClient } from '@paylink/client';
 import { createPayments } from '@paylink/payments';
-import { close, insertOrder, orders } from './orders';
+import { close, createOrder, orders } from './orders';
 
 export const paylink = createClient({
   baseUrl: process.env['PAYLINK_BASE_URL'],
@@ -11,4 +11,4 @@ export const paylink = createClient({
 export const payments = createPayments({ client: paylink, orders });
 
 // For paylink reconcile, verify, explain and doctor.
-export { close, insertOrder as createOrder, orders };
+export { close, createOrder, orders };

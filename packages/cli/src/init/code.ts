@@ -27,7 +27,7 @@ export function ordersFile(project: Project): string {
   return joinModules(
     loadsDotenv(project) ? "import './load-env';\n" : '',
     recipe === 'memory' ? template('memory') : recipeOf(project),
-    fill(template('insert-order'), 'INSERT;', `${insert};`),
+    fill(template('create-order'), 'INSERT;', `${insert};`),
     createTable === undefined ? '' : fill(table, 'CREATE;', `${createTable};`),
   );
 }

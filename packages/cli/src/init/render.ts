@@ -18,10 +18,7 @@ const EXPORT_LIST = /^export \{ (.*) \};\n/gm;
 
 function asCommonJs(code: string): string {
   const listed = Array.from(code.matchAll(EXPORT_LIST), ([, names]) => names!.split(', ')).flat();
-  const exported = [
-    ...Array.from(code.matchAll(EXPORTED), ([, name]) => name!),
-    ...listed.map((each) => each.replace(/^(\w+) as (\w+)$/, '$2: $1')),
-  ];
+  const exported = [...Array.from(code.matchAll(EXPORTED), ([, name]) => name!), ...listed];
   const body = code
     .replace(
       /^import (\w+|\{[^}]*\}) from ('.*');$/gm,
