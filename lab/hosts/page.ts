@@ -1,11 +1,10 @@
-/** Writes the last run's tables to docs/hosts.md row by row, so that one host can run alone. */
-import { readFileSync } from 'node:fs';
+/** Writes the last run's table to docs/hosts.md row by row, so that one host can run alone. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { format } from '../../scripts/format.mjs';
 import { writeFigure } from '../home-figures.js';
 import { hosts } from './hosts.js';
-import { EXCEPTIONS_HEAD, exceptionRows, HEAD, markdown, rowOf, type HostReport } from './table.js';
+import { HEAD, markdown, rowOf, type HostReport } from './table.js';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const PAGE = at('../../docs/hosts.md');
@@ -23,40 +22,29 @@ export function betweenMarks(page: string, name: string): string {
 export async function writeTable(reports: readonly HostReport[]): Promise<void> {
   let page = await readFile(PAGE, 'utf8');
   page = replaceRows(page, 'tried', HEAD, reports, reports.map(rowOf));
-  page = replaceRows(page, 'exceptions', EXCEPTIONS_HEAD, reports, exceptionRows(reports));
-  page = replaceBetween(page, 'merchant', merchantCode());
   page = replaceBetween(page, 'sections', sections());
   await writeFile(PAGE, await format(PAGE, page));
   const tried = cellsOf(betweenMarks(page, 'tried')).map(([, , , attacks]) => attacks!);
   writeFigure('attacks', tried[0]!, String(tried.length));
 }
 
-/** Returns the file that every project imports. */
-export function merchantCode(): string {
-  return block('orders.ts');
-}
-
-/** Returns a section per host with the project's main file. */
+/** Returns a section per host: the project's file that matters, and the limits of the host. */
 export function sections(): string {
   return hosts
-    .map(({ id, name, shows, note }) =>
-      [
+    .map(({ id, name, shows, note, exceptions = [] }) => {
+      const limits = [...new Set(exceptions.map(({ why }) => `- ${sentence(why)}`))];
+      return [
         `### ${name}`,
-        `\`${shows}\`:`,
-        block(`${id}/${shows}`),
+        `<<< ../lab/hosts/projects/${id}/${shows}`,
         ...(note === undefined ? [] : [note]),
-      ].join('\n\n'),
-    )
+        ...(limits.length === 0 ? [] : [`Limits of this host:\n\n${limits.join('\n')}`]),
+      ].join('\n\n');
+    })
     .join('\n\n');
 }
 
-/**
- * Puts the name after the language, so that the documents' compiler ignores the block: its imports
- * belong to the project.
- */
-function block(path: string): string {
-  return `\`\`\`ts ${path}\n${readFileSync(at(`projects/${path}`), 'utf8')}\`\`\``;
-}
+const sentence = (why: string): string =>
+  `${why[0]!.toUpperCase()}${why.slice(1)}${why.endsWith('.') ? '' : '.'}`;
 
 function replaceBetween(page: string, name: string, lines: string): string {
   const marks = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`] as const;

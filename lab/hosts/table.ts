@@ -29,8 +29,6 @@ export function rowOf({
   return [name, version, builtWith, tried, faults.length, exceptions.length];
 }
 
-export const EXCEPTIONS_HEAD = ['host', 'attack', 'seen', 'why'] as const;
-
 /** Returns one row per reason, with all attacks that the reason explains. */
 export function exceptionRows(reports: readonly HostReport[]): string[][] {
   return reports.flatMap(({ name, exceptions }) => {
