@@ -34,6 +34,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   emulator: CORE,
   cli: [
     ...[...CORE, '@paylink/core/diagnose', '@paylink/testing', '@paylink/testing/internal'],
+    '@paylink/testing/schedules/internal',
     ...['@paylink/client', '@paylink/emulator', '@paylink/payments'],
   ],
 };

@@ -1,0 +1,60 @@
+/** One round trip between a driver and its database, and what its statements can do. */
+
+export class Round {
+  readonly parts: Buffer[] = [];
+  readonly statements: string[] = [];
+  /** How many rows the statements changed or gave, if the server has said so. */
+  rows: number | undefined;
+  /** The server's code of an error. */
+  error: string | undefined;
+  /** True if a transaction is still open after the round. */
+  isInTransaction = false;
+  isAnswered = false;
+  /** True if its last part alone commits, so that the rest can run before another's round. */
+  isSplittable = false;
+  /** True once the rest has been sent. */
+  isBegun = false;
+  /** In the order in which the rounds came. */
+  number = 0;
+  /** The number of its connection. */
+  connection = 0;
+  isReleased = false;
+  /** The completions that end the answer, if the client has not asked for the end of the round. */
+  completions = 0;
+
+  /** @param isExpectingAnswer false for bytes that end no round, such as a login or data of COPY */
+  constructor(readonly isExpectingAnswer = true) {}
+
+  /** True if the round reads and writes no order, so that its place in the order says nothing. */
+  get isFree(): boolean {
+    return this.statements.every((sql) => sql.split(';').every((each) => FREE.test(each)));
+  }
+
+  /** True if the round writes nothing and locks nothing. */
+  get isRead(): boolean {
+    return this.statements.every((sql) => READ.test(sql) && !CALLS_OR_LOCKS.test(sql));
+  }
+
+  get changedRows(): number | undefined {
+    return this.statements.some((sql) => WRITE.test(sql)) ? this.rows : undefined;
+  }
+
+  /** True if the round only ends a transaction, for which nothing waits. */
+  get isEnd(): boolean {
+    return this.statements.every((sql) => /^\s*(?:commit|rollback|end)\b/i.test(sql));
+  }
+}
+
+const FREE = new RegExp(
+  [
+    String.raw`^\s*(?:$|begin\b|start transaction(?!.*snapshot)|set\b(?!.*autocommit)|show\b|use\b`,
+    String.raw`discard\b|deallocate\b|select\s+(?:[\d+\s]+|version\(\)|database\(\)|@@[\w@.,\s]+`,
+    String.raw`current_\w+(?:\(\))?)(?:\s+as\s+\S+)?\s*$|select\b[^]*\bfrom\s+(?:pg_catalog\b`,
+    String.raw`pg_(?:type|namespace|class|attribute|enum|settings)\b|information_schema\b))`,
+  ].join('|'),
+  'i',
+);
+const READ = /^\s*select\b[^]*\bfrom\b/i;
+const CALLS_OR_LOCKS =
+  /\bfor\s+(?:no\s+key\s+|key\s+)?(?:update|share)\b|lock\s+in|\binto\b|\b(?!(?:count|sum|max|min|coalesce|in|and|or|not|where|exists|cast|lower|upper|select|from|on|as)\s*\()\w+\s*\(/i;
+const WRITE = /^\s*(?:with|insert|update|delete|merge|replace)\b/i;

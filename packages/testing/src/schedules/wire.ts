@@ -1,0 +1,26 @@
+/** What the proxy knows of a database's protocol: where a round begins and where it ends. */
+import type { Round } from './round.js';
+
+/** Reads the bytes of one connection. It changes none. */
+export interface Wire {
+  /** True once the server has let the client in. */
+  readonly isOpen: boolean;
+  /** @throws WireError */
+  readonly fromClient: (chunk: Buffer) => void;
+  /** @throws WireError */
+  readonly fromServer: (chunk: Buffer) => void;
+}
+
+/** What a wire tells the connection. */
+export interface Listener {
+  /** Queues the bytes for the server. */
+  readonly onRound: (round: Round) => void;
+  /** The round that the server answers now. */
+  readonly current: () => Round | undefined;
+  readonly onAnswer: () => void;
+  /** Sends bytes of the proxy's own, which refuse encryption. */
+  readonly reply: (bytes: Buffer) => void;
+  readonly note: (sentence: string) => void;
+}
+
+export type OpenWire = (listener: Listener) => Wire;
