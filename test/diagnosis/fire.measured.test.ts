@@ -79,7 +79,7 @@ describe('forged bodies that are expensive to diagnose', () => {
   );
 
   const dearest = forgedBodies.filter(([name]) =>
-    /^64000 bytes (nested to depth 1,|of flat)/.test(name),
+    /^4096 bytes (nested to depth 1,|of flat)/.test(name),
   );
 
   it.each(['Fetch on Hono', 'Fastify 5'])(

@@ -1,54 +1,41 @@
-import { toText } from '../bytes.js';
-import type { Budget } from './budget.js';
+import { fromHex, toHex, toText } from '../bytes.js';
 import type { DiagnosisCode } from './codes.js';
 import { writings } from './json-writings.js';
-import { fromBase64, fromLatin1, parseJson, toLatin1, variantsOf } from './variants.js';
-import type { Value, Variant } from './variants.js';
+import { attempt, escapesOf, fromBase64, fromLatin1, parseJson, toLatin1 } from './variants.js';
+import { variantsOf, type Value, type Variant } from './variants.js';
 
-type Variants = AsyncGenerator<Variant, boolean>;
-type Change = readonly [DiagnosisCode, (text: string, body: Uint8Array) => Value];
+type Change = readonly [DiagnosisCode, (text: string, body: Uint8Array) => Iterable<Value>];
 
 /** Usual changes to a text. */
+// oxfmt-ignore
 const TEXTS: readonly Change[] = [
-  ['body_newline', (text) => text.replace(/\r?\n$/, '')],
-  ['body_newline', (text) => `${text}\n`],
-  ['body_newline', (text) => `${text}\r\n`],
-  ['body_newline', (text) => trimBlanks(text)],
-  ['body_newline', (text) => `${trimBlanks(text)}\n`],
-  ['body_newline', (text) => ` ${text}`],
-  ['body_newline', (text) => `${text} `],
-  ['body_line_breaks', (text) => text.replace(/\r\n/g, '\n')],
-  ['body_line_breaks', (text) => text.replace(/\r?\n/g, '\r\n')],
-  ['body_bom', (text) => text.replace(/^\ufeff/, '')],
-  ['body_bom', (text) => `\ufeff${text}`],
-  ['body_base64', (text) => fromBase64(text)],
+  ['body_newline', (text) => [text.replace(/\r?\n$/, ''), trimBlanks(text), `${trimBlanks(text)}\n`,
+    ...['\n', '\r\n', '\r', ' ', '\n\n'].map((end) => text + end), ` ${text}`, `\n${text}`]],
+  ['body_line_breaks', (text) => {
+    const lines = text.split(/\r\n|\r|\n/);
+    return ['\n', '\r\n', '\r', '', ' '].map((end) => lines.join(end));
+  }],
+  ['body_bom', (text) => [text.replace(/^\ufeff+/, ''), `\ufeff${text}`]],
+  ['body_base64', (text, body) => [fromBase64(text), fromHex(text), btoa(toLatin1(body)),
+    `${btoa(toLatin1(body))}\n`, toHex(body)]],
   // Undoes UTF-8 that was decoded as Latin-1 and encoded again.
-  ['body_decoded', (text) => (/^[\0-\xff]*$/.test(text) ? fromLatin1(text) : undefined)],
-  ['body_decoded', (_, body) => toLatin1(body)],
+  ['body_decoded', (text, body) => [fromLatin1(text), toLatin1(body), text.normalize('NFC'),
+    text.normalize('NFD'), text.replace(/[^\0-\x7f]/g, '?')]],
+  ['body_escaped', (text) => [...escapesOf(text), ...Object.keys(Object(parseJson(text)) as object)]],
+  ['body_extended', (text) => [text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1),
+    text.replace(/[\0-\x1f\x7f\p{Cf}]/gu, ''), `"${text}"`, `'${text}'`]],
 ];
 
-/** Usual changes to bytes that are not UTF-8. */
-const BYTES: readonly Change[] = [
-  ['body_decoded', (_, body) => toLatin1(body)],
-  ['body_decoded', (_, body) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)],
-];
-
-/**
- * Yields the bytes that the sender may have signed, the simplest change first.
- *
- * @returns true if the budget sufficed for all variants
- */
-export async function* bodyVariants(body: Uint8Array, budget: Budget): Variants {
-  yield* variantsOf('body_empty', body, '');
-  if (body.length > budget.text || !(await budget.take(body.length))) return false;
+/** Yields the bytes that the sender may have signed, the simplest change first. */
+export function* bodyVariants(body: Uint8Array): Generator<Variant> {
+  yield* variantsOf('body_empty', body, ['']);
   const text = toText(body);
-  for (const [code, change] of text === undefined ? BYTES : TEXTS) {
-    if (!(await budget.take(body.length))) return false;
-    yield* variantsOf(code, body, change(text ?? '', body));
+  if (text === undefined || /^.?\0/s.test(text)) {
+    yield* variantsOf('body_decoded', body, [toLatin1(body), ...decodingsOf(body)]);
+    return;
   }
-  if (text === undefined) return true;
-  if (body.length > budget.parsed || !(await budget.take(body.length))) return false;
-  return yield* parsedVariants(text, body, budget);
+  for (const [code, change] of TEXTS) yield* variantsOf(code, body, change(text, body));
+  yield* parsedVariants(text, body);
 }
 
 /** Removes JSON whitespace, in linear time by the lookbehind. `trim()` would remove a BOM too. */
@@ -56,32 +43,42 @@ function trimBlanks(text: string): string {
   return text.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '');
 }
 
-async function* parsedVariants(text: string, body: Uint8Array, budget: Budget): Variants {
+function decodingsOf(body: Uint8Array): Value[] {
+  return ['utf-8', 'utf-16le', 'utf-16be'].flatMap((encoding) => {
+    const text = attempt(() => new TextDecoder(encoding, { ignoreBOM: true }).decode(body));
+    return [text, text?.replace(/^\ufeff/, '')];
+  });
+}
+
+function* parsedVariants(text: string, body: Uint8Array): Generator<Variant> {
   const isByteList = /^\d{1,3}(,\d{1,3})+$/.test(text);
-  const parsed = parseJson(isByteList ? `[${text}]` : text.replace(/^\ufeff/, ''));
-  if (parsed === undefined) return true;
-  if (typeof parsed === 'string') {
-    yield* variantsOf('body_reserialized', body, parsed);
-    return true;
-  }
-  const { body: enveloped } = Object(parsed) as { readonly body?: unknown };
-  if (typeof enveloped === 'string') {
-    yield* variantsOf('body_enveloped', body, enveloped, fromBase64(enveloped));
-  }
+  const json = isByteList ? `[${text}]` : text.replace(/^\ufeff/, '');
+  const parsed = parseJson(json);
   const bytes = writtenBytes(parsed);
-  if (bytes !== undefined) {
-    yield* variantsOf('body_buffer', body, bytes);
-    return true;
-  }
-  try {
-    for (const written of writings(parsed)) {
-      if (!(await budget.take(written.length))) return false;
-      yield* variantsOf('body_reserialized', body, written);
+  if (typeof parsed === 'string') yield* variantsOf('body_reserialized', body, [parsed]);
+  else if (bytes !== undefined) yield* variantsOf('body_buffer', body, [bytes]);
+  else if (parsed !== undefined) {
+    for (const inner of valuesIn(parsed)) {
+      const written = typeof inner === 'string' ? inner : JSON.stringify(inner);
+      yield* variantsOf('body_enveloped', body, [written, fromBase64(written)]);
     }
-  } catch {
-    return false; // nested too deeply
+    yield* variantsOf('body_reserialized', body, writings(json));
   }
-  return true;
+}
+
+/** The most values of an envelope to try. */
+const MOST_VALUES = 32;
+
+/** Returns the texts, objects and lists within a value, the outer ones first. */
+function valuesIn(parsed: unknown): unknown[] {
+  const found = [parsed];
+  for (const each of found) {
+    if (found.length > MOST_VALUES) break;
+    if (typeof each === 'object' && each !== null)
+      for (const inner of Object.values(each) as unknown[])
+        if (/object|string/.test(typeof inner)) found.push(inner);
+  }
+  return found.slice(1, MOST_VALUES);
 }
 
 /** Returns the bytes if the value is the JSON of a Buffer or a Uint8Array. */
@@ -92,5 +89,7 @@ function writtenBytes(parsed: unknown): Uint8Array | undefined {
   const areBytes = items.every(
     ([key, byte], at) => key === String(at) && Number.isInteger(byte) && byte >= 0 && byte < 256,
   );
-  return areBytes ? Uint8Array.from(items, ([, byte]) => byte) : undefined;
+  return areBytes && typeof list === 'object'
+    ? Uint8Array.from(items, ([, byte]) => byte)
+    : undefined;
 }

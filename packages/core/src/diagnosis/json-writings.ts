@@ -2,75 +2,119 @@
 interface Style {
   readonly spacing: Spacing;
   readonly escape: (json: string) => string;
-  readonly isSorted: boolean;
-  readonly hasFloats: boolean;
+  readonly order: (keys: readonly string[]) => readonly string[];
+  readonly number: (digits: string) => string;
 }
-type Spacing = readonly [colon: string, comma: string, indent: string];
+type Spacing = readonly [colon: string, comma: string, indent: string, edge?: string];
 
 const unicode = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const ascii = (json: string): string => json.replace(/[\x7f-\uffff]/g, unicode);
 const slashes = (json: string): string => json.replaceAll('/', '\\/');
-const dotNet = (character: string): string => `\\u${unicode(character).slice(2).toUpperCase()}`;
+const capitals = (character: string): string => `\\u${unicode(character).slice(2).toUpperCase()}`;
+const whole = (write: (digits: string) => string) => (digits: string) =>
+  /^-?\d+$/.test(digits) ? write(digits) : digits;
+const exponent = (digits: string): string => Number(digits).toExponential();
 
+// JavaScript, Python, PHP twice, Go, Gson, .NET twice.
 const ESCAPES: readonly Style['escape'][] = [
-  (json) => json, // JavaScript
-  ascii, // Python
+  (json) => json,
+  ascii,
   slashes,
-  (json) => slashes(ascii(json)), // PHP
-  (json) => json.replace(/[<>&\u2028\u2029]/g, unicode), // Go
-  (json) => json.replace(/[<>&'+`\x7f-\uffff]/g, dotNet),
+  (json) => slashes(ascii(json)),
+  (json) => json.replace(/[<>&\u2028\u2029]/g, unicode),
+  (json) => json.replace(/[<>&='\u2028\u2029]/g, unicode),
+  (json) => json.replace(/[<>&'+`\x7f-\uffff]/g, capitals),
+  (json) => json.replace(/[\x7f-\uffff]/g, capitals),
 ];
-const COMPACT: Spacing = [':', ',', ''];
-const PYTHON: Spacing = [': ', ', ', ''];
-const INDENTED = ['  ', '    ', '\t'].map((indent): Spacing => [': ', ',', indent]);
-const SPACINGS = [COMPACT, PYTHON, ...INDENTED];
+// JavaScript, Python, indented, Jackson, and others.
+// oxfmt-ignore
+const SPACINGS: readonly Spacing[] = [
+  [':', ',', ''], [': ', ', ', ''],
+  ...['  ', '    ', '\t', '   ', ' '].map((indent): Spacing => [': ', ',', indent]),
+  [' : ', ',', '  '], [': ', ',', ''], [':', ', ', ''], [' : ', ', ', ''],
+  [': ', ', ', '', ' '], [':', ',', '', ' '],
+];
+// As given, sorted by code units, and as jsonb and MySQL sort.
+const ORDERS: readonly Style['order'][] = [
+  (keys) => keys,
+  (keys) => [...keys].sort(),
+  (keys) => [...keys].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)),
+];
+const NUMBERS: readonly Style['number'][] = [
+  (digits) => digits,
+  (digits) => String(Number(digits)),
+  whole((digits) => `${digits}.0`),
+  (digits) => Number(digits).toFixed(2),
+  (digits) => `"${digits}"`,
+  whole((digits) => exponent(digits).replace('+', '')),
+  whole((digits) => exponent(digits).replace('e+', 'E')),
+  whole((digits) => exponent(digits).replace(/e\+(\d)$/, 'e+0$1')),
+];
+// oxfmt-ignore
+const PLAIN: Style = {
+  spacing: SPACINGS[0]!, escape: ESCAPES[0]!, order: ORDERS[0]!, number: NUMBERS[0]!,
+};
 
 /** Indentation makes deeper values hundreds of times longer. */
-const DEEPEST = 64;
+const DEEPEST = 32;
+/** Objects with more keys have too many orders. */
+const MOST_KEYS = 5;
 
 /**
- * Writes a parsed value as JSON libraries do, the simplest format first.
+ * Yields a JSON text as other libraries write it, the simplest format first.
  *
- * @throws RangeError if the value has more than 64 levels of nesting
+ * @throws RangeError if the value is nested too deeply
  */
-export function* writings(parsed: unknown): Generator<string> {
-  const plain = { spacing: COMPACT, escape: ESCAPES[0]!, isSorted: false, hasFloats: false };
-  const sorted = write(parsed, { ...plain, isSorted: true });
-  const unsorted = write(parsed, plain);
-  // Most values are already sorted, or have no integers and nothing to escape. Skips equal
-  // writings.
-  const orders = sorted === unsorted ? [false] : [false, true];
-  const floats = /(?<![.\w+-])-?\d+(?![.\w])/.test(unsorted) ? [false, true] : [false];
-  const escapes = [...new Map(ESCAPES.map((escape) => [escape(unsorted), escape])).values()];
-  const styles = floats.flatMap((hasFloats) =>
-    escapes.flatMap((escape) => orders.map((isSorted) => ({ escape, isSorted, hasFloats }))),
-  );
-  for (const end of ['', '\n']) {
-    for (const style of styles) {
-      for (const spacing of SPACINGS) yield write(parsed, { ...style, spacing }) + end;
+export function* writings(json: string): Generator<string> {
+  for (const text of [json, json.replace(/"(-?\d+(?:\.\d+)?)"(?!\s*:)/g, '$1')]) {
+    // The digits of a number stay, as a text with a mark.
+    const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+      token.startsWith('"') ? token : `"\\u0000${token}"`,
+    );
+    const parsed: unknown = JSON.parse(marked);
+    // Many texts have no number, or nothing to escape or to sort: skips equal formats.
+    const differing = <Key extends keyof Style>(key: Key, values: readonly Style[Key][]) => [
+      ...new Map(values.map((each) => [write(parsed, { ...PLAIN, [key]: each }), each])).values(),
+    ];
+    const escapes = differing('escape', ESCAPES);
+    const orders = differing('order', ORDERS);
+    const styles = differing('number', NUMBERS).flatMap((number) =>
+      escapes.flatMap((escape) => orders.map((order) => ({ number, escape, order }))),
+    );
+    for (const end of ['', '\n']) {
+      for (const style of styles)
+        for (const spacing of SPACINGS) yield write(parsed, { ...style, spacing }) + end;
+    }
+    const keys = Object.keys(Object(parsed) as object);
+    if (Array.isArray(parsed) || keys.length > MOST_KEYS) continue;
+    for (const order of permutationsOf(keys)) {
+      const reordered: Style['order'] = (all) => (all.join() === keys.join() ? order : all);
+      for (const spacing of SPACINGS.slice(0, 2))
+        yield write(parsed, { ...PLAIN, spacing, order: reordered });
     }
   }
 }
 
+function permutationsOf(keys: readonly string[]): string[][] {
+  if (keys.length === 0) return [[]];
+  return keys.flatMap((first) =>
+    permutationsOf(keys.filter((each) => each !== first)).map((rest) => [first, ...rest]),
+  );
+}
+
 function write(value: unknown, style: Style, depth = 1): string {
-  const { escape, isSorted, hasFloats } = style;
-  if (typeof value === 'string') return escape(JSON.stringify(value));
-  if (typeof value !== 'object' || value === null) {
-    return JSON.stringify(value) + (hasFloats && Number.isSafeInteger(value) ? '.0' : '');
-  }
+  if (typeof value === 'string' && value.startsWith('\0')) return style.number(value.slice(1));
+  if (typeof value !== 'object' || value === null) return style.escape(JSON.stringify(value));
   if (depth > DEEPEST) throw new RangeError('nested too deeply');
-  const [colon, comma, indent] = style.spacing;
+  const [colon, comma, indent, edge = ''] = style.spacing;
   const isList = Array.isArray(value);
-  const keys = Object.keys(value);
-  // Most libraries sort by code units.
-  if (isSorted && !isList) keys.sort();
-  const items = keys.map((key) => {
+  const items = style.order(Object.keys(value)).map((key) => {
     const item = write((value as Record<string, unknown>)[key], style, depth + 1);
-    return isList ? item : escape(JSON.stringify(key)) + colon + item;
+    return isList ? item : style.escape(JSON.stringify(key)) + colon + item;
   });
   const [open, close] = isList ? '[]' : '{}';
-  if (items.length === 0 || indent === '') return open! + items.join(comma) + close!;
+  if (items.length === 0 || indent === '') return open! + edge + items.join(comma) + edge + close!;
   const line = `\n${indent.repeat(depth)}`;
   return `${open}${line}${items.join(comma + line)}\n${indent.repeat(depth - 1)}${close}`;
 }

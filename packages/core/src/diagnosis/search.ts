@@ -1,13 +1,12 @@
 /** Undoes the usual changes to bodies, signatures and secrets until the signature is right. */
 import { HmacKey, sign } from '#hmac';
+import { toHex, toText } from '../bytes.js';
 import { isApiKey, isPlaceholder, MASK, type SecretList } from '../secret.js';
-import { toText } from '../bytes.js';
 import { bodyVariants } from './body-variants.js';
-import type { Budget } from './budget.js';
 import { MESSAGES, type DiagnosisCode } from './codes.js';
 import { parseSignature, type ParsedSignature } from './parsed-signature.js';
-import { secretVariants } from './secret-variants.js';
-import { bytesOf, type Variant } from './variants.js';
+import { nearbySecrets, secretVariants } from './secret-variants.js';
+import { bytesOf, parseJson, type Variant } from './variants.js';
 
 export type DiagnoseOptions = {
   /** The body as the verifier got it: bytes, or a string that stands for its UTF-8 bytes. */
@@ -41,24 +40,26 @@ export type DiagnosisCause = {
   readonly proven: boolean;
 };
 
+export interface Limits {
+  /** The longest body whose changes are tried. Below 0, nothing is tried. */
+  readonly body: number;
+  /** Bytes to write and hash in total. */
+  readonly work: number;
+}
+
 /** Never throws. */
 export async function search(
   { rawBody, signature, secret }: DiagnoseOptions,
-  budget: Budget,
+  limits: Limits,
 ): Promise<Diagnosis> {
   const parsed = parseSignature(signature);
+  if (limits.body < 0) return conclude(parsed.codes, false);
   const keys = keysOf(secret);
   const body = bytesOf(rawBody);
-  const found = await findCauses(parsed, keys, body, budget);
-  if (typeof found === 'string') {
-    return conclude(guess(parsed, keys, body?.subarray(0, budget.text), found), false);
-  }
+  const searching = findCauses(parsed, keys, body, limits);
+  const found = await searching.catch((): DiagnosisCode => 'body_too_complex');
+  if (typeof found === 'string') return conclude(guess(parsed, keys, body, found), false);
   return conclude(found.codes, true, Array.isArray(secret) ? found.secretIndex : undefined);
-}
-
-/** Returns the fault of a signature with an invalid form. */
-export function diagnoseSpelling(signature: unknown): Diagnosis {
-  return conclude(parseSignature(signature).codes, false);
 }
 
 type Codes = readonly DiagnosisCode[];
@@ -79,17 +80,12 @@ function conclude(codes: Codes, proven: boolean, secretIndex?: number): Diagnosi
 /** A key that may have made the signature, and the index of its secret in the list. */
 interface Key extends Variant {
   readonly secretIndex: number;
-  readonly hmac: HmacKey;
-}
-
-function keyOf(variant: Variant, secretIndex: number): Key {
-  return { ...variant, secretIndex, hmac: new HmacKey(variant.value) };
 }
 
 function keysOf(secret: SecretList): Key[] {
   return [secret].flat().flatMap((each: unknown, secretIndex) => {
     const value = bytesOf(each);
-    return value === undefined || value.length === 0 ? [] : [keyOf({ value }, secretIndex)];
+    return value === undefined || value.length === 0 ? [] : [{ value, secretIndex }];
   });
 }
 
@@ -97,58 +93,79 @@ type Found = Pick<Key, 'secretIndex'> & { readonly codes: Codes };
 
 /** Number of bodies to try with altered secrets too. */
 const FEW = 24;
+/** The fixed cost of one attempt in bytes: a key, an encoding, two calls. */
+const ATTEMPT = 512;
+/** The bytes of one turn of the event loop. */
+const TURN = 65_536;
 
-/**
- * Tries the fewest changes first: one of the secret, one of the body, then one of each. Returns
- * `unknown` or `body_too_complex` if nothing matches.
- */
+/** Tries the fewest changes first: one of the secret, one of the body, then one of each. */
 async function findCauses(
   parsed: ParsedSignature,
   keys: readonly Key[],
   body: Uint8Array | undefined,
-  budget: Budget,
+  limits: Limits,
 ): Promise<Found | DiagnosisCode> {
   if (body === undefined || parsed.digits === '' || keys.length === 0) return 'unknown';
-  if (body.length > budget.body) return 'body_too_complex';
-  for (const { hmac, secretIndex } of keys) {
-    if (parsed.fits(await sign(hmac, body))) return { codes: parsed.codes, secretIndex };
-  }
+  const fits = async (key: Uint8Array, bytes: Uint8Array): Promise<boolean> =>
+    parsed.fits(await sign(new HmacKey(key), bytes));
+  for (const { value, secretIndex } of keys)
+    if (await fits(value, body)) return { codes: parsed.codes, secretIndex };
+  if (body.length > limits.body) return 'body_too_complex';
+  let [left, next] = [limits.work, limits.work - TURN];
 
-  const tryKeys = async (some: readonly Key[], candidate: Variant): Promise<Found | undefined> => {
-    for (const { code, secretIndex, hmac } of some) {
-      if (!(await budget.take(candidate.value.length))) return undefined;
-      if (!parsed.fits(await sign(hmac, candidate.value))) continue;
-      const codes = [...parsed.codes, code, candidate.code].filter((each) => each !== undefined);
-      return { codes, secretIndex };
+  const attempt = async ({ code, value, secretIndex }: Key, candidate: Variant) => {
+    left -= candidate.value.length + ATTEMPT;
+    if (left < 0) return undefined;
+    if (left < next) {
+      next = left - TURN;
+      await new Promise((resolve) => setTimeout(resolve, 0));
     }
-    return undefined;
+    if (!(await fits(value, candidate.value))) return undefined;
+    const codes = [...parsed.codes, code, candidate.code].filter((each) => each !== undefined);
+    return { codes, secretIndex };
   };
+  const altered = (variants: typeof secretVariants): Key[] =>
+    keys.flatMap((key) => [...variants(key.value)].map((each) => ({ ...key, ...each })));
 
-  const altered: Key[] = [];
-  for (const { secretIndex, value } of keys) {
-    for (const variant of secretVariants(value)) {
-      const key = keyOf(variant, secretIndex);
-      const found = await tryKeys([key], { value: body });
-      if (found !== undefined) return found;
-      altered.push(key);
+  const plain = { value: body };
+  const few: Variant[] = [];
+  const secrets = altered(secretVariants);
+  for (const key of secrets) {
+    const found = await attempt(key, plain);
+    if (found !== undefined) return found;
+  }
+  for (const { value, secretIndex } of keys) {
+    if (body.length > 0 && (await fits(body, value)))
+      return { codes: [...parsed.codes, 'secret_swapped'], secretIndex };
+    for (const parts of [[body], [value, body], [body, value]]) {
+      if (parsed.fits(await sha256(parts)))
+        return { codes: [...parsed.codes, 'signature_algorithm'], secretIndex };
     }
   }
-
-  const few: Variant[] = [];
-  const candidates = bodyVariants(body, budget);
-  let next = await candidates.next();
-  for (; next.done !== true; next = await candidates.next()) {
-    const found = await tryKeys(keys, next.value);
-    if (found !== undefined) return found;
-    if (few.length < FEW) few.push(next.value);
+  for (const variant of bodyVariants(body)) {
+    for (const key of keys) {
+      const found = await attempt(key, variant);
+      if (found !== undefined) return found;
+    }
+    if (left < 0) return 'body_too_complex';
+    if (few.length < FEW) few.push(variant);
   }
-  if (!next.value || body.length > budget.parsed) return 'body_too_complex';
-
-  for (const candidate of few) {
-    const found = await tryKeys(altered, candidate);
+  for (const key of altered(nearbySecrets)) {
+    const found = await attempt(key, plain);
     if (found !== undefined) return found;
   }
-  return (await budget.take(0)) ? 'unknown' : 'body_too_complex';
+  for (const variant of few) {
+    for (const key of secrets) {
+      const found = await attempt(key, variant);
+      if (found !== undefined) return found;
+    }
+  }
+  return 'unknown';
+}
+
+async function sha256(parts: readonly Uint8Array[]): Promise<string> {
+  const bytes = Uint8Array.from(parts.flatMap((each) => [...each]));
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
 
 /** Texts that were never a secret. The first one stands for an empty list. */
@@ -170,19 +187,26 @@ function guess(
   const [aboutSecret] =
     NO_SECRETS.find(([, is]) => texts.every((text) => text !== undefined && is(text))) ?? [];
   const aboutBody = body === undefined ? 'body_parsed' : guessAboutBody(body);
-  const aboutSignature = parsed.digits === '' ? parsed.codes : [];
+  const isForeign = parsed.digits === '' || parsed.codes.includes('signature_algorithm');
+  const aboutSignature = isForeign ? parsed.codes : [];
   const codes = [...aboutSignature, aboutSecret, aboutBody].filter((code) => code !== undefined);
   return codes.length === 0 ? [...parsed.codes, otherwise] : codes;
 }
 
+/** What a body that was never JSON looks like, in its first characters. */
+const NO_JSON: readonly (readonly [RegExp, DiagnosisCode])[] = [
+  [/^(\{\})?$/, 'body_empty'],
+  [/^\[object |^<ref|^(Map|Array)\b|^#<|^%\{|^\{ ?[\w'][^"]*(:|=>?)|^\{"\w+" ?=>/, 'body_parsed'],
+  [/^(\x1f\x8b|x[\x01\x5e\x9c\xda]|H4sI|eJ)/, 'body_compressed'],
+  [/^[\w.%[\]-]+=[^&]*(&|$)/, 'body_escaped'],
+  [/\xef\xbf\xbd/, 'body_decoded'], // U+FFFD, which decoders write instead of invalid bytes
+  [/[:,[] *(\d{15,}0|\d(\.\d+)?[eE]\+?\d+) *[,}\]]/, 'body_reserialized'],
+];
+
 function guessAboutBody(body: Uint8Array): DiagnosisCode | undefined {
-  const text = body.length <= 15 ? toText(body) : undefined;
-  if (text === '' || text === '{}') return 'body_empty';
-  if (text === '[object Object]') return 'body_parsed';
-  if (body[0] === 0x1f && body[1] === 0x8b) return 'body_compressed';
-  // Text decoders write U+FFFD, in UTF-8 EF BF BD, instead of invalid bytes.
-  for (let at = body.indexOf(0xef); at >= 0; at = body.indexOf(0xef, at + 1)) {
-    if (body[at + 1] === 0xbf && body[at + 2] === 0xbd) return 'body_decoded';
-  }
-  return undefined;
+  // Each byte as one character.
+  const text = new TextDecoder('latin1').decode(body.subarray(0, 65_536));
+  const [, known] = NO_JSON.find(([form]) => form.test(text)) ?? [];
+  if (known !== undefined || parseJson(toText(body) ?? '') !== undefined) return known;
+  return /^\s*[{[]/.test(text) ? 'body_truncated' : 'body_foreign';
 }

@@ -13,7 +13,7 @@ export type Value = string | Uint8Array | undefined;
 export function* variantsOf(
   code: DiagnosisCode,
   original: Uint8Array,
-  ...values: Value[]
+  values: Iterable<Value>,
 ): Generator<Variant> {
   for (const each of values) {
     const value = bytesOf(each);
@@ -30,38 +30,55 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
   return isBytes(value) ? value : undefined;
 }
 
-// Longer pieces would overflow the stack, because each byte becomes an argument.
-const PIECE = 8_192;
-
 /** Maps each byte to the character with the same number. */
 export function toLatin1(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += PIECE)
-    text += String.fromCharCode(...bytes.subarray(at, at + PIECE));
-  return text;
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 }
 
-/** Maps each character to a byte. All characters must be below U+0100. */
-export function fromLatin1(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
+/** Maps each character to a byte. Returns undefined for a character above U+00FF. */
+export function fromLatin1(text: string): Uint8Array | undefined {
+  if (!/^[\0-\xff]*$/.test(text)) return undefined;
+  return Uint8Array.from(text, (each) => each.charCodeAt(0));
 }
 
 /** Decodes base64 or base64url, with or without padding, and ignores whitespace. */
 export function fromBase64(text: string): Uint8Array | undefined {
-  return orUndefined(() => fromLatin1(atob(text.replaceAll('-', '+').replaceAll('_', '/'))));
+  return attempt(() => fromLatin1(atob(text.replaceAll('-', '+').replaceAll('_', '/'))));
 }
 
 export function parseJson(text: string): unknown {
-  return orUndefined(() => JSON.parse(text) as unknown);
+  return attempt(() => JSON.parse(text) as unknown);
 }
 
 /** Returns undefined if `decode` throws, because its text has another form. */
-export function orUndefined<T>(decode: () => T): T | undefined {
+export function attempt<T>(decode: () => T): T | undefined {
   try {
     return decode();
   } catch {
     return undefined;
   }
+}
+
+const ENTITIES = [
+  ['&', '&amp;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+];
+
+/** Undoes and applies the escapes of URLs, forms, JSON, shells and HTML. */
+export function escapesOf(text: string): Value[] {
+  const json = parseJson(`"${text}"`);
+  return [
+    attempt(() => decodeURIComponent(text)),
+    attempt(() => decodeURIComponent(text.replaceAll('+', ' ').replace(/^\w+=/, ''))),
+    attempt(() => encodeURIComponent(text)),
+    attempt(() => encodeURIComponent(text).replaceAll('%20', '+')),
+    ...[text.replaceAll('+', ' '), text.replaceAll(' ', '+')],
+    ...[typeof json === 'string' ? json : undefined, JSON.stringify(text).slice(1, -1)],
+    ...[text.replace(/\\(.)/gs, '$1'), text.replaceAll('$$', '$')],
+    ENTITIES.reduceRight((rest, [at = '', to = '']) => rest.replaceAll(to, at), text),
+    ENTITIES.reduce((rest, [at = '', to = '']) => rest.replaceAll(at, to), text),
+  ];
 }
