@@ -26,7 +26,7 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
     const delay = Math.min(milliseconds ?? 0, LONGEST_TIMER);
     const timer = milliseconds === undefined ? undefined : setTimeout(giveUp, delay);
     if (isBackground) (timer as { unref?: () => void } | undefined)?.unref?.();
-    for (const signal of signals) signal?.addEventListener('abort', giveUp);
+    for (const signal of signals) if (signal !== undefined) Waits.add(signal, giveUp);
     // An already aborted signal fires no event.
     if (signals.some((signal) => signal?.aborted)) giveUp();
     // The result of a thenable can be a thenable that never settles.
@@ -43,7 +43,7 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
 
     function end(): void {
       clearTimeout(timer);
-      for (const signal of signals) signal?.removeEventListener('abort', giveUp);
+      for (const signal of signals) if (signal !== undefined) Waits.delete(signal, giveUp);
     }
     function giveUp(): void {
       end();
@@ -52,6 +52,26 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
       else reject(aborted?.reason ?? new Error(`no answer in ${milliseconds} ms`));
     }
   });
+}
+
+/** One listener serves all waits for a signal, because Node warns of more than ten. */
+class Waits {
+  static readonly #of = new WeakMap<AbortSignal, Waits>();
+  readonly #waits = new Set<() => void>();
+  readonly #giveUp = (): void => this.#waits.forEach((giveUp) => giveUp());
+
+  static add(signal: AbortSignal, giveUp: () => void): void {
+    const waits = Waits.#of.get(signal) ?? new Waits();
+    Waits.#of.set(signal, waits);
+    if (waits.#waits.size === 0) signal.addEventListener('abort', waits.#giveUp);
+    waits.#waits.add(giveUp);
+  }
+
+  static delete(signal: AbortSignal, giveUp: () => void): void {
+    const waits = Waits.#of.get(signal);
+    if (waits?.#waits.delete(giveUp) !== true || waits.#waits.size > 0) return;
+    signal.removeEventListener('abort', waits.#giveUp);
+  }
 }
 
 /** @throws ConfigurationError unless `signal` is undefined or an AbortSignal */

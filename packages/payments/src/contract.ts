@@ -20,7 +20,10 @@ export interface Order {
   readonly currency: string;
   /** True if the order was ever credited. Stays true when the order is shipped or refunded. */
   readonly paid: boolean;
-  /** True if the order expired or was cancelled. A person decides about a later payment. */
+  /**
+   * True if the order expired or was cancelled. A person decides about a later payment. If you
+   * return it, `credit` must write only while the order is open.
+   */
   readonly closed?: boolean | undefined;
 }
 
@@ -96,6 +99,8 @@ export interface PaymentsOptions {
    */
   readonly client: PaymentClient | ((tenant: string | null) => PaymentClient);
   readonly orders: Orders;
+  /** Questions to the service under way at once, 1 to 1,000. Default 32. */
+  readonly concurrency?: number | undefined;
   /** Milliseconds after which a run has failed, 1 to 300,000. Default 20,000. */
   readonly timeout?: number | undefined;
   /** Gets what `settle` and `reconcile` could not credit, and warnings. Default: `console`. */
@@ -167,7 +172,7 @@ export type Listed = {
   readonly references: readonly string[];
 };
 
-export type ListedErrors = Listed & {
+export type ListedWithDetails = Listed & {
   readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
   readonly details: readonly {
     readonly reference: string;
@@ -177,14 +182,17 @@ export type ListedErrors = Listed & {
 };
 
 interface SweepReport {
-  /** The references that the run has read. Each is in exactly one list. */
+  /** The number of references in the list. Each is in exactly one list of the report. */
   readonly total: number;
   /** The service has no payment of this reference: its link was never created. */
   readonly noPayment: Listed;
-  readonly errors: ListedErrors;
-  /** Not reached within `timeLimit`, or because the service refused the API key. */
+  readonly errors: ListedWithDetails;
+  /**
+   * Not reached within `timeLimit`, because the service limits its questions, or because it refused
+   * the API key.
+   */
   readonly notAsked: Listed;
-  /** True if the service answered 401. The run then ended. */
+  /** True if the service answered 401 for two orders. The run then ended. */
   readonly keyRefused: boolean;
   /** Pass it to the next run. Undefined if the run reached every reference. */
   readonly cursor: string | undefined;
@@ -197,6 +205,8 @@ export interface ReconcileReport extends SweepReport {
   readonly pending: Listed;
   readonly failed: Listed;
   readonly cancelled: Listed;
+  /** Cases for a person: `order_closed` and `amount_differs`. The run has read them. */
+  readonly undecided: ListedWithDetails;
 }
 
 export interface VerifyReport extends SweepReport {
@@ -212,8 +222,7 @@ export interface VerifyReport extends SweepReport {
 
 export type SweepProgress = {
   readonly ended: number;
-  /** The number of references, if they are an array. */
-  readonly total: number | undefined;
+  readonly total: number;
   readonly credited: number;
   readonly errors: number;
   /** Milliseconds that the questions still pause, because the service asked for it. */
@@ -223,10 +232,7 @@ export type SweepProgress = {
 };
 
 export type SweepOptions = {
-  /**
-   * `cursor` of the last report or progress. The run starts there, and wraps round. Default
-   * without references: where the last run of these payments was cut.
-   */
+  /** `cursor` of the last report or progress. The run starts there, and wraps round. */
   readonly cursor?: string | undefined;
   /** Called once per second, and at the end. */
   readonly onProgress?: ((progress: SweepProgress) => unknown) | undefined;
@@ -244,8 +250,7 @@ export type SweepOptions = {
 export interface Payments {
   /**
    * Credits the order of a verified `payment.succeeded`. A handler for `paymentWebhook`, for queue
-   * workers and for code behind a gate. Resolves only if the order says paid, or if the service
-   * says failed or cancelled.
+   * workers and for code behind a gate. Resolves only if the order says paid.
    *
    * @throws WebhookError with the code, status and `retryAfter` of the reply
    */
@@ -278,7 +283,8 @@ export interface Payments {
    * Settles each unpaid order, for a schedule. A failing order does not stop the others.
    *
    * @param references default: `orders.unpaid()`
-   * @throws ConfigurationError, the reason of the signal, or the error of the references
+   * @throws ConfigurationError, the reason of the signal, or the error of a list that throws or
+   *   hangs for `timeout`. Settles the references in front of the error
    */
   readonly reconcile: (references?: References, options?: SweepOptions) => Promise<ReconcileReport>;
   /**

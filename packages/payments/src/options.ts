@@ -1,11 +1,10 @@
 /** Checks the options of `createPayments`. */
 import { ConfigurationError, WebhookError, type Logger } from '@paylink/core';
 import { check, createLogger, validateBound, validateOptions } from '@paylink/core/internal';
-import { askerOf, type Asker } from './asker.js';
+import { Asker } from './asker.js';
 import type { Orders, PaymentClient, PaymentOutcome, PaymentsOptions } from './contract.js';
 import { field } from './order.js';
-import { now } from './run.js';
-import type { Place } from './references.js';
+import { now, type Run } from './run.js';
 
 export interface Settings {
   /** The merchant's functions, bound. */
@@ -15,22 +14,23 @@ export interface Settings {
   readonly observe: ((outcome: PaymentOutcome) => unknown) | undefined;
   /** Returns true at the first call with a key, and again after the time. */
   readonly isNews: (key: string, milliseconds?: number) => boolean;
-  /** Where runs over the merchant's own lists were cut, by list and tenant. */
-  readonly cuts: Map<string, Place | undefined>;
   /** Returns the line of questions of the tenant's client. @throws WebhookError if `client` does */
   readonly askerOf: (tenant: string | null) => Asker;
+  /** Forgets the service's answers about an order. */
+  readonly forget: (run: Pick<Run, 'key' | 'tenant'>) => void;
   /** Returns the tenant of a call. @throws ConfigurationError */
   readonly tenantOf: (option: unknown) => string | null;
 }
 
 const MOST_KNOWN = 1_000;
-const NAMES = ['client', 'orders', 'timeout', 'logger', 'observe'];
+const NAMES = ['client', 'orders', 'concurrency', 'timeout', 'logger', 'observe'];
 
 /** @throws ConfigurationError that names the option */
-export function validateSettings(options: PaymentsOptions): Settings {
+export function createSettings(options: PaymentsOptions): Settings {
   const own = validateOptions(options, NAMES);
-  const { client, orders, timeout = 20_000, logger, observe } = own;
+  const { client, orders, concurrency = 32, timeout = 20_000, logger, observe } = own;
   check(observe === undefined || typeof observe === 'function', 'observe', 'must be a function');
+  validateBound('concurrency', concurrency, 1, 1_000);
   validateBound('timeout', timeout, 1, 300_000);
   const isPerTenant = !isClient(client);
   const known = new Map<string, number>();
@@ -42,13 +42,12 @@ export function validateSettings(options: PaymentsOptions): Settings {
     return true;
   };
   return {
-    orders: validateOrders(orders),
+    orders: bindOrders(orders),
     timeout,
     logger: createLogger(logger),
-    cuts: new Map(),
     observe,
     isNews,
-    askerOf: validateClient(client),
+    ...createAskers(client, concurrency),
     tenantOf(tenant = isPerTenant ? undefined : null) {
       if (tenant === null || (typeof tenant === 'string' && tenant !== '')) return tenant;
       const hint = tenant === undefined ? ', because `client` is a function of the tenant' : '';
@@ -62,31 +61,42 @@ function isClient(value: unknown): value is PaymentClient {
 }
 
 /** The client of a tenant is made at its first use, because builds import it without secrets. */
-function validateClient(client: PaymentsOptions['client']): Settings['askerOf'] {
-  if (isClient(client)) return () => askerOf(client);
+function createAskers(
+  client: PaymentsOptions['client'],
+  concurrency: number,
+): Pick<Settings, 'askerOf' | 'forget'> {
   const problem = 'must be an object with getPayment(), or a function that returns one';
-  check(typeof client === 'function', 'client', problem);
+  check(isClient(client) || typeof client === 'function', 'client', problem);
   const askers = new Map<string | null, Asker>();
-  return (tenant) => {
-    const known = askers.get(tenant);
-    if (known !== undefined) return known;
-    try {
-      const made: unknown = client(tenant);
-      if (made instanceof Promise) made.catch(() => undefined);
-      check(isClient(made), 'client', 'must return an object with getPayment(), not a promise');
-      const asker = askerOf(made);
-      askers.set(tenant, asker);
-      return asker;
-    } catch (cause) {
-      throw new WebhookError('confirm_unavailable', { message: '`client` threw', cause });
-    }
+  /** Tenants may share a client, which then has one line. */
+  const ofClients = new Map<unknown, Asker>();
+  const create = (tenant: string | null): Asker => {
+    const made: unknown = isClient(client) ? client : client(tenant);
+    if (made instanceof Promise) made.catch(() => undefined);
+    check(isClient(made), 'client', 'must return an object with getPayment(), not a promise');
+    const asker = ofClients.get(made) ?? new Asker(made, concurrency);
+    ofClients.set(made, asker);
+    askers.set(tenant, asker);
+    return asker;
+  };
+  return {
+    forget: (run) => askers.get(run.tenant)?.forget(run),
+    askerOf(tenant) {
+      const known = askers.get(tenant);
+      if (known !== undefined) return known;
+      try {
+        return create(tenant);
+      } catch (cause) {
+        throw new WebhookError('confirm_unavailable', { message: '`client` threw', cause });
+      }
+    },
   };
 }
 
 const FUNCTIONS = ['find', 'credit', 'unpaid', 'paid'] as const;
 
 /** A misspelt `unpaid` would switch the schedule off, so unknown names throw. */
-function validateOrders(orders: Orders): Orders {
+function bindOrders(orders: Orders): Orders {
   const isObject = typeof orders === 'object' && orders !== null;
   check(isObject, 'orders', 'must be an object with the functions find() and credit()');
   const bound = Object.create(null) as Partial<Record<keyof Orders, unknown>>;

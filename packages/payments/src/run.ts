@@ -8,15 +8,8 @@ export const now = performance.now.bind(performance);
 export const startTimer = setTimeout;
 export const stopTimer = clearTimeout;
 
-/** Milliseconds for which each caller lets later pages pass in the line of questions. */
-const YIELDS_FOR: Readonly<Record<Source, number>> = {
-  settle: 0,
-  webhook: 5_000,
-  reconcile: 60_000,
-};
-
-/** Milliseconds after its time at which a run has died. */
-const DEAD_AFTER = 5_000;
+/** Milliseconds after its time at which a silent run is lost: Workers end requests silently. */
+export const LOST_AFTER = 1_000;
 
 /** Who asks for which order. */
 export type Call = Pick<PaymentOutcome, 'reference' | 'tenant' | 'source'>;
@@ -27,98 +20,120 @@ export class Run implements Call {
   readonly source: Source;
   /** Names the order in a map. */
   readonly key: string;
-  /** The value of `now()` when the caller came, or when the run began. */
-  start = now();
-  /** The value of `now()` after which no question is sent. A page and a webhook then give up. */
+  /** The value of `now()` when the caller came. */
+  readonly start = now();
+  /** The value of `now()` at which the run's time is over. */
   readonly end: number;
-  /** The question of the lowest rank goes next. Nobody is passed for ever. */
-  rank: number;
-  /** Names the step that the run waits for, in messages. */
-  step = '';
-  /** The value of `now()` at which the time of the step is over. */
-  deadline = Infinity;
-  /** A `credit` that is still running after the run's time. */
-  unfinished: Promise<unknown> | undefined;
-  /** Who waits for this run beside its own caller. */
-  readonly callers = new Set<Run>();
-  /** Set while the question of this run waits in the line. */
-  onHurry: (() => void) | undefined;
-  /** Ends the present wait. */
-  leave: ((error: WebhookError) => void) | undefined;
-  readonly #timeout: number;
-  readonly #controller = new AbortController();
-  /** Aborts when the run's time is over. */
-  readonly signal: AbortSignal = this.#controller.signal;
+  /** The value of `now()` from which no question is sent. The second half is for the answer. */
+  readonly askBy: number;
+  #step = '';
+  #isWanted = true;
+  #isQueued = false;
+  #error: WebhookError | undefined;
+  #controller: AbortController | undefined;
+  #endStep: ((error: WebhookError) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #giveUp: (() => void) | undefined;
 
-  constructor(call: Call, timeout: number, end?: number) {
-    const { reference, tenant, source } = call;
-    this.key = keyOf(call);
+  constructor({ reference, tenant, source }: Call, timeout: number) {
     this.reference = reference;
     this.tenant = tenant;
     this.source = source;
-    this.end = end ?? this.start + timeout;
-    this.rank = this.start + YIELDS_FOR[source];
-    this.#timeout = timeout;
+    this.key = keyOf({ reference, tenant });
+    this.end = this.start + timeout;
+    this.askBy = this.start + timeout / 2;
   }
 
-  /** True if the run did not tell its end: a Worker ends the work of a request without a word. */
-  get isDead(): boolean {
-    return now() > this.deadline + DEAD_AFTER;
+  /** Aborts when the run's time is over. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
   }
 
-  /** Waits for another's run, whose question moves up. @throws NotAsked if it comes too late */
-  async join<T>(other: Run, step: string, work: Promise<T>, toReason: () => WebhookError) {
-    const waiting = this.wait(step, () => work, toReason);
-    other.callers.add(this);
-    other.rank = Math.min(other.rank, this.rank);
-    other.onHurry?.();
-    return waiting.finally(() => other.callers.delete(this));
+  /** Names the step that the run waits for, in messages. */
+  get step(): string {
+    return this.#step;
   }
 
-  /**
-   * Waits for a step of the run, at most until its time is over.
-   *
-   * @param milliseconds for the schedule, whose steps count alone: it may wait in line for long
-   */
-  wait<T>(
+  /** The error of a run whose time is over. */
+  get error(): WebhookError | undefined {
+    return this.#error;
+  }
+
+  /** True if the run has not told its end long after its time. */
+  get isLost(): boolean {
+    return now() >= this.end + LOST_AFTER;
+  }
+
+  /** Waits for a step, at most until the run's time is over. Starts no step afterwards. */
+  wait<T>(step: string, work: () => PromiseLike<T> | T, late?: string): Promise<T> {
+    const left = Math.ceil(this.end - now());
+    const message = late ?? `${step} did not settle in the ${left} ms that were left`;
+    return this.#wait(step, work, this.end, () => runError('handler_timeout', message));
+  }
+
+  /** Waits in a queue, which the run leaves at a time, or when its caller stops waiting. */
+  async queue(
+    step: string,
+    work: () => PromiseLike<void>,
+    until: number,
+    reason: () => WebhookError,
+  ): Promise<void> {
+    if (!this.#isWanted) this.#fail(unwanted());
+    this.#isQueued = true;
+    try {
+      await this.#wait(step, work, until, reason);
+    } finally {
+      this.#isQueued = false;
+    }
+    // Timers are late if something blocks the event loop.
+    if (now() >= until) this.#fail(reason());
+  }
+
+  /** Tells the run that its caller stopped waiting. A run that only queues then ends. */
+  abandon(): void {
+    this.#isWanted = false;
+    if (this.#isQueued) this.#end(unwanted());
+  }
+
+  /** Stops the clock of a run that has ended. */
+  stop(): void {
+    stopTimer(this.#timer);
+  }
+
+  #wait<T>(
     step: string,
     work: () => PromiseLike<T> | T,
-    toReason: (waited: number) => WebhookError = (waited) => unsettled(step, waited),
-    milliseconds = this.#timeout,
+    until: number,
+    reason: () => WebhookError,
   ): Promise<T> {
-    this.step = step;
-    const began = now();
-    if (this.source === 'reconcile') this.#startTimer(began + milliseconds);
-    else if (this.#timer === undefined) this.#startTimer(this.end);
+    this.#step = step;
+    stopTimer(this.#timer);
     return new Promise((resolve, reject) => {
-      if (this.signal.aborted) throw this.signal.reason;
-      this.leave = reject;
-      this.#giveUp = () => {
-        const reason = toReason(now() - began);
-        this.#controller.abort(reason);
-        reject(reason);
-      };
+      const left = until - now();
+      if (this.#error === undefined && left <= 0) this.#end(reason());
+      if (this.#error !== undefined) throw this.#error;
+      this.#endStep = reject;
+      this.#timer = startTimer(() => this.#end(reason()), left);
+      // The callers' own timers keep the process alive.
+      (this.#timer as Partial<NodeJS.Timeout>).unref?.();
       // The result of a thenable can be a thenable that never settles.
       Promise.resolve(work()).then(resolve, reject);
     });
   }
 
-  stop(): void {
-    stopTimer(this.#timer);
+  #fail(error: WebhookError): never {
+    this.#end(error);
+    throw this.#error;
   }
 
-  #startTimer(deadline: number): void {
-    this.stop();
-    this.deadline = deadline;
-    this.#timer = startTimer(() => this.#giveUp?.(), Math.max(1, deadline - now()));
-    // The callers' own timers keep the process alive. Nobody may wait for the run any more.
-    (this.#timer as Partial<NodeJS.Timeout>).unref?.();
+  #end(error: WebhookError): void {
+    this.#error ??= error;
+    stopTimer(this.#timer);
+    this.#controller?.abort(this.#error);
+    this.#endStep?.(this.#error);
   }
 }
 
-function unsettled(step: string, waited: number): WebhookError {
-  const left = `the ${Math.ceil(waited)} ms that were left`;
-  return runError('handler_timeout', `${step} did not settle in ${left}`);
+function unwanted(): WebhookError {
+  return runError('handler_timeout', 'the caller stopped waiting');
 }

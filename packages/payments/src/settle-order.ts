@@ -10,6 +10,7 @@ import type {
   Settled,
 } from './contract.js';
 import type { Settings } from './options.js';
+import type { Hold } from './order-lock.js';
 import {
   checkOrder,
   differenceOf,
@@ -43,8 +44,8 @@ export const TRANSLATIONS: Readonly<
   failed: { settle: 'failed', reconcile: 'failed' },
   cancelled: { settle: 'cancelled', reconcile: 'cancelled' },
   unknown_order: { settle: 'unknown', reconcile: 'errors' },
-  order_closed: { settle: 'closed', reconcile: 'errors' },
-  amount_differs: { settle: 'differs', reconcile: 'errors' },
+  order_closed: { settle: 'closed', reconcile: 'undecided' },
+  amount_differs: { settle: 'differs', reconcile: 'undecided' },
   not_credited: { settle: 'unavailable', reconcile: 'errors' },
   invalid_order: { settle: 'unavailable', reconcile: 'errors' },
   orders_unavailable: { settle: 'unavailable', reconcile: 'errors' },
@@ -55,15 +56,23 @@ export const TRANSLATIONS: Readonly<
 /** Makes the verdict of an error that a step of the run threw. Rethrows a fault of our own code. */
 export function refusal(error: unknown): Verdict & { readonly error: WebhookError } {
   if (!isWebhookError(error)) throw error;
-  const outcome = error.code === 'payment_pending' ? 'pending' : (error.code as Outcome);
+  const outcome = error.code as Outcome;
   if (!Object.hasOwn(TRANSLATIONS, outcome)) throw error;
   return { outcome, error };
 }
 
+const WORDS: Readonly<Record<string, string>> = {
+  pending: 'is pending',
+  failed: 'failed',
+  cancelled: 'was cancelled',
+};
+
 /** Credits the order of a payment that succeeded, unless the order's row says that it is paid. */
-export async function settleOrder(settings: Settings, run: Run): Promise<Verdict> {
+export async function settleOrder(settings: Settings, run: Run, hold: Hold): Promise<Verdict> {
   const { decided, payment } = await inspectOrder(settings, run);
-  return decided ?? creditOrder(settings, run, payment!);
+  const verdict = decided ?? (await creditOrder(settings, run, hold, payment!));
+  if (TRANSLATIONS[verdict.outcome].settle === 'paid') settings.forget(run);
+  return verdict;
 }
 
 /**
@@ -84,9 +93,13 @@ async function inspectOrder(settings: Settings, run: Run) {
     const expected = checkOrder(order);
     payment = await settings.askerOf(run.tenant).ask(run);
     const { status } = payment;
-    if (status === 'failed' || status === 'cancelled') return decide({ outcome: status });
-    if (status === 'pending') {
-      throw runError('payment_pending', 'the service says that the payment is pending');
+    if (status !== 'success') {
+      // It has signed a success to a webhook, so its API lags or a person must look.
+      const error = runError(
+        'payment_pending',
+        `the service says that the payment ${WORDS[status]}`,
+      );
+      return decide({ outcome: status as Outcome, error });
     }
     const difference = differenceOf(expected, payment);
     if (difference !== undefined) throw runError('amount_differs', difference);
@@ -117,32 +130,33 @@ export async function findOrder({ orders }: Settings, run: Run): Promise<Row> {
 }
 
 /** Makes the error of a step that threw, or that took too long. */
-function stepError({ step, signal }: Run, cause: unknown): WebhookError {
-  if (signal.aborted) return signal.reason as WebhookError;
-  return runError('orders_unavailable', `${step} threw`, cause);
+function stepError({ step, error }: Run, cause: unknown): WebhookError {
+  return error ?? runError('orders_unavailable', `${step} threw`, cause);
 }
 
 /** Calls `credit`, and believes only the row. */
 async function creditOrder(
   settings: Settings,
   run: Run,
+  hold: Hold,
   payment: ServicePayment,
 ): Promise<Verdict> {
   const { orders } = settings;
   const { reference, tenant, signal, source } = run;
   const confirmed = { reference, amount: payment.amount!, currency: payment.currency! };
   let crediting: Promise<unknown> | undefined;
+  let order: Row;
   let returned: unknown;
   let failure: WebhookError | undefined;
   try {
     returned = await run.wait('credit()', () => {
       crediting = Promise.resolve(orders.credit(confirmed, { tenant, signal, source }));
+      hold.keepFor(crediting);
       return crediting;
     });
   } catch (error) {
     failure = stepError(run, error);
-    if (signal.aborted) {
-      run.unfinished = crediting;
+    if (run.error !== undefined) {
       crediting?.catch((cause: unknown) =>
         logCreditError(settings, run, 'after the run had ended', cause),
       );
@@ -150,7 +164,7 @@ async function creditOrder(
     }
   }
   try {
-    const order = await findOrder(settings, run);
+    order = await findOrder(settings, run);
     if (order.paid !== true) {
       checkOrder(order);
       throw failure ?? notCredited(returned);
@@ -163,6 +177,11 @@ async function creditOrder(
     return { ...refusal(error), payment };
   }
   reportCredit(settings, run, failure, returned);
+  if (order.closed === true) {
+    const problem = 'was closed while Paylink asked the service, and is paid now: ship it, or pay';
+    const hint = '`credit` must write only while the order is open';
+    logError(settings, run, runError('order_closed', `the order ${problem} it back. ${hint}`));
+  }
   const isFirst = returned !== 0 && returned !== 0n;
   return { outcome: isFirst ? 'credited' : 'paid', payment };
 }
@@ -183,7 +202,8 @@ function logCreditError(settings: Settings, run: Run, problem: string, cause: un
 
 export function logError({ logger }: Settings, run: Run, error: WebhookError): void {
   const { code, status } = error;
-  logger.error(logLine(error, run), { code, status, reference: cutReference(run.reference) });
+  const reference = cutReference(run.reference);
+  logger.error(logLine(error, run), { code, status, reference, error });
 }
 
 /** Logs what the merchant must know although the order is paid. */
@@ -217,8 +237,6 @@ function reportCredit(
 const REASONS: Readonly<Partial<Record<Outcome, string>>> = {
   credited: 'the order is unpaid, and the payment succeeded with its amount and currency',
   paid: 'the order says that it is paid',
-  failed: 'the service says that the payment failed',
-  cancelled: 'the service says that the payment was cancelled',
 };
 
 export async function explain(settings: Settings, run: Run): Promise<Explanation> {
@@ -227,12 +245,20 @@ export async function explain(settings: Settings, run: Run): Promise<Explanation
   const isFinal =
     ['no_payment', 'confirm_unavailable', 'handler_timeout'].includes(outcome) ||
     faultOfReference(run.reference) !== undefined;
-  const asking = async () => settings.askerOf(run.tenant).ask(run);
-  const answer = payment ?? (isFinal ? undefined : await asking().catch(() => undefined));
+  let answer = payment;
+  let unasked: unknown;
+  try {
+    answer ??= isFinal ? undefined : await settings.askerOf(run.tenant).ask(run);
+  } catch (thrown) {
+    unasked = thrown;
+  }
+  if (answer?.status === 'success') settings.forget(run);
   const { message, cause } = error ?? {};
   const problem = fieldOfError(cause, 'message');
   const because = typeof problem === 'string' ? `: ${problem}` : '';
-  const reason = message === undefined ? REASONS[outcome]! : message + because;
+  const isUnknown = fieldOfError(unasked, 'code') === 'no_payment';
+  const both = isUnknown ? ', and the service has no payment of this reference' : '';
+  const reason = (message === undefined ? REASONS[outcome]! : message + because) + both;
   const row = order as Order | null;
   return { order: row, payment: answer ?? null, outcome, reason, ...(error && { error }) };
 }

@@ -1,92 +1,124 @@
 /** Lists that end badly, rows whose getters throw, and callers that come together. */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { deferred, failure, openShop, REFERENCE, refusalOf, succeeded, tick } from './shop.js';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Orders, References } from '../src/index.js';
+import { failure, openShop, REFERENCE, succeeded } from './shop.js';
 
-describe('a list that gives no more references', () => {
-  const five = Array.from({ length: 5 }, (_, index) => `order-${index + 1}`);
+describe('Q03: a list', () => {
+  const two = ['order-1', 'order-2'];
   const never = new Promise<never>(() => undefined);
+  const gone = new Error('the cursor is gone');
+  const closed = vi.fn();
+  beforeEach(() => void closed.mockClear());
 
-  // The time limit of a run, and not the clock of its orders, which the sources keep.
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
-  afterEach(() => void vi.useRealTimers());
-  const endTime = () => setImmediate(() => vi.advanceTimersByTime(600_000));
+  async function* hanging(before: readonly string[]) {
+    try {
+      yield* before;
+      await never;
+    } finally {
+      closed();
+    }
+  }
+  async function* failing(before: readonly string[]) {
+    yield* before;
+    throw gone;
+  }
 
-  async function* hanging() {
-    yield* five;
-    endTime();
-    await never;
-  }
-  async function* failing() {
-    yield* five;
-    await tick();
-    throw new Error('the cursor is gone');
-  }
+  it.each<[string, () => References | PromiseLike<References>, RegExp]>([
+    ['that never comes', () => never, /unpaid\(\) did not end/],
+    ['that cannot be read', () => Promise.reject(gone), /cursor is gone/],
+    [
+      'that throws',
+      () => {
+        throw gone;
+      },
+      /cursor is gone/,
+    ],
+    ['that hangs before its first reference', () => hanging([]), /unpaid\(\) did not end/],
+    ['that hangs in the middle', () => hanging(two), /unpaid\(\) did not end/],
+    ['that throws before its first reference', () => failing([]), /cursor is gone/],
+    ['that throws in the middle', () => failing(two), /cursor is gone/],
+  ])('%s rejects the run', async (_, list, message) => {
+    const { payments, find } = openShop({ timeout: 50, orders: { unpaid: list, paid: list } });
+    await expect(payments.reconcile()).rejects.toThrow(message);
+    find.mockClear();
+    const same = new RegExp(message.source.replace('un', ''));
+    await expect(payments.verify()).rejects.toThrow(same);
+    await expect(payments.reconcile(undefined, { timeLimit: 20 })).rejects.toThrow(message);
+  });
 
   it.each([
     ['hangs', hanging],
     ['throws', failing],
-  ])('and %s at the same place again, is then read from its start', async (_how, unpaid) => {
-    const { payments, find, logger } = openShop({ orders: { unpaid } });
-    const read = async (): Promise<number> => {
-      find.mockClear();
-      await payments.reconcile(undefined, { concurrency: 1 }).catch(() => undefined);
-      return new Set(find.mock.calls.map(([reference]) => reference)).size;
-    };
-    expect([await read(), await read(), await read()]).toEqual([5, 1, 5]);
-    if (unpaid === hanging) {
-      expect(logger.error.mock.calls.join()).toContain('unpaid() gave no more');
+  ])('that %s in the middle has its first references settled', async (_, list) => {
+    const { payments, isPaid } = openShop({ timeout: 50, orders: { unpaid: () => list(two) } });
+    await failure(payments.reconcile());
+    expect(await isPaid()).toBe(true);
+  });
+
+  it('that hangs is told by its signal, and its cursor is closed', async () => {
+    let signal: AbortSignal | undefined;
+    async function* stopped() {
+      try {
+        yield* two;
+        await new Promise((_, reject) => signal!.addEventListener('abort', reject));
+      } finally {
+        closed();
+      }
     }
-  });
-
-  it('in time, is read on by the next run, also if another was aborted in between', async () => {
-    let length = 0;
-    const unpaid = async function* () {
-      yield* Array.from({ length: (length += 5) }, (_, index) => `order-${index}`);
-      endTime();
-      await never;
+    const unpaid: Orders['unpaid'] = (context) => {
+      ({ signal } = context);
+      return stopped();
     };
-    const { payments, find } = openShop({ orders: { unpaid } });
-    await payments.reconcile(undefined, { concurrency: 1 });
-    await failure(payments.reconcile(undefined, { signal: AbortSignal.abort() }));
-    find.mockClear();
-    await payments.reconcile(undefined, { concurrency: 1 });
-    expect(find.mock.calls[0]![0]).toBe('order-4');
+    const { payments } = openShop({ timeout: 50, orders: { unpaid } });
+    await failure(payments.reconcile());
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
   });
 
-  it.each<[string, () => Iterable<string> | AsyncIterable<string>]>([
+  it('that is slow is closed if the run is aborted', async () => {
+    async function* slow() {
+      try {
+        for (let index = 0; ; index++) {
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          yield `order-${index}`;
+        }
+      } finally {
+        closed();
+      }
+    }
+    const { payments, find } = openShop({ orders: { unpaid: slow } });
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(gone), 50);
+    const { signal } = controller;
+    await expect(payments.reconcile(undefined, { signal })).rejects.toBe(gone);
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+    expect(find).not.toHaveBeenCalled();
+  });
+
+  it.each<[string, () => References]>([
     [
       'without a pause',
       function* () {
-        for (;;) yield REFERENCE;
+        try {
+          for (;;) yield REFERENCE;
+        } finally {
+          closed();
+        }
       },
     ],
     [
       'row by row',
       async function* () {
-        for (;;) {
-          await tick();
-          yield REFERENCE;
+        try {
+          for (;;) yield REFERENCE;
+        } finally {
+          closed();
         }
       },
     ],
-  ])('but the same one for ever %s, is read no longer than the run', async (_how, list) => {
-    const { payments } = openShop();
-    const closed = deferred();
-    const counted = {
-      [Symbol.asyncIterator]: async function* () {
-        let count = 0;
-        try {
-          for await (const each of list()) {
-            if (++count === 100) endTime();
-            yield each;
-          }
-        } finally {
-          closed.resolve();
-        }
-      },
-    };
-    await payments.reconcile(counted, { concurrency: 1 });
-    await closed.promise;
+  ])('of the same reference for ever %s is read no longer than the run', async (_how, unpaid) => {
+    const { payments } = openShop({ orders: { unpaid } });
+    await expect(payments.reconcile(undefined, { timeLimit: 100 })).rejects.toThrow('did not end');
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled());
   });
 });
 
@@ -132,41 +164,6 @@ describe('callers of one order', () => {
     const all = Array.from({ length: 50 }, () => failure(payments.receive(succeeded())));
     for (const error of await Promise.all(all)) expect(error.code).toBe('amount_differs');
     expect(find.mock.calls.length).toBeLessThanOrEqual(4 * 50);
-  });
-
-  it('learn the step at which the run in front of them waits', async () => {
-    const row = deferred();
-    const { payments, find, memory } = openShop({
-      answer: () => new Promise(() => undefined),
-      timeout: 100,
-    });
-    find.mockImplementationOnce((...call) => row.promise.then(() => memory.orders.find(...call)));
-    const schedule = payments.reconcile([REFERENCE]);
-    await tick();
-    const webhook = failure(payments.receive(succeeded()));
-    setTimeout(row.resolve, 50);
-    expect((await webhook).message).toMatch(/still waits for the service$/);
-    expect((await schedule).errors.details[0]!.message).toMatch(/the service did not answer/);
-  });
-
-  it('move a run of the schedule up, also before it asks', async () => {
-    const row = deferred();
-    const answers = [refusalOf(429, 300)];
-    const { payments, memory, find, client } = openShop({ answer: () => answers.shift() ?? {} });
-    for (const each of ['order-2', 'order-3']) {
-      memory.add({ reference: each, amount: 1_000, currency: 'XOF' });
-    }
-    await payments.reconcile(['order-2'], { timeLimit: 100 });
-    find.mockImplementationOnce(async (reference) => {
-      await row.promise;
-      return { reference, amount: 1_000, currency: 'XOF', paid: false };
-    });
-    const schedule = payments.reconcile(['order-3', REFERENCE], { concurrency: 2 });
-    await tick();
-    const webhook = payments.receive(succeeded('order-3'));
-    row.resolve();
-    await Promise.all([webhook, schedule]);
-    expect(client.getPayment.mock.calls.map(([reference]) => reference)[1]).toBe('order-3');
   });
 });
 

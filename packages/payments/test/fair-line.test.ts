@@ -1,42 +1,37 @@
 import { describe, expect, it, vi } from 'vitest';
-import { failure, openShop, REFERENCE, refusalOf, succeeded, type ShopOptions } from './shop.js';
-
-/** A shop with the orders `order-1` to `order-<count>`. */
-function openMany(count: number, answer: ShopOptions['answer'], options: ShopOptions = {}) {
-  const shop = openShop({ answer, ...options });
-  for (let index = 2; index <= count; index++) {
-    shop.memory.add({ reference: `order-${index}`, amount: 1_000, currency: 'XOF' });
-  }
-  const asked = () => shop.client.getPayment.mock.calls.map(([reference]) => reference);
-  return { ...shop, asked };
-}
+import { failure, openMany, openShop, REFERENCE, refusalOf, succeeded } from './shop.js';
 
 const never = new Promise<never>(() => undefined);
 
 describe('a reference that the service refuses each time', () => {
-  it('is asked twice, and cuts no run of the schedule', async () => {
+  it('is asked twice in each of two tries, and cuts no run of the schedule', async () => {
     const answer = (reference: string) => (reference === REFERENCE ? refusalOf(429, 10) : {});
-    const { payments, asked } = openMany(6, answer);
+    const { payments, asked, logger } = openMany(6, answer);
     const report = await payments.reconcile();
     expect(report).toMatchObject({ credited: { count: 5 }, cursor: undefined });
-    expect(report.notAsked.references).toEqual([REFERENCE]);
-    expect(asked().filter((each) => each === REFERENCE)).toHaveLength(2);
+    expect(report.errors).toMatchObject({ references: [REFERENCE] });
+    expect(asked().filter((each) => each === REFERENCE)).toHaveLength(4);
+    expect(logger.error).not.toHaveBeenCalled();
   });
 
-  it('lets the next run start behind it', async () => {
-    const { payments } = openMany(3, refusalOf(429, 60_000));
+  it('leaves the others to the next run if it pauses the line for longer than this one', async () => {
+    const { payments, logger } = openMany(30, refusalOf(429, 60_000));
     const report = await payments.reconcile(undefined, { concurrency: 1, timeLimit: 1_000 });
-    expect(report).toMatchObject({ notAsked: { count: 3 }, cursor: '1:order-2' });
+    expect(report).toMatchObject({ notAsked: { count: 30 }, cursor: '0:order-1' });
+    expect(logger.error).not.toHaveBeenCalled();
   });
 });
 
 describe('questions that hang', () => {
-  it('give their places to others after 2 s', async () => {
-    const answer = (reference: string) => (reference === 'order-9' ? {} : never);
-    const { payments } = openMany(9, answer);
-    const hanging = Array.from({ length: 8 }, (_, index) => payments.settle(`order-${index + 1}`));
-    expect((await payments.settle('order-9')).status).toBe('paid');
-    await Promise.all(hanging);
+  it('keep the others from being asked, who are told after half of their run', async () => {
+    const { payments } = openMany(3, () => never, { concurrency: 2, timeout: 400 });
+    const started = performance.now();
+    const all = ['order-1', 'order-2', 'order-3'].map((each) =>
+      failure(payments.receive(succeeded(each))).then(({ code }) => [code, performance.now()]),
+    );
+    const [[first], [, ,], [third, at]] = (await Promise.all(all)) as [string, number][];
+    expect([first, third]).toEqual(['handler_timeout', 'confirm_unavailable']);
+    expect((at as number) - started).toBeLessThan(390);
   });
 
   it('stall nobody after a 429, if there is one', async () => {

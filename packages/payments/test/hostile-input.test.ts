@@ -55,10 +55,10 @@ it('P07 an answer whose getter throws is an error of its own order, and of no ot
   const { memory, payments, client } = openShop();
   memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
   client.getPayment.mockImplementation(async (reference) => ({
-    ...{ reference, status: 'success', amount: 1_000, currency: 'XOF' },
-    get customer(): string {
-      if (reference === REFERENCE) throw new TypeError('no customer');
-      return 'a customer';
+    ...{ reference, status: 'success', currency: 'XOF' },
+    get amount(): number {
+      if (reference === REFERENCE) throw new TypeError('no amount');
+      return 1_000;
     },
   }));
   const report = await payments.reconcile(undefined, { concurrency: 1 });
@@ -66,7 +66,7 @@ it('P07 an answer whose getter throws is an error of its own order, and of no ot
   expect(await payments.settle(REFERENCE)).toEqual({ status: 'unavailable' });
   expect(await failure(payments.receive(succeeded()))).toMatchObject({
     code: 'confirm_unavailable',
-    cause: { message: 'no customer' },
+    cause: { message: 'no amount' },
   });
 });
 

@@ -22,34 +22,24 @@ it('a reference that is not a string counts as an error, and the run goes on', a
   expect(asked()).toEqual(['order-1', 'order-3']);
 });
 
-it('a run that its signal ended is continued by the next one', async () => {
+it('a run that its signal ended is continued by the cursor of its progress', async () => {
   const controller = new AbortController();
-  const { payments, asked, client } = openUnpaid(LIST, {
-    answer: (reference) => {
-      if (reference === 'order-3') controller.abort(new Error('the process ends'));
+  let cursor: string | undefined;
+  const { payments, find } = openUnpaid(LIST, {
+    answer: async (reference) => {
+      if (reference !== 'order-3') return { status: 'pending' };
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      controller.abort(new Error('the process ends'));
       return { status: 'pending' };
     },
   });
-  const { signal } = controller;
-  await failure(payments.reconcile(undefined, { signal, concurrency: 1 }));
-  client.getPayment.mockClear();
-  await payments.reconcile(undefined, { concurrency: 1 });
-  expect(asked().slice(0, 2)).toEqual(['order-4', 'order-5']);
-});
-
-it('the cut of the tenant "null" is another than that of no tenant', async () => {
-  const controller = new AbortController();
-  const { payments, asked, client } = openUnpaid(LIST, {
-    answer: (reference) => {
-      if (reference === 'order-3') controller.abort(new Error('the process ends'));
-      return { status: 'pending' };
-    },
-  });
-  const { signal } = controller;
-  await failure(payments.reconcile(undefined, { signal, concurrency: 1, tenant: null }));
-  client.getPayment.mockClear();
-  await payments.reconcile(undefined, { concurrency: 1, tenant: 'null' });
-  expect(asked()[0]).toBe('order-1');
+  const options = { signal: controller.signal, concurrency: 1 };
+  const onProgress = (progress: { readonly cursor: string | undefined }) => ({ cursor } = progress);
+  await failure(payments.reconcile(undefined, { ...options, onProgress }));
+  find.mockClear();
+  await payments.reconcile(undefined, { cursor, concurrency: 1 });
+  const found = find.mock.calls.map(([reference]) => reference);
+  expect(found).toEqual(['order-3', 'order-4', 'order-5', 'order-1', 'order-2']);
 });
 
 it('a service that hangs does not stretch a run by more than two seconds', async () => {

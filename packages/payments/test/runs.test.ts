@@ -1,5 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, vi } from 'vitest';
 import { deferred, failure, openShop, REFERENCE, refusalOf, succeeded, tick } from './shop.js';
+
+const ROW = { amount: 1_000, currency: 'XOF', paid: false };
 
 describe('one run per order', () => {
   it('H02: answers a webhook, twenty pages and the schedule by one credit and one question', async () => {
@@ -73,10 +76,9 @@ describe('one run per order', () => {
     expect(await isPaid()).toBe(true);
   });
 
-  it('P26: that was rolled back is not_credited for a page, and a webhook credits anew', async () => {
+  it('P26: that was rolled back is credited by the next one', async () => {
     const asked = deferred<object>();
     const { memory, ...shop } = openShop({ answer: () => asked.promise });
-    const seen: string[] = [];
     // The first run writes inside a transaction of the shop, which only its own code can see.
     let isOpen = false;
     shop.credit.mockImplementationOnce(() => {
@@ -91,16 +93,121 @@ describe('one run per order', () => {
     });
     const first = shop.payments.settle(REFERENCE);
     await tick();
-    const page = shop.payments.settle(REFERENCE).then(({ status }) => seen.push(status));
     const receiving = shop.payments.receive(succeeded());
     asked.resolve({});
     expect((await first).status).toBe('paid');
-    await page;
     await receiving;
-    expect(seen).toEqual(['unavailable']);
-    expect(shop.logger.error.mock.calls[0]![0]).toMatch(/not_credited: settle.*rolled back/);
     expect(await shop.isPaid()).toBe(true);
     expect(shop.credit).toHaveBeenCalledTimes(2);
+  });
+
+  it('Q11: is not joined by a second one although the event loop was blocked for long', async () => {
+    const locked = deferred();
+    const { credit, payments } = openShop({ timeout: 50 });
+    credit.mockImplementation(() => locked.promise.then(() => 1) as never);
+    void payments.settle(REFERENCE);
+    await tick();
+    const end = performance.now() + 1_500;
+    while (performance.now() < end);
+    expect((await payments.settle(REFERENCE)).status).toBe('unavailable');
+    expect(credit).toHaveBeenCalledOnce();
+    locked.resolve();
+  });
+
+  it('Q11: asks nothing after its time although the event loop was blocked for long', async () => {
+    const row = deferred();
+    const { find, client, payments, memory } = openShop({ timeout: 200 });
+    find.mockImplementationOnce((...call) => row.promise.then(() => memory.orders.find(...call)));
+    const receiving = failure(payments.receive(succeeded()));
+    await tick();
+    row.resolve();
+    const end = performance.now() + 150;
+    while (performance.now() < end);
+    expect((await receiving).code).toBe('confirm_unavailable');
+    expect(client.getPayment).not.toHaveBeenCalled();
+  });
+
+  it('Q11: answers 150,000 deliveries of one order at once', { timeout: 60_000 }, async () => {
+    const { payments, credit } = openShop({ timeout: 60_000 });
+    const all = Array.from({ length: 150_000 }, () => payments.receive(succeeded()));
+    await Promise.all(all);
+    expect(credit).toHaveBeenCalledOnce();
+  });
+
+  it('that a Worker left behind frees its order soon after its time', async () => {
+    const { find, payments } = openShop({ timeout: 30 });
+    const timers = vi.spyOn(AbortController.prototype, 'abort').mockReturnValue();
+    const left = new Promise<never>(() => undefined);
+    // Nothing of the first run ever settles, as if its request had ended.
+    find.mockImplementationOnce(() => ({ then: () => left }) as never);
+    const first = payments.settle(REFERENCE, { wait: 10_000 });
+    timers.mockRestore();
+    await first;
+    expect((await payments.settle(REFERENCE)).status).toBe('paid');
+  });
+
+  it('Q11: with one signal of the shop for many calls causes no warning', async () => {
+    const warnings: unknown[] = [];
+    const listen = (warning: unknown): unknown => warnings.push(warning);
+    process.on('warning', listen);
+    const { payments } = openShop({ answer: { status: 'pending' } });
+    const { signal } = new AbortController();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => payments.settle(`order-${index}`, { signal })),
+    );
+    await tick();
+    process.off('warning', listen);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('an answer of the service', () => {
+  it.each(['pending', 'failed'])('of %s is reused by a page for 2 s', async (status) => {
+    const { payments, client } = openShop({ answer: { status } });
+    for (let polls = 0; polls < 5; polls++) await payments.settle(REFERENCE);
+    expect(client.getPayment).toHaveBeenCalledOnce();
+  });
+
+  it('that is a success is reused by a webhook whose page could not write', async () => {
+    const { payments, client, credit } = openShop();
+    credit.mockRejectedValueOnce(new Error('deadlock'));
+    expect((await payments.settle(REFERENCE)).status).toBe('unavailable');
+    await payments.receive(succeeded());
+    expect(client.getPayment).toHaveBeenCalledOnce();
+  });
+
+  it('Q06: is forgotten with the run that paid, also if another shop has the number', async () => {
+    const shops = new AsyncLocalStorage<'a' | 'b'>();
+    const paid = new Set<unknown>();
+    const orders = {
+      find: (reference: string) => ({ ...ROW, reference, paid: paid.has(shops.getStore()) }),
+      credit: () => Number(paid.add(shops.getStore()).size > 0),
+    };
+    const answer = () => ({ status: shops.getStore() === 'a' ? 'success' : 'pending' });
+    const { payments } = openShop({ orders, answer });
+    const looks = [
+      () => payments.receive(succeeded()),
+      () => payments.settle(REFERENCE),
+      () => payments.verify([REFERENCE]),
+      () => payments.explain(REFERENCE),
+    ];
+    for (const look of looks) {
+      await shops.run('a', look);
+      await failure(shops.run('b', () => payments.receive(succeeded())));
+      expect([...paid]).toEqual(['a']);
+    }
+    paid.clear();
+    await shops.run('a', () => payments.explain(REFERENCE));
+    await failure(shops.run('b', () => payments.receive(succeeded())));
+    expect([...paid]).toEqual([]);
+  });
+
+  it('of one of many thousand orders is forgotten, and not kept for ever', async () => {
+    const orders = { find: (reference: string) => ({ ...ROW, reference }) };
+    const { payments, client } = openShop({ answer: { status: 'pending' }, orders });
+    for (let index = 0; index < 10_001; index++) await payments.settle(`order-${index}`);
+    await payments.settle('order-0');
+    expect(client.getPayment).toHaveBeenCalledTimes(10_002);
   });
 });
 
@@ -123,6 +230,8 @@ describe('P34: a credit that hangs', () => {
     expect(shop.credit.mock.calls[0]![1].signal.aborted).toBe(true);
     expect(await failure(shop.payments.receive(succeeded()))).toMatchObject({
       code: 'handler_timeout',
+      message:
+        'another run of the same order still waits for credit(): look for a row that is locked',
     });
     expect(shop.credit).toHaveBeenCalledTimes(2);
     locked.resolve();

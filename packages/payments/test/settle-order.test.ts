@@ -379,12 +379,21 @@ describe('receive', () => {
 });
 
 describe('settle', () => {
-  it('gives the payment of the service', async () => {
-    const { payments } = openShop({ answer: { status: 'pending', url: 'https://pay' } });
-    expect(await payments.settle(REFERENCE)).toMatchObject({
-      status: 'pending',
-      payment: { reference: REFERENCE, url: 'https://pay' },
-    });
+  it('Q11: gives the five fields that Paylink reads, and keeps no others', async () => {
+    const answer = { status: 'pending', type: 'payment', notes: 'x'.repeat(100_000) };
+    const { payments } = openShop({ answer });
+    const { payment } = await payments.settle(REFERENCE);
+    const read = { reference: REFERENCE, type: 'payment', status: 'pending' };
+    expect(payment).toEqual({ ...read, amount: 1_000, currency: 'XOF' });
+  });
+
+  it.each([
+    [{ status: 'pending', amount: { of: 'x'.repeat(100_000) }, currency: 'x'.repeat(100_000) }],
+    [{ status: 'failed', amount: 'x'.repeat(100_000), currency: ['XOF'] }],
+  ])('Q11: keeps no amount and no currency that is none', async (answer) => {
+    const { payments } = openShop({ answer });
+    const { payment } = await payments.settle(REFERENCE);
+    expect(payment).toEqual({ reference: REFERENCE, status: answer.status });
   });
 
   it('is unavailable after `wait`, and the run goes on', async () => {
@@ -408,7 +417,12 @@ describe('settle', () => {
     expect(logger.error).toHaveBeenCalledOnce();
     expect(logger.error).toHaveBeenCalledWith(
       expect.stringContaining('409 amount_differs: settle of "order-1"'),
-      { code: 'amount_differs', status: 409, reference: REFERENCE },
+      {
+        code: 'amount_differs',
+        status: 409,
+        reference: REFERENCE,
+        error: expect.objectContaining({ code: 'amount_differs' }) as unknown,
+      },
     );
   });
 

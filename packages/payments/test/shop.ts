@@ -62,6 +62,16 @@ export function openShop({ answer, orders, amount = 1_000, closed, ...options }:
   return { payments, memory, client, logger, find, credit, isPaid };
 }
 
+/** A shop with the orders `order-1` to `order-<count>`. */
+export function openMany(count: number, answer: ShopOptions['answer'], options: ShopOptions = {}) {
+  const shop = openShop({ answer, ...options });
+  for (let index = 2; index <= count; index++) {
+    shop.memory.add({ reference: `order-${index}`, amount: 1_000, currency: 'XOF' });
+  }
+  const asked = () => shop.client.getPayment.mock.calls.map(([reference]) => reference);
+  return { ...shop, asked };
+}
+
 /** A promise that the test settles. */
 export function deferred<T = void>() {
   let resolve!: (value: T) => void;
