@@ -40,21 +40,17 @@ export class Invariants {
       this.violated('credited only if paid', `${order}: ${JSON.stringify(payment)}`);
   }
 
-  /**
-   * Checks a reply: 200 only if the row says paid, or the service said nothing of a success when
-   * the notification arrived.
-   */
+  /** Checks a reply: 200 only if the row says paid. */
   onReply(
     { tenant, reference, kind, signedFor }: Notification,
     status: number,
-    wasPaid: boolean,
     took: number,
   ): void {
     const what = `${kind} ${nameOf({ tenant, reference })}`;
     if (took > LONGEST_ANSWER + 1) this.violated('answered in time', `${what}: ${took} ms`);
     if (status !== 200) return;
     if (signedFor !== tenant) this.violated('unproven', what);
-    else if (kind === 'payment.succeeded' && wasPaid && !this.#isCredited(tenant, reference))
+    else if (kind === 'payment.succeeded' && !this.#isCredited(tenant, reference))
       this.violated('acknowledged', `${what} was acknowledged, and the row is unpaid`);
   }
 
