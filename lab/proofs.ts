@@ -73,7 +73,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     always: ['run', 'lab/mutants/stryker.config.mjs'],
   },
   'full-size': {
-    what: 'what CI runs in a short form: quick starts, older hosts, a million references',
+    what: 'what CI runs in a short form: quick starts, older hosts, 600 notifications',
     file: '../node_modules/vitest/vitest.mjs',
     always: [
       'run',

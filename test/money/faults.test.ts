@@ -281,7 +281,7 @@ describe.each(ENGINES)('%s', (name) => {
     const payments = open();
     expect(await codeOf(payments.receive(event))).toBe('order_closed');
     expect((await payments.settle(REFERENCE)).status).toBe('closed');
-    expect((await payments.reconcile()).errors.outcomes).toEqual({ order_closed: 1 });
+    expect((await payments.reconcile()).undecided.outcomes).toEqual({ order_closed: 1 });
     expect(await isPaid()).toBe(false);
   });
 

@@ -69,8 +69,9 @@ class Waits {
 
   static delete(signal: AbortSignal, giveUp: () => void): void {
     const waits = Waits.#of.get(signal);
-    if (waits?.#waits.delete(giveUp) !== true || waits.#waits.size > 0) return;
-    signal.removeEventListener('abort', waits.#giveUp);
+    if (waits === undefined) return;
+    waits.#waits.delete(giveUp);
+    if (waits.#waits.size === 0) signal.removeEventListener('abort', waits.#giveUp);
   }
 }
 

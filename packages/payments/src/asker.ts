@@ -188,7 +188,8 @@ export class Asker {
   }
 
   #next(): Question | undefined {
-    for (const _ of ROUND) {
+    let passed = 0;
+    while (passed++ < ROUND.length) {
       const question = this.#line[ROUND[this.#round++ % ROUND.length]!].shift();
       if (question !== undefined) return question;
     }

@@ -123,7 +123,7 @@ export class Run implements Call {
 
   #fail(error: WebhookError): never {
     this.#end(error);
-    throw this.#error;
+    throw this.#error ?? error;
   }
 
   #end(error: WebhookError): void {

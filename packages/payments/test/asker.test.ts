@@ -212,11 +212,7 @@ describe('questions', () => {
     expect(client.getPayment).toHaveBeenCalledTimes(2);
   });
 
-<<<<<<< HEAD
-  it('carry signal and tenant', async () => {
-=======
   it('carry the signal and the tenant, and nothing else', async () => {
->>>>>>> 54ecaa48 (payments: serve under load, and keep cases for a person apart)
     const { payments, client } = openShop();
     await payments.settle(REFERENCE);
     expect(client.getPayment).toHaveBeenCalledWith(REFERENCE, {

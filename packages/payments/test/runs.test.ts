@@ -139,7 +139,7 @@ describe('one run per order', () => {
     const timers = vi.spyOn(AbortController.prototype, 'abort').mockReturnValue();
     const left = new Promise<never>(() => undefined);
     // Nothing of the first run ever settles, as if its request had ended.
-    find.mockImplementationOnce(() => ({ then: () => left }) as never);
+    find.mockImplementationOnce(() => ({ then: () => left }));
     const first = payments.settle(REFERENCE, { wait: 10_000 });
     timers.mockRestore();
     await first;
@@ -185,7 +185,7 @@ describe('an answer of the service', () => {
     };
     const answer = () => ({ status: shops.getStore() === 'a' ? 'success' : 'pending' });
     const { payments } = openShop({ orders, answer });
-    const looks = [
+    const looks: (() => Promise<unknown>)[] = [
       () => payments.receive(succeeded()),
       () => payments.settle(REFERENCE),
       () => payments.verify([REFERENCE]),
