@@ -39,8 +39,6 @@ Exit codes:
   0    done, and nothing found
   1    a finding, a refusal, no answer, or an incomplete run
   2    the command line, a setting or the module is wrong
-  3    reconcile, verify: the service refused the API key
-  75   reconcile, verify: skipped, because another run of this module is at work
   130  ended by Ctrl-C or SIGTERM in the middle of its work
 `;
 

@@ -43,7 +43,7 @@ describe('the help', () => {
     for (const command of COMMANDS)
       expect(help).toMatch(new RegExp(`^  ${command.split(' ')[0]!} `, 'm'));
     expect(help).toContain('paylink emulate --webhook http://localhost:3000/webhooks/payments');
-    expect(help).toMatch(/Exit codes:\n {2}0 {4}.*\n {2}1 {4}.*\n {2}2 {4}.*\n {2}3 {4}/);
+    expect(help).toMatch(/Exit codes:\n {2}0 {4}.*\n {2}1 {4}.*\n {2}2 {4}.*\n {2}130 {2}/);
   });
 
   it.each(COMMANDS)('of %s shows only existing options in its examples', async (command) => {

@@ -1,21 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { closeSync, existsSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Emulator } from '@paylink/emulator';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../src/sweep/run.js';
 import { COMMAND, newFolder, paylink, start, type Result } from './paylink.js';
 import { environmentOf, MODULE, openEmulator, order } from './shop/index.js';
@@ -34,34 +23,9 @@ async function pay(emulator: Emulator, references: readonly string[], paid: read
   for (const reference of paid) await emulator.pay(reference);
 }
 
-/** A service that says success, after the test lets it answer. */
-async function openStuckService() {
-  const waiting: ServerResponse[] = [];
-  const server = createServer((req, res) => {
-    res.setHeader('content-type', 'application/json');
-    const reference = decodeURIComponent(req.url!.split('/').at(-1)!);
-    const payment = { type: 'payment', status: 'success', amount: 15_000, currency: 'XOF' };
-    res.on('answer', () => res.end(JSON.stringify({ reference, ...payment })));
-    waiting.push(res);
-    server.emit('asked');
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    service: { baseUrl: `http://127.0.0.1:${port}/api`, apiKey: 'sk_live_a.bcdefghi' },
-    asked: () => (waiting.length > 0 ? undefined : once(server, 'asked')),
-    answer: () => waiting.forEach((res) => res.emit('answer')),
-  };
-}
-
 const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
 const recordsOf = ({ stdout }: Pick<Result, 'stdout'>): RunReport[] =>
   linesOf(stdout).map((line) => JSON.parse(line) as RunReport);
-const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 
 describe('paylink reconcile', () => {
   it('credits the paid orders, and prints one line', async () => {
@@ -102,7 +66,7 @@ describe('paylink reconcile', () => {
     const references = referencesOf(4);
     await pay(emulator, references, references);
     const [first, ...others] = rowsOf(references);
-    const rows = [order({ ...first!, amount: 1 }), ...others];
+    const rows = [order({ ...first!, amount: 'many' }), ...others];
     const cwd = newFolder();
     writeFileSync(join(cwd, '.env'), '');
     const env = environmentOf(emulator, { rows });
@@ -110,48 +74,102 @@ describe('paylink reconcile', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete: read 4 orders in .*: credited 3, errors 1\n$/);
     expect(stderr).toMatch(
-      /error: amount_differs: order-000\n {2}npx --no-install paylink explain --module \S+ --dotenv \.env order-000\n/,
+      /error: invalid_order: order-000: .*amount.*\n {2}npx --no-install paylink explain --module \S+ --dotenv \.env order-000\n/,
     );
     expect(stderr).not.toMatch(/^ +at /m);
   });
 
-  it('exits with 3 after a few questions if the service refuses the key', async () => {
+  it('Q13: prints cases for a person, and exits with 0 because every order was read', async () => {
+    const emulator = await openEmulator();
+    const references = referencesOf(4);
+    await pay(emulator, references, references);
+    const [first, second, ...others] = rowsOf(references);
+    const rows = [{ ...first!, amount: 1 }, { ...second!, closed: true }, ...others];
+    const env = environmentOf(emulator, { rows });
+    const { code, stdout } = await paylink(ARGS, { env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ done: read 4 orders in .*: credited 2, undecided 2\n/);
+    expect(stdout).toMatch(
+      / {2}amount_differs, for a person to decide: order-000\n {2}npx .*explain .*order-000\n/,
+    );
+    expect(stdout).toMatch(/ {2}order_closed, for a person to decide: order-001\n/);
+    const [report] = recordsOf(await paylink([...ARGS, '--json'], { env }));
+    expect(report).toMatchObject({
+      result: 'done',
+      lists: { undecided: ['order-000', 'order-001'] },
+      undecided: [
+        { reference: 'order-000', code: 'amount_differs' },
+        { reference: 'order-001', code: 'order_closed' },
+      ],
+    });
+  });
+
+  it('exits with 1 after a few questions if the service refuses the key', async () => {
     const paths: string[] = [];
     const emulator = await openEmulator({}, paths);
     const references = referencesOf(50);
     await pay(emulator, references, []);
-    const health = join(newFolder(), 'health.json');
     const env = {
       ...environmentOf(emulator, { rows: rowsOf(references) }),
       PAYLINK_API_KEY: 'sk_live_another.abf7158809cf4f3c762e7160f38b4da5',
     };
-    const result = await paylink([...ARGS, '--every', '1s', '--health', health], { env });
-    expect(result.code).toBe(3);
-    expect(result.stderr).toContain('error: the service refused the API key (401)\n');
+    const { code, stderr } = await paylink(ARGS, { env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /error: the service refused the API key \(401\), so the run did not ask about order-/,
+    );
+    expect(stderr).toContain('compare PAYLINK_API_KEY');
     expect(paths.length).toBeLessThanOrEqual(8);
-    expect(readJson(health)).toMatchObject({ result: 'key_refused', lastDone: null });
   });
 
-  it('keeps a cursor at its time limit, and the next run starts there', async () => {
+  it('names the limit of the service and the orders it left, and --cursor starts there', async () => {
     const emulator = await openEmulator({ rateLimit: { requests: 20, seconds: 60 } });
     const references = referencesOf(50);
     await pay(emulator, references, []);
-    const state = join(newFolder(), 'cursor.json');
-    const args = [...ARGS, '--state', state, '--concurrency', '1', '--time-limit', '5s', '--json'];
+    const args = [...ARGS, '--concurrency', '1', '--time-limit', '5s'];
     const env = environmentOf(emulator, { rows: rowsOf(references) });
     const first = await paylink(args, { env });
     expect(first.code).toBe(1);
-    const [{ counts, cursor, result }] = recordsOf(first) as [RunReport];
-    expect(result).toBe('incomplete');
-    expect(counts['notAsked']).toBeGreaterThan(0);
-    expect(readJson(state)).toEqual({ cursors: { '': cursor } });
+    const said =
+      /error: the service limits its questions \(429\), so the run did not ask about (order-\d+), .* more\n {2}npx --no-install paylink reconcile --module \S+ --cursor '?(\S+?)'?\n/;
+    expect(first.stderr).toMatch(said);
+    const [, , cursor] = said.exec(first.stderr)!;
     const paths: string[] = [];
     const free = await openEmulator({}, paths);
     await pay(free, references, []);
-    const second = await paylink(args, { env: environmentOf(free, { rows: rowsOf(references) }) });
+    const again = [...args, '--cursor', cursor!];
+    const second = await paylink(again, { env: environmentOf(free, { rows: rowsOf(references) }) });
     expect(second.code).toBe(0);
     expect(paths.find((path) => path.includes('/payments/'))).toContain(cursor!.split(':')[1]!);
-    expect(readJson(state)).toEqual({ cursors: {} });
+  });
+
+  it('Q04: keeps no state, so neither another run nor a folder without access stops it', async () => {
+    const emulator = await openEmulator();
+    const references = referencesOf(3);
+    await pay(emulator, references, references);
+    const env = { ...environmentOf(emulator, { rows: rowsOf(references) }), TMPDIR: '/nowhere' };
+    const both = await Promise.all([paylink(ARGS, { env }), paylink(ARGS, { env })]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+  });
+
+  it('Q11: exits with the code of its run although close() of the module hangs', async () => {
+    const module = join(newFolder(), 'a.mjs');
+    const close = 'export const close = () => new Promise(() => {});';
+    const payments = 'export const payments = { reconcile: () => { throw new Error("no"); } };';
+    writeFileSync(module, `${close}\n${payments}`);
+    const { code, stderr } = await paylink(['reconcile', '--module', module]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('close() of the module failed: it took more than 5 s');
+  });
+
+  it('settles the references that you name, also without unpaid()', async () => {
+    const emulator = await openEmulator();
+    const references = referencesOf(3);
+    await pay(emulator, references, references);
+    const env = environmentOf(emulator, { rows: rowsOf(references), lists: 'none' });
+    const { code, stdout } = await paylink([...ARGS, 'order-001', 'order-002'], { env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ done: read 2 orders in .*: credited 2\n$/);
   });
 
   it('works for each merchant in turn, and one failing merchant does not stop the others', async () => {
@@ -159,7 +177,7 @@ describe('paylink reconcile', () => {
     const references = referencesOf(2);
     await pay(emulator, references, references);
     const rows = [
-      order({ reference: 'order-000', tenant: 'acme', amount: 1 }),
+      order({ reference: 'order-000', tenant: 'acme', amount: 'many' }),
       order({ reference: 'order-001', tenant: 'globex' }),
     ];
     const env = environmentOf(emulator, { rows, isForMany: true });
@@ -173,10 +191,25 @@ describe('paylink reconcile', () => {
     expect(without.stderr).toContain('tenant');
   });
 
+  it('does not end the run of all merchants if the service refuses the key of one', async () => {
+    const emulator = await openEmulator();
+    const references = referencesOf(9);
+    await pay(emulator, references, references);
+    const rows = references.map((reference, index) =>
+      order({ reference, tenant: index < 5 ? 'refused' : 'globex' }),
+    );
+    const env = environmentOf(emulator, { rows, isForMany: true });
+    const args = [...ARGS, '--tenant', 'refused', '--tenant', 'globex'];
+    const { code, stdout, stderr } = await paylink(args, { env });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/ incomplete of refused: .*\n[^]* done of globex: .*credited 4\n$/);
+    expect(stderr).toContain('the service refused the API key (401)');
+  });
+
   it('takes null for the only merchant of a client that is a function', async () => {
     const emulator = await openEmulator();
     await pay(emulator, ['order-000', '-1'], ['order-000', '-1']);
-    const rows = [order({ reference: 'order-000' }), order({ reference: '-1', amount: 7 })];
+    const rows = [order({ reference: 'order-000' }), order({ reference: '-1', amount: 'many' })];
     const env = environmentOf(emulator, { rows, isForMany: true });
     const { stdout, stderr } = await paylink([...ARGS, '--tenant', 'null'], { env });
     expect(stdout).toMatch(/ incomplete: read 2 .*credited 1, errors 1\n$/);
@@ -184,95 +217,46 @@ describe('paylink reconcile', () => {
   });
 
   it.runIf(existsSync('/dev/full'))('credits although a full disk takes no output', async () => {
-    const emulator = await openEmulator();
+    const paths: string[] = [];
+    const emulator = await openEmulator({}, paths);
     const rows = [
       order({ reference: 'a', tenant: 'acme' }),
       order({ reference: 'b', tenant: 'b' }),
     ];
     await pay(emulator, ['a', 'b'], ['a', 'b']);
-    const folder = newFolder();
-    const health = join(folder, 'health.json');
-    const args = [COMMAND, ...ARGS, '--tenant', 'acme', '--tenant', 'b', '--health', health];
+    const args = [COMMAND, ...ARGS, '--tenant', 'acme', '--tenant', 'b'];
     const env = { ...process.env, ...environmentOf(emulator, { rows, isForMany: true }) };
     const full = openSync('/dev/full', 'w');
-    const child = spawn(process.execPath, args, { env, cwd: folder, stdio: ['pipe', full, full] });
+    const cwd = newFolder();
+    const child = spawn(process.execPath, args, { env, cwd, stdio: ['pipe', full, full] });
     const [code] = (await once(child, 'exit')) as unknown[];
     closeSync(full);
-    const run = { counts: { credited: 1 } };
-    expect(readJson(health)).toMatchObject({ runs: [run, run] });
     expect(code).toBe(1);
+    const asked = paths.filter((path) => path.includes('/v1/payments/'));
+    expect(asked.map((path) => path.split('/').at(-1))).toEqual(['a', 'b']);
   });
 
-  it('reports a list that fails, and goes on at the next time of its schedule', async () => {
+  it('Q03: exits with 1 if the list fails', async () => {
     const shop = { rows: rowsOf(['order-000']), lists: 'throw' as const };
-    const running = start([...ARGS, '--every', '1s'], environmentOf(NOBODY, shop));
-    await running.until(/ failed: [^]* failed: /);
-    running.child.kill('SIGTERM');
-    const { code, stderr } = await running.result();
-    expect(code).toBe(0);
+    const { code, stdout, stderr } = await paylink(ARGS, { env: environmentOf(NOBODY, shop) });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/ failed: read 0 orders/);
     expect(stderr).toContain('error: the run failed: Error: the connection broke in the middle\n');
   });
 
+  it('Q03: exits with 1 if the list hangs', async () => {
+    const shop = { rows: [], lists: 'hang' as const, timeout: 500 };
+    const { code, stderr } = await paylink(ARGS, { env: environmentOf(NOBODY, shop) });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/error: the run failed: orders_unavailable: unpaid\(\) did not end/);
+  });
+
   it('ends at SIGTERM although a list hangs', async () => {
-    const shop = { rows: [], lists: 'hang' as const };
+    const shop = { rows: [], lists: 'hang' as const, isLoud: true };
     const running = start([...ARGS, '--json'], environmentOf(NOBODY, shop));
-    await once(running.child, 'spawn');
-    await expect.poll(() => locksIn(running.folder), { timeout: 20_000 }).toHaveLength(1);
+    await running.until(/reads the list/);
     running.child.kill('SIGTERM');
     expect((await running.result()).code).toBe(130);
-    expect(locksIn(running.folder)).toHaveLength(0);
-  });
-});
-
-const locksIn = (folder: string): string[] =>
-  readdirSync(folder).filter((name) => name.endsWith('.lock'));
-
-describe('the lock of two runs', () => {
-  it('skips the second run with 75, and a killed run leaves no lock behind', async () => {
-    const { service, asked, answer } = await openStuckService();
-    const TMPDIR = newFolder();
-    const shop = { rows: rowsOf(['order-000']), patience: 60_000 };
-    const env = { ...environmentOf(service, shop), TMPDIR };
-    const first = start(ARGS, env);
-    await asked();
-    const second = await paylink(ARGS, { env });
-    expect(second).toMatchObject({ code: 75, stderr: '' });
-    expect(second.stdout).toMatch(/Z skipped: another run is at work\n$/);
-
-    first.child.kill('SIGKILL');
-    await first.result();
-    expect(locksIn(TMPDIR)).toHaveLength(1);
-    const third = start(ARGS, env);
-    const answering = setInterval(answer, 20);
-    onTestFinished(() => clearInterval(answering));
-    expect(await third.result()).toMatchObject({ code: 0 });
-    expect(locksIn(TMPDIR)).toHaveLength(0);
-  });
-
-  it('is taken over from a process without a sign of life, whose number another process has', async () => {
-    const emulator = await openEmulator();
-    const TMPDIR = newFolder();
-    const env = { ...environmentOf(emulator, { rows: [] }), TMPDIR };
-    const running = start(ARGS, { ...env, ...environmentOf(NOBODY, { rows: [], lists: 'hang' }) });
-    await expect.poll(() => locksIn(TMPDIR), { timeout: 20_000 }).toHaveLength(1);
-    const lock = join(TMPDIR, locksIn(TMPDIR)[0]!);
-    running.child.kill('SIGKILL');
-    await running.result();
-    // The process of this test is alive.
-    writeFileSync(lock, `${process.pid} of another container\n`);
-    expect((await paylink(ARGS, { env })).code).toBe(75);
-    utimesSync(lock, new Date(), new Date(Date.now() - 61_000));
-    expect((await paylink(ARGS, { env })).code).toBe(0);
-  });
-
-  it('names TMPDIR and --no-lock if it cannot be written', async () => {
-    const env = { ...environmentOf(NOBODY, { rows: [] }), TMPDIR: '/nowhere' };
-    const { code, stderr } = await paylink(ARGS, { env });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /the lock \/nowhere\/.* cannot be written \(ENOENT\)\n {2}set TMPDIR .*--no-lock/,
-    );
-    expect((await paylink([...ARGS, '--no-lock'], { env })).code).toBe(0);
   });
 });
 
@@ -288,6 +272,16 @@ describe('paylink verify', () => {
     const { code, stdout } = await paylink(['verify', '--module', MODULE], { env });
     expect(code).toBe(0);
     expect(stdout).toMatch(/ done: read 1 orders in .*: confirmed 1\n$/);
+  });
+
+  it('verifies the references that you name, also without paid()', async () => {
+    const emulator = await openEmulator();
+    await pay(emulator, ['confirmed', 'pending'], ['confirmed']);
+    const env = environmentOf(emulator, { rows, lists: 'none' });
+    const args = ['verify', '--module', MODULE, 'confirmed', 'pending'];
+    const { code, stdout } = await paylink(args, { env });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/ found: read 2 orders in .*: confirmed 1, not paid 1\n/);
   });
 
   it('lists the paid orders that the service does not confirm, exits with 1, and writes nothing', async () => {
@@ -310,7 +304,7 @@ describe('--module', () => {
   const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
   const REPORT = `const list = { count: 0, references: [] };
     const report = { total: 0, credited: list, notAsked: list, noPayment: list,
-      errors: { count: 0, references: [], details: [] }, keyRefused: false };`;
+      errors: { ...list, details: [] }, undecided: { ...list, details: [] }, keyRefused: false };`;
   const write = (name: string, content: string): string => {
     const path = join(newFolder(), name);
     writeFileSync(path, content);
@@ -320,7 +314,11 @@ describe('--module', () => {
   it.each([
     ['a missing file', ['--module', 'missing.js'], 'the file missing.js does not exist'],
     ['an empty tenant', ['--module', MODULE, '--tenant', ''], '--tenant must not be empty'],
-    ['a missing folder', ['--module', MODULE, '--state', 'no/state'], 'no such folder: no'],
+    [
+      'a cursor for two merchants',
+      ['--module', MODULE, '--tenant', 'a', '--tenant', 'b', '--cursor', '1:order-1'],
+      '--cursor is the place of one merchant',
+    ],
   ])('exits with 2 for %s', async (_, args, message) => {
     const result = await paylink(['reconcile', ...args]);
     expect(result).toMatchObject({ code: 2, stdout: '' });
@@ -339,12 +337,19 @@ describe('--module', () => {
     expect(result.stderr).not.toMatch(/^ +at /m);
   });
 
-  it('exits with 2 if orders has no unpaid()', async () => {
-    const env = environmentOf(NOBODY, { rows: [], lists: 'none' });
-    const { code, stderr } = await paylink([...ARGS, '--every', '1s'], { env });
-    expect(code).toBe(2);
-    expect(stderr).toContain('unpaid');
-  });
+  it.each([
+    ['reconcile', 'unpaid()'],
+    ['verify', 'paid()'],
+  ])(
+    'exits with 2 if %s finds no %s, and says that you can name references',
+    async (name, list) => {
+      const env = environmentOf(NOBODY, { rows: [], lists: 'none' });
+      const { code, stderr } = await paylink([name, '--module', MODULE], { env });
+      expect(code).toBe(2);
+      expect(stderr).toContain(`have no function ${list}, so name the references, or add ${list}`);
+      expect(stderr).toMatch(new RegExp(`paylink ${name} --module \\S+ <reference> <another>\n`));
+    },
+  );
 
   it('can be CommonJS', async () => {
     const module = write(

@@ -47,16 +47,11 @@ export function requirePayments(
   );
 }
 
-/**
- * Loads the module, works, and calls its `close`. Ctrl-C and SIGTERM abort `stop`.
- *
- * @param stoppedCode the exit code if a signal ends the command before `work` begins
- */
+/** Loads the module, works, and calls its `close`. Ctrl-C and SIGTERM abort `stop`. */
 export async function withShop(
   flags: ShopFlags,
   output: Output,
   work: (shop: ShopModule, stop: AbortSignal) => Promise<number>,
-  stoppedCode: number = EXIT.interrupted,
 ): Promise<number> {
   output.hide(process.env[API_KEY_VARIABLE], process.env[SECRET_VARIABLE]);
   const stop = new AbortController();
@@ -65,7 +60,7 @@ export async function withShop(
   let code: number | undefined;
   try {
     shop = await Promise.race([loadShop(flags.module), stopped.then(() => undefined)]);
-    code = shop === undefined ? stoppedCode : await work(shop, stop.signal);
+    code = shop === undefined ? EXIT.interrupted : await work(shop, stop.signal);
     return code;
   } finally {
     const names = code === EXIT.ok ? [] : namesNotLoaded();
@@ -80,13 +75,17 @@ export async function withShop(
 const CLOSING = 5_000;
 
 async function close(shop: ShopModule | undefined, output: Output): Promise<void> {
+  // Keeps the process alive: one that ends by itself has no exit code yet.
+  let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((_, reject) => {
-    setTimeout(reject, CLOSING, new Error('it took more than 5 s')).unref();
+    timer = setTimeout(reject, CLOSING, new Error('it took more than 5 s'));
   });
   try {
     await Promise.race([shop?.close?.(), late]);
   } catch (error) {
     output.error(`close() of the module failed: ${messageOf(error)}`);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -8,17 +8,11 @@ type SweepProgress = Parameters<NonNullable<SweepOptions['onProgress']>>[0];
 type Listed = ReconcileReport['paid'];
 
 /**
- * `found`: an order differs from the service. `incomplete`: an order was not read, or could not be
- * credited. `failed`: the run could not start or continue. `skipped`: another run is at work.
+ * `done`: every order was read and decided, or waits for a person. `found`: an order differs from
+ * the service. `incomplete`: an order was not read, not asked about or not credited. `failed`: the
+ * run could not start or read its list.
  */
-export type Result =
-  | 'done'
-  | 'skipped'
-  | 'found'
-  | 'incomplete'
-  | 'stopped'
-  | 'failed'
-  | 'key_refused';
+export type Result = 'done' | 'found' | 'incomplete' | 'stopped' | 'failed';
 
 export interface RunReport {
   /** The end of the run. */
@@ -31,7 +25,11 @@ export interface RunReport {
   /** The first 1,000 references of each list that a person may want to read. */
   readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly errors: readonly RunError[];
-  /** The next run starts here. Undefined if this run read every order. */
+  /** Cases for a person: the first 1,000. */
+  readonly undecided: readonly RunError[];
+  /** Why the run did not ask about each order. */
+  readonly reason: string | undefined;
+  /** A run with this cursor starts at the first order that was not asked. */
   readonly cursor: string | undefined;
 }
 
@@ -46,6 +44,7 @@ export interface Sweep {
   readonly name: 'reconcile' | 'verify';
   readonly run: (
     payments: Payments,
+    references: readonly string[] | undefined,
     options: SweepOptions,
   ) => Promise<ReconcileReport | VerifyReport>;
   /** The lists that mean a difference between the orders and the service. */
@@ -64,20 +63,17 @@ export interface RunOptions {
   readonly onProgress: (progress: SweepProgress) => void;
 }
 
-/** Milliseconds after the time limit for pending questions and for the list of the orders. */
-const GRACE = 60_000;
-const LONGEST_TIMER = 2 ** 31 - 1;
-
-type Ending = Pick<RunReport, 'result' | 'counts' | 'lists' | 'errors' | 'cursor'>;
+type Ending = Omit<RunReport, 'time' | 'tenant' | 'durationMs'>;
 
 /** @throws ConfigurationError for a wrong setting, such as a missing `orders.unpaid` */
 export async function runOnce(
   sweep: Sweep,
   payments: Payments,
+  references: readonly string[] | undefined,
   options: RunOptions,
 ): Promise<RunReport> {
   const started = performance.now();
-  const ending = await endingOfRun(sweep, payments, options);
+  const ending = await endingOfRun(sweep, payments, references, options);
   const durationMs = Math.round(performance.now() - started);
   return { time: new Date().toISOString(), tenant: options.tenant ?? null, durationMs, ...ending };
 }
@@ -85,7 +81,8 @@ export async function runOnce(
 async function endingOfRun(
   sweep: Sweep,
   payments: Payments,
-  { tenant, signal, onProgress, ...options }: RunOptions,
+  references: readonly string[] | undefined,
+  { tenant, onProgress, ...options }: RunOptions,
 ): Promise<Ending> {
   let known: Partial<SweepProgress> = {};
   const ended = (result: Result, errors: readonly RunError[]): Ending => ({
@@ -93,53 +90,54 @@ async function endingOfRun(
     counts: { read: known.ended ?? 0, credited: known.credited ?? 0, errors: known.errors ?? 0 },
     lists: {},
     errors,
+    undecided: [],
+    reason: undefined,
     cursor: known.cursor ?? options.cursor,
   });
-  // A merchant's query that hangs would keep the lock for ever.
-  const limit = AbortSignal.timeout(Math.min(options.timeLimit + GRACE, LONGEST_TIMER));
   try {
-    const swept = await sweep.run(payments, {
+    const swept = await sweep.run(payments, references, {
       ...options,
       ...(tenant === undefined ? {} : { tenant }),
-      signal: AbortSignal.any([signal, limit]),
       onProgress: (progress) => {
         known = progress;
         onProgress(progress);
       },
     });
-    return endingOf(swept, sweep);
+    return endingOf(swept, sweep, (known.pause ?? 0) > 0);
   } catch (error) {
-    if (signal.aborted) return ended('stopped', []);
+    if (options.signal.aborted) return ended('stopped', []);
     if (isConfigurationError(error)) throw error;
-    const late = 'the run did not end in the minute after its time limit';
-    return ended('failed', [
-      limit.aborted ? { code: 'time_limit', message: late } : describe(error),
-    ]);
+    return ended('failed', [describe(error)]);
   }
 }
 
-function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep): Ending {
+function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep, isPaused: boolean): Ending {
   const { keyRefused, notAsked, errors, total, cursor } = swept;
   const lists = Object.fromEntries(
     Object.entries(swept as unknown as Record<string, Partial<Listed> | undefined>).filter(
       (entry): entry is [string, Listed] => typeof entry[1]?.count === 'number',
     ),
   );
-  // With a cursor, the list ended early.
   const isIncomplete = errors.count > 0 || notAsked.count > 0 || cursor !== undefined;
   const isFound = sweep.findings.some((name) => lists[name]!.count > 0);
   const counts = Object.entries(lists).map(([name, { count }]): [string, number] => [name, count]);
+  const because = isPaused ? 'the service limits its questions (429)' : 'its time limit is over';
+  const reason = keyRefused ? 'the service refused the API key (401)' : because;
   return {
-    result: keyRefused ? 'key_refused' : isIncomplete ? 'incomplete' : isFound ? 'found' : 'done',
+    result: isIncomplete ? 'incomplete' : isFound ? 'found' : 'done',
     counts: { read: total - notAsked.count, ...Object.fromEntries(counts) },
-    lists: Object.fromEntries(sweep.printed.map((name) => [name, lists[name]!.references])),
-    errors: errors.details.map(({ reference, outcome, message }) => ({
-      reference,
-      code: outcome,
-      message,
-    })),
+    lists: Object.fromEntries(
+      [...sweep.printed, 'notAsked'].map((name) => [name, lists[name]?.references ?? []]),
+    ),
+    errors: detailsOf(errors),
+    undecided: 'undecided' in swept ? detailsOf(swept.undecided) : [],
+    reason: notAsked.count > 0 ? reason : undefined,
     cursor,
   };
+}
+
+function detailsOf({ details }: Pick<ReconcileReport['errors'], 'details'>): RunError[] {
+  return details.map(({ reference, outcome, message }) => ({ reference, code: outcome, message }));
 }
 
 /** Adds the error's cause, and leaves the stack out. */

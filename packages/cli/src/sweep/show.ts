@@ -4,7 +4,7 @@ import { API_KEY_VARIABLE } from '../terminal/dotenv.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
 import { lastWord, NPX, optionsFor } from '../terminal/shell.js';
-import type { RunReport, Sweep } from './run.js';
+import type { RunError, RunReport, Sweep } from './run.js';
 
 /** References in one line of a report. */
 const SHOWN = 10;
@@ -16,8 +16,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 export function showReport(
-  { time, tenant, durationMs, result, counts, lists, errors }: RunReport,
-  { findings }: Sweep,
+  { time, tenant, durationMs, result, counts, lists, errors, undecided, reason, cursor }: RunReport,
+  { name: command, findings }: Sweep,
   { module, dotenv, ...flags }: ShopFlags,
   output: Output,
 ): void {
@@ -32,22 +32,42 @@ export function showReport(
   output.line(text`${time} ${result}${of}: read ${read} orders in ${took}: ${parts.join(', ')}`);
   for (const [name, references] of Object.entries(lists)) {
     const [first] = references;
-    if (name === 'credited' || first === undefined) continue;
-    output.line(text`  ${SENTENCES[name]!}: ${listed(references, counts[name]!)}`);
+    const sentence = SENTENCES[name];
+    if (sentence === undefined || first === undefined) continue;
+    output.line(text`  ${sentence}: ${listed(references, counts[name]!)}`);
     if (findings.includes(name)) output.line(text`  ${explain(first)}`);
   }
   // One line per outcome: the log of `payments` has a line for each order.
-  for (const code of new Set(errors.map((error) => error.code))) {
-    const same = errors.filter((error) => error.code === code);
-    const references = same.flatMap(({ reference = '' }) => (reference === '' ? [] : reference));
-    if (references.length === 0) output.error(`the run failed: ${code}: ${same[0]!.message}`);
-    else
-      output.error(`${code}: ${listed(references, references.length)}`, [explain(references[0]!)]);
+  for (const [code, references] of byCode(undecided)) {
+    output.line(text`  ${code}, for a person to decide: ${listed(references, references.length)}`);
+    output.line(text`  ${explain(references[0]!)}`);
   }
-  if (result === 'key_refused')
-    output.error('the service refused the API key (401)', [
-      `compare ${API_KEY_VARIABLE} with the key in the service's portal`,
-    ]);
+  for (const [code, references] of byCode(errors)) {
+    const { message } = errors.find((error) => error.code === code)!;
+    if (references.length === 0) output.error(`the run failed: ${code}: ${message}`);
+    else {
+      const same = `${code}: ${listed(references, references.length)}`;
+      output.error(`${same}: ${message}`, [explain(references[0]!)]);
+    }
+  }
+  if (reason === undefined) return;
+  const left = listed(lists['notAsked']!, counts['notAsked']!);
+  const isKey = reason.includes('API key');
+  const fix = isKey
+    ? `compare ${API_KEY_VARIABLE} with the key in the service's portal`
+    : `${NPX} ${command}${options}${optionsFor({ cursor })}`;
+  output.error(`${reason}, so the run did not ask about ${left}`, [fix]);
+}
+
+/** The references of each code. An error of the whole run has none. */
+function byCode(errors: readonly RunError[]): Map<string, string[]> {
+  const references = new Map<string, string[]>();
+  for (const { code, reference = '' } of errors) {
+    const same = references.get(code) ?? [];
+    if (reference !== '') same.push(reference);
+    references.set(code, same);
+  }
+  return references;
 }
 
 function listed(references: readonly string[], count: number): string {

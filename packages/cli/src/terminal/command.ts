@@ -11,8 +11,9 @@ export interface CommonFlags {
 
 export interface Run<Flags> {
   readonly flags: Flags;
-  /** The command's argument. */
+  /** The command's first argument. */
   readonly argument: string;
+  readonly args: readonly string[];
   readonly output: Output;
 }
 
@@ -51,7 +52,7 @@ export function createCommand<Flags extends CommonFlags>(
         try {
           loadDotenv(flags.dotenv);
           const [given = ''] = command.processedArgs as (string | undefined)[];
-          process.exitCode = await run({ flags, argument: given, output });
+          process.exitCode = await run({ flags, argument: given, args: command.args, output });
         } catch (error) {
           process.exitCode = report(error, output);
         }

@@ -2,8 +2,6 @@ export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
-  keyRefused: 3,
-  skipped: 75,
   /** Shells report a command that Ctrl-C ended as 128 plus the number of SIGINT. */
   interrupted: 130,
 } as const;

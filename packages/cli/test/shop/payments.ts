@@ -13,6 +13,7 @@ export interface Shop {
   readonly find?: 'throws' | 'cannot connect' | 'ignores case';
   readonly credit?: 'changes no row' | 'throws';
   readonly lists?: 'none' | 'hang' | 'throw';
+  readonly isLoud?: boolean;
   /** Several merchants, with a client each. */
   readonly isForMany?: boolean;
   /** Milliseconds after which a run has failed. */
@@ -26,7 +27,10 @@ const rows = shop.rows.map((row) => ({ tenant: null, ...row }));
 
 const listed = async (tenant: string | null, isPaid: boolean): Promise<string[]> => {
   if (shop.lists === 'throw') throw new Error('the connection broke\nin the middle');
-  if (shop.lists === 'hang') await pause(3_600_000);
+  if (shop.lists === 'hang') {
+    if (shop.isLoud === true) console.log('reads the list');
+    await pause(3_600_000);
+  }
   return rows
     .filter((row) => row.tenant === tenant && row.paid === isPaid)
     .map(({ reference }) => reference);
@@ -64,10 +68,10 @@ export const orders: Orders = {
       }),
 };
 
-const connect = () =>
+const connect = (tenant: string | null = null) =>
   createClient({
     baseUrl: process.env['PAYLINK_BASE_URL'],
-    apiKey: process.env['PAYLINK_API_KEY'],
+    apiKey: tenant === 'refused' ? 'sk_live_another.abf7158809' : process.env['PAYLINK_API_KEY'],
     retries: 0,
     timeout: shop.patience ?? 1_000,
   });
