@@ -13,8 +13,9 @@ export function startSchedule(payments: Payments, interval: number): () => Promi
   const running = (async () => {
     while (!signal.aborted) {
       try {
-        const { errors } = await payments.reconcile(undefined, { signal });
-        if (errors.count > 0) console.error(`[shop] ${errors.count} orders need a person`);
+        const { errors, undecided } = await payments.reconcile(undefined, { signal });
+        const count = errors.count + undecided.count;
+        if (count > 0) console.error(`[shop] ${count} orders need a person`);
       } catch (error) {
         // A run that fails must not be the last: the service may be away for a moment.
         if (!signal.aborted) console.error('[shop] the schedule failed', error);
