@@ -118,8 +118,8 @@ function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
   return new HmacKey(bytes);
 }
 
-/** Characters that people type, and the blanks at the end of a file. */
-const PRINTABLE = /^[\P{C}\t\r\n\ufeff]+$/u;
+/** Characters that people type or copy, and the blanks at the end of a file. */
+const PRINTABLE = /^[\P{C}\p{Cf}\t\r\n]+$/u;
 
 /** The secrets of @paylink/testing and its documentation: everybody can sign with them. */
 export const FIXTURES = ['paylink-testing-secret-not-for-production', 'the-secret-of-your-tests'];
@@ -133,15 +133,44 @@ const PLACEHOLDERS: readonly RegExp[] = [
   // From documentation: your-webhook-secret, YOUR_SECRET_HERE, webhook_secret,
   // a-secret-of-your-own.
   /^(?=.*[-_ ])((your|my|our|the|an?)[-_ ])?((paylink|payments?|webhooks?|signing)[-_ ])*(secret|key)([-_ ](key|here|value|goes here|of[-_ ]your[-_ ]own))*$/i,
-  // <secret>, ${SECRET}, $SECRET, {{ secret }}, process.env.SECRET
-  /^(<.*>|\$\{.*\}|\$[a-z_]+|\{\{.*\}\}|process\.env\..*)$/is,
   /^x{3,}$/i,
 ];
 
-export const isPlaceholder = (text: string): boolean =>
-  PLACEHOLDERS.some((form) => form.test(text));
+/** Variables and references to a secret store that nothing has replaced with a value. */
+const UNRESOLVED: readonly RegExp[] = [
+  // <secret>, ${SECRET}, $(SECRET), $SECRET, $env:SECRET, {{ secret }}, {SECRET}, #{SECRET}#
+  /^(<.*>|\$\{.*\}|\$\(.*\)|\$(env:)?[a-z_]+|\{\{.*\}\}|\{[a-z_]\w*\}|#\{.*\}#?)$/is,
+  // $SECRET_2, %SECRET%, __SECRET__, @SECRET, !secret name, !Ref name
+  /^([$@][A-Z_][A-Z0-9_]*|%\w+%|__\w+__|![\w:]+ .*)$/s,
+  /^(process\.env|import\.meta\.env|(Deno|Bun)\.env|os\.environ|ENV)\b/,
+  // op://vault/item, sm://…, file:///run/secrets/webhook, also a URL that was copied instead
+  /^[a-z][a-z0-9+.-]*:\/\//i,
+  /^(arn|env|file|vault|ref|secret|secretref|ssm|kms|sops|keyvault|secretsmanager|op|doppler):/i,
+  /^@Microsoft\.KeyVault\(|^projects\/[^/]+\/secrets\/|^ENC\[|^AQICAH|^\/(run|etc|mnt|var)\//i,
+];
 
-export const isApiKey = (text: string): boolean => /^sk_(live|test)_/.test(text);
+/** The text of another kind of value: a line of a file, a header, a key in PEM. */
+const LINES: readonly RegExp[] = [
+  /^((export|set)\s+)?[A-Z][A-Z0-9]*_[A-Z0-9_]+(\s*=\s*[^=\s]|:\s)/,
+  /^((export|set)\s+)?\w*(secret|key|token|password|webhook)\w*(\s*=\s*[^=\s]|:\s)/i,
+];
+const QUOTED = /^(["'`].*["'`]|[“”„«‘].*[“”»’])$/s;
+const OTHER = /^((bearer|basic)\s|-----BEGIN )/i;
+/** Zero-width spaces, soft hyphens and marks of direction, which a page adds to copied text. */
+const INVISIBLE = /\p{Cf}/u;
+
+/** Words that stand for a secret in examples, tests and lists of frequent passwords. */
+const WORDS =
+  /(?:development|placeholder|passphrase|production|undefined|payments?|webhooks?|password|replace|paylink|signing|secrets?|testing|staging|example|default|change|insert|tokens?|sample|qwerty|super|enter|value|whsec|local|dummy|unset|false|hello|admin|x{3,}|your|with|this|here|goes|hook|keys?|pass|test|prod|demo|null|none|true|todo|n\/a|the|our|own|top|add|put|set|dev|nil|tbd|foo|bar|baz|abc|xyz|an|my|of|me|it|a)/gi;
+
+/** Returns true if nothing but such words, few digits and punctuation is left. */
+const isGuessable = (text: string): boolean =>
+  text.length <= 64 && /^[\W_]*\d{0,8}[\W_]*$/.test(text.replace(WORDS, ''));
+
+export const isPlaceholder = (text: string): boolean =>
+  [...PLACEHOLDERS, ...UNRESOLVED].some((form) => form.test(text));
+
+export const isApiKey = (text: string): boolean => /^[prs]k_(live|test)_/.test(text);
 
 /** The dots or stars of a secret that a page masks. */
 export const MASK = /[•…]|\.{3}|\*{3}/;
@@ -158,6 +187,13 @@ function checkText(secret: string, option: string): void {
   check(!MASK.test(bare), option, 'is masked: copy the whole secret from the merchant portal');
   const placeholder = 'is a placeholder. Check how your code reads the environment variable';
   check(!isPlaceholder(bare), option, placeholder);
+  check(!INVISIBLE.test(secret), option, 'has an invisible character: copy the secret again');
+  check(!QUOTED.test(secret), option, 'is in quotes: store the secret without them');
+  const line = 'begins with its own name, like a line of a .env file: store only the value';
+  check(!LINES.some((form) => form.test(secret)), option, line);
+  check(!OTHER.test(secret), option, 'is another kind of key: the portal shows the webhook secret');
+  const guessable = 'is a word that anybody can guess: copy the secret from the portal';
+  check(!isProduction() || !isGuessable(bare), option, guessable);
   const apiKey = 'is an API key (sk_live_…): the portal shows another value for webhooks';
   check(!isApiKey(secret), option, apiKey);
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -45,6 +45,27 @@ const masked = [
   ...['whsec_•••1234', '•••', 'abc…xyz', '9e7c241f…', '…', 'abc***xyz', '***'],
   ...['abc...xyz', '7f3a...9c', '...', 'whsec_...'],
 ];
+const unresolved = [
+  ...['$(WEBHOOK_SECRET)', '%WEBHOOK_SECRET%', '${{ secrets.WEBHOOK }}', '#{WEBHOOK}#', '{SECRET}'],
+  ...['__WEBHOOK_SECRET__', '@WEBHOOK_SECRET', '$env:WEBHOOK_SECRET', '$SECRET_2', 'env:SECRET'],
+  ...["process.env['SECRET']", 'import.meta.env.SECRET', "os.environ['SECRET']", '!secret webhook'],
+  ...['arn:aws:secretsmanager:eu-west-1:123456789012:secret:webhook', 'op://vault/item/field'],
+  ...[
+    '@Microsoft.KeyVault(SecretUri=https://x.example/secrets/webhook)',
+    'sm://projects/x/webhook',
+  ],
+  ...['projects/123/secrets/webhook/versions/latest', 'vault:secret/data/webhook#value'],
+  ...['ref+vault://secret/webhook', '{{resolve:secretsmanager:webhook}}', 'ssm:/webhook'],
+  ...['ENC[AES256_GCM,data:abc]', 'secretRef:webhook', 'file:///run/secrets/webhook'],
+  ...['/run/secrets/webhook', 'AQICAHh0aGlzIGlzIGEga21z', 'https://shop.example/webhooks'],
+];
+/** Words of examples and of lists of frequent passwords. */
+const guessable = [
+  ...['secret', 'my-secret', 'mysecret', 'supersecret', 'SUPER_SECRET', 'whsec_test', 'test'],
+  ...['testing', 'dummy', 'example', 'sample', 'password', 'password123', '12345678', 'abc123'],
+  ...['foo', 'foobar', 'tbd', 'none', 'n/a', '-', '--', 'true', '0', 'default', 'unset', 'qwerty'],
+  ...['insert-your-secret-here', 'replace-with-your-secret', 'test-webhook-secret'],
+];
 // oxfmt-ignore
 const faults: readonly Fault[] = [
   ['undefined', undefined, 'is missing. Did you set WEBHOOK_SECRET?'],
@@ -72,10 +93,46 @@ const faults: readonly Fault[] = [
     (prefix): Fault => [`the bare prefix ${prefix}`, prefix, 'is only the prefix of a secret'],
   ),
   ...placeholders.map((value): Fault => [`the placeholder ${value}`, value, 'is a placeholder']),
+  ...unresolved.map((value): Fault => [`the reference ${value}`, value, 'is a placeholder']),
+  ...['"7f3a9c41d2e8b650"', "'7f3a9c41d2e8b650'", '`7f3a9c41`', '“7f3a9c41”', '«7f3a9c41»'].map(
+    (value): Fault => [`the quoted ${value}`, value, 'is in quotes'],
+  ),
+  ...['WEBHOOK_SECRET=7f3a9c41', 'export PAYLINK_HOOK=7f3a9c41', 'my_secret: 7f3a9c41', 'MY_KEY = 7f'].map(
+    (value): Fault => [`the line ${value}`, value, 'begins with its own name'],
+  ),
+  ...['Bearer 7f3a9c41', 'Basic YTpi', '-----BEGIN PRIVATE KEY-----'].map(
+    (value): Fault => [`the other key ${value}`, value, 'is another kind of key'],
+  ),
+  ...['7f3a9c41\u200b', '\u200b7f3a9c41', '7f3a\u00ad9c41', '7f3a9c41\u200e'].map(
+    (value): Fault => [`${inspect(value)}, copied from a page`, value, 'has an invisible character'],
+  ),
   ...masked.map((value): Fault => [`the masked ${value}`, value, 'is masked']),
 ];
 
 const texts = faults.flatMap(([, value]) => (typeof value === 'string' ? [value] : []));
+
+// R07
+describe('a word that anybody can guess', () => {
+  it.each(guessable)('is rejected as a secret in production: %s', (word) => {
+    vi.stubEnv('NODE_ENV', 'production');
+    for (const secret of [word, Buffer.from(word)])
+      expect(() => createVerifier({ secret })).toThrow(ConfigurationError);
+  });
+
+  it('works in a test', () => {
+    expect(() => createVerifier({ secret: 'secret' })).not.toThrow();
+  });
+});
+
+it('accepts random secrets of every usual spelling in production', () => {
+  vi.stubEnv('NODE_ENV', 'production');
+  for (let length = 16; length < 64; length++)
+    for (const encoding of ['hex', 'base64', 'base64url'] as const)
+      for (const prefix of ['', 'whsec_']) {
+        const random = prefix + randomBytes(length).toString(encoding);
+        expect(() => createVerifier({ secret: random }), random).not.toThrow();
+      }
+});
 
 describe('B03 B06 an invalid secret', () => {
   it.each(texts.filter((text) => !/\p{Surrogate}/u.test(text)))(
