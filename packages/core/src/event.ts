@@ -7,15 +7,19 @@ import { withinBounds } from './time-limit.js';
 /** The parsed body. Other fields are `unknown`: never credit an amount from them. */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
-export type WebhookEventBase = {
-  /** The merchant's own payment reference, an opaque string. */
-  readonly reference: string;
+/** Bytes that the service sent, and the merchant whose secret matched. */
+export type Proven = {
   /** The signed bytes. */
   readonly rawBody: Uint8Array;
   /** Index of the configured secret that matched. Above 0, the sender still uses an old secret. */
   readonly secretIndex: number;
   /** The merchant, as returned by the `secret` function. `null` with one merchant. */
   readonly tenant: string | null;
+};
+
+export type WebhookEventBase = Proven & {
+  /** The merchant's own payment reference, an opaque string. */
+  readonly reference: string;
 };
 
 /** An event of a configured kind. `type` comes from the unsigned event header. */
@@ -54,7 +58,7 @@ export type WebhookEvent<Events extends EventSchemas = NoEvents> =
   | UnrecognizedEvent;
 
 /** Checks `events` at startup. Returns the schema of each configured kind. */
-export function validateEvents(
+export function createKinds(
   events: EventSchemas = {},
 ): ReadonlyMap<string, StandardSchema | undefined> {
   const isMap = Object.prototype.toString.call(events) === '[object Object]';

@@ -1,6 +1,7 @@
 import { check, fault } from './errors.js';
 import type { ConfiguredEvent, KnownEvent, PayloadOf } from './event.js';
 import type { UnrecognizedEvent, WebhookEvent } from './event.js';
+import { DeliveryContext } from './delivery-context.js';
 import { requireSuccess } from './result.js';
 import type { EventSchemas, StandardSchema } from './schema.js';
 import { withinBounds } from './time-limit.js';
@@ -37,33 +38,28 @@ export type HandlerMap<Events extends EventSchemas, Context> = {
 
 /** A map from kind to handler, or one handler for every configured kind (`payments.receive`). */
 export type Handlers<Events extends EventSchemas, Host> =
-  | HandlerMap<Settled<Events>, HandlerContext<Host>>
-  | Handler<ConfiguredEvent<Settled<Events>>, HandlerContext<Host>>;
-
-/** Like `NoInfer`, but editors do not show the name in the type of each handler. */
-type Settled<T> = [T][T extends unknown ? 0 : never];
+  | HandlerMap<NoInfer<Events>, HandlerContext<Host>>
+  | Handler<ConfiguredEvent<NoInfer<Events>>, HandlerContext<Host>>;
 
 type AnyHandler = Handler<WebhookEvent, object>;
 type Kinds = ReadonlyMap<string, StandardSchema | undefined>;
 
-/**
- * Runs the handler of an event, and returns without a promise if the handler did.
- *
- * @throws the handler's error, or WebhookError `handler_timeout`
- */
-export type RunHandler = (event: WebhookEvent, host: object) => Outcome | Promise<Outcome>;
+/** Runs the handler of an event. @throws the handler's error, or WebhookError `handler_timeout` */
+export type RunHandler = (event: WebhookEvent, host: object) => Promise<Outcome>;
 type Outcome = 'handled' | 'ignored';
 
 /** @throws ConfigurationError that names the handler and the fault */
 export function createRunner(handlers: unknown, kinds: Kinds, handlerTimeout: number): RunHandler {
   const handlerOf = handlerFinder(handlers, kinds);
-  return (event, host) => {
+  return async (event, host) => {
     const handler = handlerOf(event.type);
     if (handler === undefined) return 'ignored';
     const context = new DeliveryContext(host);
     const returned = handler(event, context);
-    if (isPromise(returned)) return waitFor(returned, context, handlerTimeout);
-    requireSuccess(returned);
+    // A handler that has returned needs no timer.
+    requireSuccess(
+      isPromise(returned) ? await settled(returned, context, handlerTimeout) : returned,
+    );
     return 'handled';
   };
 }
@@ -73,45 +69,17 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
 
-async function waitFor(
+function settled(
   running: PromiseLike<unknown>,
   context: DeliveryContext,
   handlerTimeout: number,
-): Promise<Outcome> {
+): Promise<unknown> {
   const reason = (): Error => {
     const error = fault('handler_timeout', `the handler took longer than ${handlerTimeout} ms`);
     DeliveryContext.abort(context, error);
     return error;
   };
-  requireSuccess(await withinBounds(running, { milliseconds: handlerTimeout, reason }));
-  return 'handled';
-}
-
-/**
- * All contexts share the getter of `signal`: an object with a getter of its own costs 10 % of a
- * request on node:http, and so does a signal that nobody reads.
- */
-class DeliveryContext {
-  #controller: AbortController | undefined = undefined;
-
-  constructor(host: object) {
-    Object.assign(this, host);
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    return this.#controller.signal;
-  }
-
-  /** Ignores a `signal` of the host. */
-  set signal(_: AbortSignal) {
-    return;
-  }
-
-  static abort(context: DeliveryContext, error: Error): void {
-    context.#controller ??= new AbortController();
-    context.#controller.abort(error);
-  }
+  return withinBounds(running, { milliseconds: handlerTimeout, reason });
 }
 
 function handlerFinder(handlers: unknown, kinds: Kinds): (type: string) => AnyHandler | undefined {

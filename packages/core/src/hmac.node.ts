@@ -6,6 +6,7 @@
  * `createHmac`. Tests compare both ways with the published vectors.
  */
 import crypto from 'node:crypto';
+import type { Eventual } from './eventual.js';
 
 const BLOCK = 64;
 const DIGEST = 32;
@@ -73,7 +74,7 @@ export function findMatch(
   keys: readonly HmacKey[],
   body: Uint8Array,
   signature: string,
-): number | Promise<number> {
+): Eventual<number> {
   RECEIVED.write(signature, 'latin1');
   let match = -1;
   for (let index = keys.length - 1; index >= 0; index--) {

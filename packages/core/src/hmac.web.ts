@@ -4,6 +4,7 @@
  * (CVE-2026-21713).
  */
 import { fromHex, toHex } from './bytes.js';
+import type { Eventual } from './eventual.js';
 
 const DIGEST = 32;
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' };
@@ -37,7 +38,7 @@ export const findMatch: (
   keys: readonly HmacKey[],
   body: Uint8Array,
   signature: string,
-) => number | Promise<number> = async (keys, body, signature) => {
+) => Eventual<number> = async (keys, body, signature) => {
   const received = fromHex(signature)!;
   const digests = await Promise.all(keys.map((key) => key.digest(body)));
   let match = -1;

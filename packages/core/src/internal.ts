@@ -5,6 +5,7 @@ export { isProduction } from './environment.js';
 export { check } from './errors.js';
 export { faultOfReference, isEventKind } from './event.js';
 export { createLogger, cutReference, logLine, type LogFields } from './logger.js';
+export { createReceiverOrRefuse } from './receiver.js';
 export { errorReply } from './reply.js';
 export { checkSignal, withinBounds, type Bounds } from './time-limit.js';
 export { validateBound, validateOptions } from './validate-options.js';

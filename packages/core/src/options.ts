@@ -1,7 +1,7 @@
 import type { BodyLimits } from './delivery.js';
 import { createExplainer, type Explain } from './diagnosis/explain.js';
 import { check } from './errors.js';
-import { validateEvents } from './event.js';
+import { createKinds } from './event.js';
 import { createLogger, type Logger } from './logger.js';
 import { RefusalLog, type ObserveHook } from './reporting.js';
 import type { EventSchemas, NoKinds, StandardSchema } from './schema.js';
@@ -79,7 +79,7 @@ const KNOWN = {
 };
 
 /** @throws ConfigurationError that names the option and the fault */
-export function validateSettings(options: unknown, use: keyof typeof KNOWN): Settings {
+export function createSettings(options: unknown, use: keyof typeof KNOWN): Settings {
   const own = validateOptions(options as AnyOptions, KNOWN[use]);
   const { bodyLimit = 65_536, bodyTimeout = 10_000, handlerTimeout = 25_000 } = own;
   const { observe, onError, unrecognized } = own;
@@ -91,8 +91,8 @@ export function validateSettings(options: unknown, use: keyof typeof KNOWN): Set
   const logger = createLogger(own.logger);
   return {
     keyring: createKeyring(own.secret, logger),
-    kinds: validateEvents(own.events),
-    headers: validateHeaderNames(own.headers),
+    kinds: createKinds(own.events),
+    headers: createHeaderNames(own.headers),
     logger,
     refusals: new RefusalLog(logger),
     limits: {
@@ -107,7 +107,7 @@ export function validateSettings(options: unknown, use: keyof typeof KNOWN): Set
   };
 }
 
-function validateHeaderNames(names: HeaderNames = {}): Settings['headers'] {
+function createHeaderNames(names: HeaderNames = {}): Settings['headers'] {
   const own = validateOptions(names, ['signature', 'event'], 'headers');
   const { signature = 'x-service-signature', event = 'x-service-event' } = own;
   const areNames = [signature, event].every(

@@ -1,16 +1,16 @@
 /** Receives a delivery: proof, handler, reply. Every adapter builds on this file. */
 import type { Delivery } from './delivery.js';
-import { isWebhookError, WebhookError } from './errors.js';
+import { ConfigurationError, fault, isWebhookError, WebhookError } from './errors.js';
 import { createRunner, type Handlers, type RunHandler } from './handlers.js';
 import { callQuietly } from './logger.js';
-import { validateSettings } from './options.js';
+import { createSettings } from './options.js';
 import type { GateOptions, ReceiverOptions, Settings } from './options.js';
 import { keepEvent } from './proven-event.js';
 import { acknowledge, errorReply, type Reply } from './reply.js';
 import { DeliveryReport } from './reporting.js';
 import type { EventSchemas, EventTypes, NoEvents, SchemasOf } from './schema.js';
 import { requireBytes } from './signature.js';
-import { checkHeaders, proveEvent } from './verify.js';
+import { checkHeaders, parseEvent, proveSignature, requireValid } from './verify.js';
 
 export interface Receiver<Host> {
   /** Resolves with the reply to write. Never rejects. `host` joins the handler's context. */
@@ -49,21 +49,44 @@ export function createReceiver<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,
 >(options: ReceiverOptions<Events, Host>, handlers: Handlers<Events, Host>): Receiver<Host> {
-  const settings = validateSettings(options, 'receiver');
+  const settings = createSettings(options, 'receiver');
   const run = createRunner(handlers, settings.kinds, settings.handlerTimeout);
   return { receive: (delivery, host) => receiveWith(run, settings, delivery, host) };
 }
+
+/**
+ * Makes a receiver, also without a valid secret: it then answers every delivery with 500
+ * `misconfigured` and logs the reason. For hosts whose build loads routes without the environment.
+ *
+ * @throws ConfigurationError for every other mistake
+ */
+export const createReceiverOrRefuse: typeof createReceiver = (options, handlers) => {
+  try {
+    return createReceiver(options, handlers);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError) || !error.option.startsWith('secret')) throw error;
+    const failing = (): never => {
+      throw error;
+    };
+    const settings = createSettings({ ...options, secret: failing }, 'receiver');
+    createRunner(handlers, settings.kinds, settings.handlerTimeout);
+    const refusal = fault('misconfigured', `this route cannot verify (${error.message})`);
+    return {
+      receive: async () => errorReply(new DeliveryReport(settings).fail(refusal, false)),
+    };
+  }
+};
 
 /** @throws ConfigurationError that names the option and the fault */
 export function createGate<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,
 >(options: GateOptions<Events, Host>): Gate<Host> {
-  const settings = validateSettings(options, 'gate');
+  const settings = createSettings(options, 'gate');
   return {
     async admit(delivery, host, holder) {
       let isAdmitted = false;
-      const pass: RunHandler = (event) => {
+      const pass: RunHandler = async (event) => {
         if (event.type === 'unrecognized' && settings.unrecognized !== 'pass') return 'ignored';
         keepEvent(holder, event);
         isAdmitted = true;
@@ -91,11 +114,12 @@ async function receiveWith(
     if (rawBody.length > limits.bodyLimit) throw new WebhookError('body_too_large');
     report.bodyBytes = rawBody.length;
     const kindHeader = delivery.header(headers.event);
-    const proving = proveEvent(settings, { rawBody, signature, kindHeader, host, report });
-    const event = proving instanceof Promise ? await proving : proving;
+    const proving = proveSignature(settings, { rawBody, signature, host });
+    report.proven = proving instanceof Promise ? await proving : proving;
+    report.event = parseEvent(settings, report.proven, kindHeader);
+    const event = await requireValid(settings, report.event);
     isHandling = true;
-    const running = run(event, host);
-    report.end(running instanceof Promise ? await running : running);
+    report.end(await run(event, host));
     return acknowledge();
   } catch (thrown) {
     const isByMerchant = isHandling || !isWebhookError(thrown);

@@ -1,6 +1,7 @@
 /** Reports each delivery: always to the `observe` hook, and to the log if something needs a fix. */
 import { callQuietly, cutReference, logLine, refusalOf } from './logger.js';
 import type { LogFields, Logger } from './logger.js';
+import type { Proven, WebhookEvent } from './event.js';
 import type { Refusal } from './reply.js';
 
 /** The outcome of one delivery. Fit for metrics: every field but `reference` has few values. */
@@ -29,15 +30,6 @@ interface Hooks {
   readonly observe: ObserveHook | undefined;
   readonly logger: Logger;
   readonly refusals: RefusalLog;
-}
-
-/** Facts of a delivery whose signature matched. The others become known one after the other. */
-export interface Proven {
-  readonly secretIndex: number;
-  readonly kind?: string;
-  /** The configured kind, or `unrecognized`. */
-  readonly type?: string;
-  readonly reference?: string;
 }
 
 const MINUTE = 60_000;
@@ -72,6 +64,8 @@ export class DeliveryReport {
   bodyBytes = 0;
   /** Set once the signature matched. */
   proven: Proven | undefined = undefined;
+  /** Set once the signed body was parsed. */
+  event: WebhookEvent | undefined = undefined;
 
   constructor(hooks: Hooks) {
     this.#hooks = hooks;
@@ -84,15 +78,13 @@ export class DeliveryReport {
     const { code, status } = refusal;
     const isFailure = isByMerchant || status > 499;
     this.end(isFailure ? 'failed' : 'rejected', code);
-    // Own fields alone: a polluted prototype must not name an order.
-    const { reference, kind } = { __proto__: null, ...this.proven } as Partial<Proven>;
-    const subject = reference === undefined ? undefined : { reference };
-    const line = logLine(thrown, subject, refusal);
+    const { event } = this;
+    const line = logLine(thrown, event, refusal);
     const fields = {
       code,
       status,
-      reference: reference === undefined ? undefined : cutReference(reference),
-      kind,
+      reference: event && cutReference(event.reference),
+      kind: event?.type === 'unrecognized' ? event.kind : event?.type,
       ...(isByMerchant ? { error: thrown } : {}),
     };
     // A stranger can cause endless refusals, but needs a genuine body to cause these lines.
@@ -105,10 +97,15 @@ export class DeliveryReport {
   end(outcome: DeliveryOutcome['outcome'], code?: string): void {
     const { observe } = this.#hooks;
     if (observe === undefined) return;
-    const { kind: _, ...proven } = this.proven ?? {};
-    const { bodyBytes } = this;
-    const durationMs = performance.now() - this.#started;
-    const coded = code === undefined ? {} : { code };
-    callQuietly(() => observe({ outcome, ...coded, ...proven, bodyBytes, durationMs }));
+    const { proven, event, bodyBytes } = this;
+    const facts: DeliveryOutcome = {
+      outcome,
+      ...(code === undefined ? {} : { code }),
+      ...(proven && { secretIndex: proven.secretIndex }),
+      ...(event && { type: event.type, reference: event.reference }),
+      bodyBytes,
+      durationMs: performance.now() - this.#started,
+    };
+    callQuietly(() => observe(facts));
   }
 }

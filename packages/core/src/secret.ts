@@ -2,6 +2,7 @@ import { HmacKey } from '#hmac';
 import { isBytes, isWellFormed, toText } from './bytes.js';
 import { isProduction } from './environment.js';
 import { check, fault } from './errors.js';
+import type { Eventual } from './eventual.js';
 import type { Logger } from './logger.js';
 import { describeGuarded } from './thrown.js';
 import { withinBounds } from './time-limit.js';
@@ -38,7 +39,7 @@ export interface Keys {
 }
 
 // Gives the keys at once if the secret is fixed.
-export type Keyring = (host: unknown) => Keys | Promise<Keys>;
+export type Keyring = (host: unknown) => Eventual<Keys>;
 
 type Warn = (message: string) => void;
 

@@ -1,9 +1,9 @@
 import { lookUp, type WebhookHeaders } from './delivery.js';
 import type { WebhookEvent } from './event.js';
-import { validateSettings, type VerifierOptions } from './options.js';
+import { createSettings, type VerifierOptions } from './options.js';
 import type { EventSchemas, NoEvents } from './schema.js';
 import { requireBytes, requireSignature } from './signature.js';
-import { proveEvent } from './verify.js';
+import { parseEvent, proveSignature, requireValid } from './verify.js';
 
 export interface Verifier<Events extends EventSchemas, Host> {
   /**
@@ -24,17 +24,20 @@ export interface Verifier<Events extends EventSchemas, Host> {
 export function createVerifier<const Events extends EventSchemas = NoEvents, Host = unknown>(
   options: VerifierOptions<Events, Host>,
 ): Verifier<Events, Host> {
-  const settings = validateSettings(options, 'verifier');
+  const settings = createSettings(options, 'verifier');
   const names = settings.headers;
   return {
     async verify(rawBody, headers, host) {
-      return proveEvent(settings, {
+      const kindHeader = lookUp(headers, names.event);
+      const proving = proveSignature(settings, {
         rawBody: requireBytes(rawBody),
         signature: requireSignature(lookUp(headers, names.signature)),
-        kindHeader: lookUp(headers, names.event),
         host,
-        report: { proven: undefined },
-      }) as Promise<WebhookEvent<Events>>;
+      });
+      // An await of proven bytes would let the caller change them before the parser.
+      const proven = proving instanceof Promise ? await proving : proving;
+      const event = parseEvent(settings, proven, kindHeader);
+      return requireValid(settings, event) as Promise<WebhookEvent<Events>>;
     },
   };
 }

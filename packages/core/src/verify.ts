@@ -1,11 +1,14 @@
-/** The proof in its order: headers, raw body and signature, then event header, JSON and schema. */
+/**
+ * The proof in its order: headers, signature over the raw body, then event header, JSON and schema.
+ * Each step returns the facts that the next step relies on.
+ */
 import { findMatch, isSynchronous } from '#hmac';
 import type { Delivery } from './delivery.js';
 import { fault, WebhookError } from './errors.js';
 import { parseKind, parsePayload, refuseContradiction, validate } from './event.js';
-import type { WebhookEvent } from './event.js';
+import type { Proven, WebhookEvent } from './event.js';
+import type { Eventual } from './eventual.js';
 import type { Settings } from './options.js';
-import type { Proven } from './reporting.js';
 import type { Keys } from './secret.js';
 import { mismatch, requireSignature } from './signature.js';
 
@@ -28,74 +31,81 @@ export function checkHeaders({ limits, headers, explain }: Settings, delivery: D
   return signature;
 }
 
-/** The parts of a delivery that the proof needs. */
+/** Bytes with a signature, and nothing proven yet. */
 export interface Unproven {
   readonly rawBody: Uint8Array;
   readonly signature: string;
-  /** The event header, which is not signed. */
-  readonly kindHeader: unknown;
   /** The argument of a `secret` function. */
   readonly host: unknown;
-  /** Gets the facts as soon as they are known. */
-  readonly report: { proven: Proven | undefined };
 }
 
-/**
- * Proves that the service sent these bytes, and makes their event. Returns without a promise if
- * nothing waits, with a fixed secret, Node's HMAC and no schema.
- *
- * @throws WebhookError `invalid_signature`, `secret_unavailable`, `invalid_event`,
- *   `invalid_payload`, `event_contradicted`, `payment_pending` or `handler_timeout`
- */
-export function proveEvent(
-  settings: Settings,
-  unproven: Unproven,
-): WebhookEvent | Promise<WebhookEvent> {
+/** @throws WebhookError `invalid_signature` or `secret_unavailable` */
+export function proveSignature(settings: Settings, unproven: Unproven): Eventual<Proven> {
   const keys = settings.keyring(unproven.host);
   if (!isSynchronous || keys instanceof Promise) return proveLater(settings, unproven, keys);
   const match = findMatch(keys.keys, unproven.rawBody, unproven.signature) as number;
-  return toEvent(settings, unproven, keys, match);
+  return requireMatch(settings, unproven, keys, match);
 }
 
 async function proveLater(
   settings: Settings,
   { rawBody, ...rest }: Unproven,
-  waiting: Keys | Promise<Keys>,
-): Promise<WebhookEvent> {
+  waiting: Eventual<Keys>,
+): Promise<Proven> {
   // Other code must not change the bytes between the signature and the parser.
   const unproven = { ...rest, rawBody: new Uint8Array(rawBody) };
   const keys = await waiting;
   const match = await findMatch(keys.keys, unproven.rawBody, unproven.signature);
-  return toEvent(settings, unproven, keys, match);
+  return requireMatch(settings, unproven, keys, match);
 }
 
 /** @param secretIndex the index of the matching key, or -1 */
-function toEvent(
-  { kinds, explain }: Settings,
-  { rawBody, signature, kindHeader, report }: Unproven,
+function requireMatch(
+  { explain }: Settings,
+  { rawBody, signature }: Unproven,
   { secret, tenant }: Keys,
   secretIndex: number,
-): WebhookEvent | Promise<WebhookEvent> {
-  if (secretIndex < 0) {
-    explain?.({ rawBody, signature, secret });
-    throw mismatch();
-  }
-  report.proven = { secretIndex };
+): Proven {
+  if (secretIndex >= 0) return { rawBody, secretIndex, tenant };
+  explain?.({ rawBody, signature, secret });
+  throw mismatch();
+}
+
+/**
+ * Parses proven bytes. The event header is not signed.
+ *
+ * @throws WebhookError `invalid_event` or `invalid_payload`
+ */
+export function parseEvent(
+  { kinds }: Settings,
+  { rawBody, secretIndex, tenant }: Proven,
+  kindHeader: unknown,
+): WebhookEvent {
   const isConfigured = typeof kindHeader === 'string' && kinds.has(kindHeader);
   const kind = isConfigured ? kindHeader : parseKind(kindHeader);
-  const type = isConfigured ? kind : 'unrecognized';
   const payload = parsePayload(rawBody);
   const { reference } = payload;
-  report.proven = { secretIndex, kind, type, reference };
-  refuseContradiction(kind, payload);
-  if (type === 'unrecognized') {
-    return { type, kind, reference, payload, rawBody, secretIndex, tenant };
-  }
-  // The map of schemas pairs each kind with its payload, and the types say the same.
-  const event = { type, reference, payload, rawBody, secretIndex, tenant } as WebhookEvent;
-  const schema = kinds.get(kind);
+  return isConfigured
+    ? { type: kind as 'payment.succeeded', reference, payload, rawBody, secretIndex, tenant }
+    : { type: 'unrecognized', kind, reference, payload, rawBody, secretIndex, tenant };
+}
+
+/**
+ * Holds a parsed event against its signed status and against the schema of its kind, whose output
+ * becomes the payload.
+ *
+ * @throws WebhookError `event_contradicted`, `payment_pending`, `invalid_payload` or
+ *   `handler_timeout`
+ */
+export async function requireValid(
+  { kinds }: Settings,
+  event: WebhookEvent,
+): Promise<WebhookEvent> {
+  if (event.type === 'unrecognized') return event;
+  refuseContradiction(event.type, event.payload);
+  const schema = kinds.get(event.type);
   if (schema === undefined) return event;
-  return validate(schema, kind, payload).then(
-    (output) => ({ ...event, payload: output }) as WebhookEvent,
-  );
+  // The map of schemas pairs each kind with its payload, and the types say the same.
+  const payload = await validate(schema, event.type, event.payload);
+  return { ...event, payload } as WebhookEvent;
 }

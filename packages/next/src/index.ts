@@ -1,7 +1,6 @@
 import type { PaymentWebhook } from '@paylink/core';
-import { check } from '@paylink/core/internal';
+import { check, createReceiverOrRefuse } from '@paylink/core/internal';
 import { deliveryOf, toResponse, type FetchHost } from '@paylink/fetch';
-import { receiverOrMissingSecret } from './missing-secret.js';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
 
@@ -25,7 +24,7 @@ type RouteHandler = ((request: Request) => Promise<Response>) &
  * notification, runs your handler and replies. A missing secret gives a 500 at the first request.
  */
 export const paymentWebhook: PaymentWebhook<NextHost, RouteHandler> = (options, handlers) => {
-  const receiver = receiverOrMissingSecret(options, handlers);
+  const receiver = createReceiverOrRefuse(options, handlers);
   return async (request: Request, context?: RouteContext) => {
     const { headers } = request as { readonly headers?: { readonly get?: unknown } };
     check(typeof headers?.get === 'function', 'paymentWebhook', PAGES_ROUTER);

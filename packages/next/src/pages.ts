@@ -1,8 +1,7 @@
 import type { PaymentWebhook } from '@paylink/core';
-import { check } from '@paylink/core/internal';
+import { check, createReceiverOrRefuse } from '@paylink/core/internal';
 import { respond } from '@paylink/node';
 import type { NextApiHandler, NextApiRequest } from 'next';
-import { receiverOrMissingSecret } from './missing-secret.js';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
 
@@ -23,7 +22,7 @@ export const paymentWebhookApi: PaymentWebhook<NextApiHost, NextApiHandler> = (
   options,
   handlers,
 ) => {
-  const receiver = receiverOrMissingSecret(options, handlers);
+  const receiver = createReceiverOrRefuse(options, handlers);
   return async (req, res) => {
     check(typeof req.headers['get'] !== 'function', 'paymentWebhookApi', APP_ROUTER);
     await respond(receiver, req, res, { req }, HINT);
