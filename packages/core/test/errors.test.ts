@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
+import { readRefusal } from '../src/errors.js';
 import { ConfigurationError, isWebhookError, WebhookError } from '../src/index.js';
+import { errorReply } from '../src/reply.js';
 
 describe('WebhookError', () => {
   it('has the status of a Paylink code, or the given status, message and cause', () => {
@@ -78,6 +80,16 @@ describe('isWebhookError', () => {
     expect(error).not.toBeInstanceOf(WebhookError);
     expect(isWebhookError(error)).toBe(true);
   });
+
+  it.each([Number.NaN, -1, Infinity, '5', null, undefined])(
+    'ignores a retryAfter of %j that code wrote into an error of another copy',
+    (retryAfter) => {
+      const error = Object.assign(new WebhookError('orders_unavailable'), { retryAfter });
+      const refusal = readRefusal(error)!;
+      expect(refusal).toEqual({ code: 'orders_unavailable', status: 503, retryAfter: undefined });
+      expect(errorReply(refusal).headers).toHaveProperty('retry-after', '5');
+    },
+  );
 
   const lookalikes = [{}, new Error('no'), { code: 'orders_unavailable', status: 503 }];
   it.each([undefined, null, 1, 'orders_unavailable', ...lookalikes])(

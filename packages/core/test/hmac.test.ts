@@ -1,8 +1,9 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import crypto, { createHmac, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findMatch, HmacKey, sign } from '#hmac';
-import { HmacKey as WebKey, sign as signOnWeb } from '../src/hmac.web.js';
+import { findMatch as findOnNode, HmacKey as NodeKey } from '../src/hmac.node.js';
+import { findMatch as findOnWeb, HmacKey as WebKey, sign as signOnWeb } from '../src/hmac.web.js';
 import { verifySignature } from '../src/index.js';
 
 const byHand = (secret: Uint8Array, body: Uint8Array): string =>
@@ -25,12 +26,13 @@ describe('HMAC-SHA256', () => {
     expect(await sign(new HmacKey(secret), body)).toBe(byHand(secret, body));
   });
 
-  it('computes every key, also behind the key that signed', async () => {
-    const keys = [1, 2, 3].map(() => new HmacKey(randomBytes(20)));
-    const digests = keys.map((key) => vi.spyOn(key, 'digest'));
+  it('J04 computes the MAC of every key, also if the first signed', async () => {
+    const keys = Array.from({ length: 8 }, () => new HmacKey(randomBytes(20)));
     const body = randomBytes(50);
-    await findMatch(keys, body, await sign(keys[0]!, body));
-    for (const digest of digests) expect(digest).toHaveBeenCalled();
+    const signed = [await sign(keys[0]!, body), await sign(keys[7]!, body)];
+    const digests = keys.map((key) => vi.spyOn(key, 'digest'));
+    for (const signature of signed) await findMatch(keys, body, signature);
+    for (const digest of digests) expect(digest).toHaveBeenCalledTimes(2);
   });
 
   it('reads the view, and not the whole buffer under the view', async () => {
@@ -82,6 +84,47 @@ it('B17 keeps keys and MACs out of the memory that Buffers share', async () => {
   const pad = Buffer.from(secret).map((byte) => byte ^ 0x36) as Buffer;
   expect(shared.includes(pad)).toBe(false);
   expect(shared.includes(expected)).toBe(false);
+});
+
+// A comparison that stops early tells an attacker the right part of a signature, byte by byte.
+describe('the comparison', () => {
+  it('J03 of Node calls crypto.timingSafeEqual for every key', async () => {
+    const compare = vi.spyOn(crypto, 'timingSafeEqual');
+    onTestFinished(() => compare.mockRestore());
+    const keys = [1, 2, 3].map(() => new NodeKey(randomBytes(20)));
+    for (const signature of ['0'.repeat(64), keys[0]!.digest(Buffer.from('{}'))]) {
+      compare.mockClear();
+      await findOnNode(keys, Buffer.from('{}'), signature);
+      expect(compare).toHaveBeenCalledTimes(3);
+    }
+  });
+
+  it('J03 on WebCrypto reads every byte of every MAC, wherever the first difference is', async () => {
+    const keys = [randomBytes(20), randomBytes(20)].map((secret) => new WebKey(secret));
+    const right = await signOnWeb(keys[0]!, Buffer.from('{}'));
+    const wrong = [0, 31].map((byte) => {
+      const bytes = Buffer.from(right, 'hex');
+      bytes[byte]! ^= 0x5a;
+      return bytes.toString('hex');
+    });
+    const all = Array.from({ length: 32 }, (_, index) => String(index));
+    for (const signature of [right, ...wrong]) {
+      for (const key of keys) {
+        const digest = await WebKey.prototype.digest.call(key, Buffer.from('{}'));
+        const read: string[] = [];
+        const watched = new Proxy(digest, {
+          get(target, name) {
+            if (typeof name === 'string' && /^\d+$/.test(name)) read.push(name);
+            const value = Reflect.get(target, name, target) as unknown;
+            return typeof value === 'function' ? (value.bind(watched) as unknown) : value;
+          },
+        });
+        key.digest = () => Promise.resolve(watched);
+        await findOnWeb([key], Buffer.from('{}'), signature);
+        expect(read).toEqual(all);
+      }
+    }
+  });
 });
 
 describe('a key of WebCrypto', () => {

@@ -32,6 +32,16 @@ describe('withinBounds', () => {
     expect(outcome).toHaveBeenCalledExactlyOnceWith(new Error('no answer in 1000 ms'));
   });
 
+  it.each([2 ** 31, Number.MAX_SAFE_INTEGER, Infinity])(
+    'waits under a limit of %d ms, for which a timer would fire at once',
+    async (milliseconds) => {
+      const outcome = vi.fn();
+      withinBounds(never, { milliseconds }).catch(outcome);
+      await vi.advanceTimersByTimeAsync(86_400_000);
+      expect(outcome).not.toHaveBeenCalled();
+    },
+  );
+
   it('sets no timer without a time', () => {
     void withinBounds(never, {});
     expect(vi.getTimerCount()).toBe(0);
