@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { AuditReport } from '../../packages/cli/src/audit/report.js';
-import express from 'express';
-import { answering, receiver, SECRET, SOUND, type Habits } from './hand-written.js';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import { answering, BODY_LIMIT, receiver, SECRET, SOUND, type Habits } from './hand-written.js';
 
 type CauseId = AuditReport['causes'][number]['id'];
 
@@ -17,6 +17,26 @@ export interface ReceiverUnderAudit {
 
 const hmac = (body: string | Buffer): string =>
   createHmac('sha256', SECRET).update(body).digest('hex');
+
+/** The usual receiver by hand, behind a parser of Express. */
+function byExpress(parser: RequestHandler): RequestListener {
+  const app = express();
+  app.post('/hook', parser, (req, res) => {
+    const body: unknown = req.body;
+    const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
+    if (!isRaw || req.get('x-service-signature') !== hmac(body)) return void res.sendStatus(401);
+    try {
+      const { reference } = JSON.parse(String(body)) as { readonly reference?: unknown };
+      res.sendStatus(typeof reference === 'string' ? 200 : 400);
+    } catch {
+      res.sendStatus(400);
+    }
+  });
+  app.use(((error: { status?: number }, _req, res, _next) => {
+    res.sendStatus(error.status ?? 500);
+  }) satisfies ErrorRequestHandler);
+  return app as RequestListener;
+}
 
 const plain = (habits: Partial<Habits>, ...causes: CauseId[]) => ({
   listener: () => receiver(habits),
@@ -169,6 +189,19 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
       receiver()(req, res);
     },
     causes: ['reads_elsewhere'],
+  },
+  // R06
+  'answers 500 to everything that it refuses': {
+    listener: () => answering((status) => (status < 400 ? status : 500)),
+    causes: ['crashes'],
+  },
+  'inflates by express.raw for JSON alone (R06)': {
+    listener: () => byExpress(express.raw({ type: 'application/json', limit: BODY_LIMIT })),
+    causes: ['inflates', 'content_type'],
+  },
+  'decodes by express.text for JSON alone (R06)': {
+    listener: () => byExpress(express.text({ type: 'application/json', limit: BODY_LIMIT })),
+    causes: ['inflates', 'decodes_text', 'content_type'],
   },
   'refuses everything else by 418': {
     listener: () => answering((status) => (status >= 400 && status < 500 ? 418 : status)),

@@ -151,7 +151,8 @@ function severityAndCauseOf(
       ? [severity, 'hangs']
       : [severity, fault];
   }
-  if (fault === 'no_deadline' || fault === 'no_limit') return [severity, fault];
+  const isLate = fault === 'no_deadline' || fault === 'no_limit';
+  if (isLate && status === undefined) return [severity, fault];
   if (status === undefined) return ['medium', 'hangs'];
   return status >= 500 ? [category === 'forged' ? 'medium' : 'low', 'crashes'] : ['low', fault];
 }

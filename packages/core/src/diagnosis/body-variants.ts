@@ -21,7 +21,8 @@ const TEXTS: readonly Change[] = [
   // Undoes UTF-8 that was decoded as Latin-1 and encoded again.
   ['body_decoded', (text, body) => [fromLatin1(text), toLatin1(body), text.normalize('NFC'),
     text.normalize('NFD'), text.replace(/[^\0-\x7f]/g, '?')]],
-  ['body_escaped', (text) => [...escapesOf(text), ...Object.keys(Object(parseJson(text)) as object)]],
+  ['body_escaped', escapesOf],
+  ['body_escaped', (text) => Object.keys(Object(parseJson(text)) as object)],
   ['body_extended', (text) => [text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1),
     text.replace(/[\0-\x1f\x7f\p{Cf}]/gu, ''), `"${text}"`, `'${text}'`]],
 ];

@@ -21,10 +21,9 @@ const OTHER_HASHES = [32, 40, 56, 96, 128];
 const MARKS: readonly (readonly [RegExp, DiagnosisCode])[] = [
   [/^[\s\u200b\ufeff]+|[\s\u200b\ufeff]+$|\p{Cf}/gu, 'signature_blanks'],
   [/^\\?["'`<“‘«]|\\?["'`>”’»]$/g, 'signature_quoted'],
-  [
-    /^(?:x-service-signature|signature|bearer|digest)\s*[:=\s]\s*|^(?:t=\d+,)?(?:(?:hmac[-_]?)?sha-?256|v\d+|hmac)[=:,\s]\s*|^0x|^(?:base64|hex):/i,
-    'signature_prefixed',
-  ],
+  [/^(?:x-service-signature|signature|bearer|digest)\s*[:=\s]\s*/i, 'signature_prefixed'],
+  [/^(?:t=\d+,)?(?:(?:hmac[-_]?)?sha-?256|v\d+|hmac)[=:,\s]\s*/i, 'signature_prefixed'],
+  [/^(?:0x|base64:|hex:)/i, 'signature_prefixed'],
   [/^\\?["'`]|\\?["'`]$/g, 'signature_quoted'],
   [/(?<!\.)[;,.]$/, 'signature_extended'],
   [/(?<=[0-9a-f]{2})[:\s-](?=[0-9a-f]{2}(?:[:\s-]|$|[0-9a-f]))/gi, 'signature_blanks'],

@@ -44,8 +44,8 @@ const CHANGES: readonly Change[] = [
     const decoded = [fromHex(bare), fromBase64(bare)].filter((each) => each !== undefined);
     const wide = Uint8Array.from(Array.from(text).flatMap((each) => [each.charCodeAt(0), 0]));
     return [...decoded, ...decoded.flatMap((bytes) => [toHex(bytes), btoa(toLatin1(bytes))]),
-      text.replaceAll('-', '+').replaceAll('_', '/'), text.replaceAll('+', '-').replaceAll('/', '_'),
-      text.replace(/=+$/, ''), `${text}=`, `${text}==`, wide, fromLatin1(text),
+      text.replaceAll('-', '+').replaceAll('_', '/'),
+      text.replaceAll('+', '-').replaceAll('/', '_'), text.replace(/=+$/, ''), `${text}=`, `${text}==`, wide, fromLatin1(text),
       toLatin1(new TextEncoder().encode(text))];
   }],
 ];

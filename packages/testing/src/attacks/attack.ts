@@ -40,7 +40,7 @@ export interface Attack {
   readonly code?: string | undefined;
   /** Other statuses that do no harm. */
   readonly accepts: readonly number[];
-  /** The harm of a wrong answer. */
+  /** The harm if the receiver accepts a forgery, or refuses a genuine delivery. */
   readonly severity: Severity;
   readonly fault: Fault;
 }
@@ -125,7 +125,7 @@ export function attacksOf(material: Material, rows: readonly Row[]): Attack[] {
   return rows.flatMap(({ id, verdict, deliveries }) =>
     Object.entries(deliveries).map(([what, difference]) => {
       const name = nameOf(id, verdict.category, what);
-      return { id, name, what, delivery: deliveryWith(material, difference), ...verdict };
+      return { id, name, what, delivery: deliveryWith(material, verdict, difference), ...verdict };
     }),
   );
 }
@@ -134,10 +134,16 @@ export function nameOf(id: string, category: AttackCategory, what: string): stri
   return `${id} ${category === 'genuine' ? 'accepts' : 'refuses'} ${what}`;
 }
 
-function deliveryWith({ names, body, mac }: Material, difference: Difference): DeliveryForms {
+function deliveryWith(
+  { names, body, mac }: Material,
+  { category }: Verdict,
+  difference: Difference,
+): DeliveryForms {
   const rawBody = Buffer.from(difference.body ?? body);
+  // Parsers read only JSON. A client that writes the bytes in another way sends a forgery too.
+  const type = category === 'forged' ? 'application/json' : contentTypeOf(rawBody);
   const headers: Record<string, string | null> = {
-    'content-type': contentTypeOf(rawBody),
+    'content-type': type,
     [names.event]: difference.event === undefined ? 'payment.succeeded' : difference.event,
     [names.signature]: difference.signature === undefined ? mac(rawBody) : difference.signature,
     ...difference.headers,
