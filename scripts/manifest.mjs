@@ -18,20 +18,21 @@ export function publishedManifest({ scripts, devDependencies, ...manifest }, fol
   for (const field of DEPENDENCIES) {
     if (manifest[field] !== undefined) manifest[field] = withVersions(manifest[field]);
   }
-  return { ...manifest, ...repositoryOf(folder) };
+  return { ...manifest, ...originOf(folder, manifest.version) };
 }
 
-/** npm refuses provenance unless these fields name the workflow's repository. */
-function repositoryOf(folder) {
-  const { GITHUB_REPOSITORY: repository, GITHUB_SERVER_URL: server = 'https://github.com' } =
-    process.env;
-  if (repository === undefined) return {};
+/** The root's manifest says once who publishes, and where: see CONTRIBUTING.md. */
+function originOf(folder, version) {
+  const { author, repository } = JSON.parse(
+    readFileSync(join(dirname(PACKAGES), 'package.json'), 'utf8'),
+  );
+  if (!repository) return {};
   const directory = `packages/${basename(folder)}`;
-  const url = `${server}/${repository}`;
   return {
-    repository: { type: 'git', url: `git+${url}.git`, directory },
-    homepage: `${url}/tree/main/${directory}#readme`,
-    bugs: `${url}/issues`,
+    author,
+    repository: { type: 'git', url: `git+${repository}.git`, directory },
+    homepage: `${repository}/tree/v${version}/${directory}#readme`,
+    bugs: `${repository}/issues`,
   };
 }
 

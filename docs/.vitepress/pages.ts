@@ -63,7 +63,7 @@ export const GROUPS: readonly Group[] = [
   },
   {
     text: { en: 'Reference', fr: 'Référence' },
-    pages: ['hosts', 'service', 'writing-an-adapter'],
+    pages: ['hosts', 'service', 'writing-an-adapter', 'semver'],
   },
   {
     text: { en: 'Why', fr: 'Pourquoi' },

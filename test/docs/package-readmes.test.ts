@@ -42,14 +42,14 @@ describe.each(readmes)('the published README of %s', (name, markdown) => {
   });
 
   it('has only absolute links that lead to a file', () => {
-    const repository = 'https://example.com/paylink';
-    const published = withAbsoluteLinks(markdown, `packages/${name}`, repository).replace(
+    const tree = 'https://example.com/paylink/blob/v1.2.3';
+    const published = withAbsoluteLinks(markdown, `packages/${name}`, tree).replace(
       /^```.*?^```/gms,
       '',
     );
     expect(published.match(/\]\((?!https:|#)[^)]*\)/g) ?? []).toEqual([]);
     const ours = Array.from(
-      published.matchAll(/\]\(https:\/\/example\.com\/paylink\/blob\/main\/([^)#]+)/g),
+      published.matchAll(/\]\(https:\/\/example\.com\/paylink\/blob\/v1\.2\.3\/([^)#]+)/g),
       ([, path]) => path!,
     );
     expect(ours.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
@@ -60,8 +60,8 @@ describe('the links of a published README', () => {
   it('lead to the repository, except in code', () => {
     const markdown =
       'See [core](../core/README.md#options), [here](#here) and `[a](b)`.\n\n```ts\nconst a = [b](c);\n```\n';
-    expect(withAbsoluteLinks(markdown, 'packages/express', 'https://example.com/p')).toBe(
-      'See [core](https://example.com/p/blob/main/packages/core/README.md#options), [here](#here) and `[a](b)`.\n\n```ts\nconst a = [b](c);\n```\n',
+    expect(withAbsoluteLinks(markdown, 'packages/express', 'https://example.com/p/blob/v1')).toBe(
+      'See [core](https://example.com/p/blob/v1/packages/core/README.md#options), [here](#here) and `[a](b)`.\n\n```ts\nconst a = [b](c);\n```\n',
     );
   });
 });
