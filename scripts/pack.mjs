@@ -6,7 +6,7 @@
  * it packs all packages, and prints the lines of a whole integration for each host.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, install, PNPM, ROOT } from './bootstrap.mjs';
@@ -41,6 +41,12 @@ export function packAll(destination, names = [...publishedPackages().keys()]) {
   const packages = publishedPackages();
   const unbuilt = names.filter((name) => !existsSync(join(packages.get(name), 'dist')));
   if (unbuilt.length > 0) throw new Error(`not built: ${unbuilt.join(', ')}`);
+  for (const folder of packages.values()) {
+    const { files } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    // An assistant in an app reads the rules beside the package.
+    if (files.includes('skills'))
+      cpSync(join(ROOT, 'skills'), join(folder, 'skills'), { recursive: true });
+  }
   // Scripts write to the same output as the list.
   const args = [
     '--recursive',

@@ -19,6 +19,7 @@ import {
 } from './pages.js';
 import { createSearch } from './search.js';
 import type { SiteTheme } from './theme/index.js';
+import { writeWellKnown } from './well-known.js';
 import { SOURCE } from '../../scripts/source.mjs';
 
 const pages = pagesIn();
@@ -282,7 +283,10 @@ export default defineConfigWithTheme<SiteTheme>({
       ...(ORIGIN === undefined ? [] : absoluteHead(name)),
     ];
   },
-  buildEnd: ({ outDir }) => writeMarkdownCopies(pages, outDir),
+  buildEnd({ outDir }) {
+    writeMarkdownCopies(pages, outDir);
+    writeWellKnown(outDir);
+  },
 });
 
 /** After a quick start comes going live, and not the same steps on another host. */

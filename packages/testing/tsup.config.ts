@@ -1,5 +1,7 @@
+import { writeFile } from 'node:fs/promises';
 import { defineConfig } from 'tsup';
 import { build } from '../../tsup.config.base';
+import { attackData } from './src/attacks/data';
 
 export default defineConfig(
   build(
@@ -8,6 +10,10 @@ export default defineConfig(
       // A process of its own runs the last one, which lies beside the others.
       ...['index', 'internal', 'caller'].map((name) => `src/schedules/${name}.ts`),
     ],
-    { shims: true },
+    {
+      shims: true,
+      // For receivers in other languages, with the programs in judges/.
+      onSuccess: () => writeFile('dist/attacks.json', JSON.stringify(attackData())),
+    },
   ),
 );

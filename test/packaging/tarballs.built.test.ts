@@ -52,7 +52,7 @@ describe('the tarballs', () => {
         .split('\n')
         .sort();
       const shared = packed.filter((file) =>
-        /^package\/dist\/([a-z-]+\.d-[\w-]{8}\.d\.c?ts|chunk-\w{8}\.c?js|(?:recipes|templates)\/[\w/.-]+\.(?:[jt]s|sql))$/.test(
+        /^package\/(dist\/([a-z-]+\.d-[\w-]{8}\.d\.c?ts|chunk-\w{8}\.c?js|attacks\.json|(?:recipes|templates)\/[\w/.-]+\.(?:[jt]s|sql))|judges\/judge\.\w+|skills\/paylink\/SKILL\.md)$/.test(
           file,
         ),
       );
