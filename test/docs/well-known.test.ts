@@ -13,8 +13,7 @@ it('The skill of assistants has the rules of AGENTS.md, and says that it moves n
   const skill = readFileSync(SKILL, 'utf8');
   expect(skill, 'run `node scripts/skill.mjs`').toBe(skillOf(agents));
   expect(skill).toMatch(/^---\nname: paylink\ndescription: >-\n[^]*moves no money[^]*\n---\n/);
-  for (const [rule] of agents.matchAll(/^\d+\. .*$/gm))
-    expect(skill).toContain(rule.slice(0, 40));
+  for (const [rule] of agents.matchAll(/^\d+\. .*$/gm)) expect(skill).toContain(rule.slice(0, 40));
 });
 
 it('The site serves the skill with its digest, and the attacks with their judges', () => {
