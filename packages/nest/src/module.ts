@@ -4,7 +4,7 @@ import type { DynamicModule, FactoryProvider, ModuleMetadata } from '@nestjs/com
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { EventSchemas, EventTypes, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
-import { check } from '@paylink/core/internal';
+import { check, withinBounds } from '@paylink/core/internal';
 import { copyBodies, paymentWebhook, type NodeHost } from '@paylink/node';
 import type { FastifyInstance } from 'fastify';
 
@@ -21,10 +21,8 @@ interface AsyncWebhook<Events extends EventSchemas> {
   readonly useFactory: (...injected: any[]) => NestWebhook<Events> | Promise<NestWebhook<Events>>;
 }
 
-/**
- * Mounts a webhook in front of Nest's parsers, middleware, guards and filters, on the Express and
- * the Fastify platform. Paylink alone answers its requests.
- */
+const IN_TIME = { milliseconds: 30_000, reason: () => new Error('useFactory took over 30 s') };
+/** Mounts a webhook in front of Nest's parsers, guards and filters, on Express and on Fastify. */
 // oxlint-disable-next-line typescript/no-extraneous-class -- the form of a dynamic module
 export class PaymentWebhookModule {
   /** Makes the webhook from injected providers. Nest does not start if an option is wrong. */
@@ -32,19 +30,24 @@ export class PaymentWebhookModule {
     webhook: AsyncWebhook<SchemasOf<Events>>,
   ): DynamicModule {
     const { imports = [], inject = [], useFactory } = webhook;
+    const token = `PaymentWebhook ${randomUUID()}`; // Nest 10 would merge two modules that look alike.
+    let isMade = false;
     const provider: FactoryProvider = {
-      provide: `PaymentWebhook ${randomUUID()}`, // Nest 10 would merge two modules that look alike.
+      provide: token,
       inject: [HttpAdapterHost, ...inject],
       useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) => {
-        const made: unknown = await useFactory(...injected);
+        const made: unknown = await withinBounds((async () => useFactory(...injected))(), IN_TIME);
         check(Object(made) === made, 'useFactory', 'must return { url, secret, handlers }');
         const { url, handlers, ...options } = made as NestWebhook<SchemasOf<Events>>;
         check(url?.at(0) === '/', 'url', 'must be a path, such as /webhooks');
         const listener = paymentWebhook<Events>(options, handlers);
         withAdapter(host, (adapter) => mount(adapter, url, listener));
+        isMade = true;
       },
     };
-    return { module: PaymentWebhookModule, imports, providers: [provider] };
+    const hooks = { onModuleInit: () => check(isMade, 'inject', 'has a request-scoped provider') };
+    const guard = { provide: `${token} guard`, useValue: hooks };
+    return { module: PaymentWebhookModule, imports, providers: [provider, guard] };
   }
 }
 

@@ -248,6 +248,54 @@ export function testNest(version: string, nest: typeof nest11): void {
         await expect(create(Unset)).rejects.toThrow(new RegExp(`^${problem}`));
       });
 
+      // R05
+      it('does not start if a provider of `inject` belongs to a request', async () => {
+        @Injectable({ scope: common.Scope.REQUEST })
+        class Session {}
+
+        @Module({ providers: [Session], exports: [Session] })
+        class SessionModule {}
+
+        const imports = [
+          PaymentWebhookModule.forRootAsync({
+            imports: [SessionModule],
+            inject: [Session],
+            useFactory: () => ({ url, secret, logger: log, handlers: () => undefined }),
+          }),
+        ];
+
+        @Module({ imports })
+        class Scoped {}
+        const app = await create(Scoped);
+        await expect(app.init()).rejects.toThrow(/^inject has a request-scoped provider/);
+      });
+
+      // R05
+      it.each([
+        ['throws', () => Promise.reject(new Error('no database'))],
+        [
+          'lacks a secret',
+          () => Promise.resolve({ url, secret: undefined, handlers: () => undefined }),
+        ],
+      ])('does not start if the factory %s', async (_what, useFactory) => {
+        @Module({ imports: [PaymentWebhookModule.forRootAsync({ useFactory })] })
+        class Broken {}
+        await expect(create(Broken)).rejects.toThrow(/no database|^secret is missing/);
+      });
+
+      // R05
+      it('does not start if the factory hangs', async () => {
+        vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+        const useFactory = () => new Promise<never>(() => undefined);
+
+        @Module({ imports: [PaymentWebhookModule.forRootAsync({ useFactory })] })
+        class Hanging {}
+        const starting = expect(create(Hanging)).rejects.toThrow('useFactory took over 30 s');
+        await vi.advanceTimersByTimeAsync(30_000);
+        vi.useRealTimers();
+        await starting;
+      });
+
       it('does nothing in a context without HTTP', async () => {
         const context = await core.NestFactory.createApplicationContext(Shop, { logger: false });
         running.push(context);
