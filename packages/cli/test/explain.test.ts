@@ -36,7 +36,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     turn: 'the schedule',
     proven: /the service has the money/,
     possible:
-      /never got the notification[^]*`credit` changes no row[^]*a refund reset the paid column/,
+      /never got the notification[^]*`credit` throws or changes no row[^]*a refund reset the paid column/,
     next: 'reconcile --module',
   },
   'the order is paid, also after a refund that keeps the paid column': {
@@ -44,7 +44,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     outcome: 'paid',
     turn: 'nobody',
     proven: /the service confirms the payment/,
-    next: 'explain',
+    next: 'payments get',
   },
   'somebody marked the order paid by hand': {
     shop: { rows: [order({ paid: true })] },
@@ -92,23 +92,31 @@ const STORIES: Readonly<Record<string, Story>> = {
     outcome: 'pending',
     turn: 'the customer',
     proven: /the customer has not paid yet/,
-    next: 'explain',
+    next: 'payments get',
   },
   'the payment failed': {
     before: endedBy('fail'),
     outcome: 'failed',
     turn: 'the customer',
     proven: /the payment failed/,
-    next: 'explain',
+    next: 'payments get',
   },
   'the customer cancelled': {
     before: endedBy('cancel'),
     outcome: 'cancelled',
     turn: 'the customer',
     proven: /the customer cancelled/,
-    next: 'explain',
+    next: 'payments get',
   },
-  'nobody has such an order': {
+  'nobody has such an order, and the service neither': {
+    before: noPayment,
+    shop: { rows: [] },
+    outcome: 'unknown_order',
+    proven: /find\(\) returned no order[^]*the service has no payment/,
+    possible: /the reference is mistyped: neither side knows it/,
+    next: 'explain --module',
+  },
+  'only the service knows the reference': {
     shop: { rows: [] },
     outcome: 'unknown_order',
     proven: /find\(\) returned no order/,
@@ -121,7 +129,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     reference: 'ORDER-42',
     outcome: 'unknown_order',
     proven: /another spelling/,
-    next: 'payments get',
+    next: 'explain --module',
   },
   'the order belongs to another merchant': {
     shop: { rows: [order({ tenant: 'globex' })], isForMany: true },
@@ -137,7 +145,32 @@ const STORIES: Readonly<Record<string, Story>> = {
     outcome: 'credited',
     turn: 'the schedule',
     proven: /the service has the money/,
-    next: `reconcile --module ${MODULE} --tenant globex`,
+    next: `reconcile --module ${MODULE} --tenant globex order-42`,
+  },
+  'the second merchant has the order, and the first cannot be read': {
+    shop: { rows: [order({ tenant: 'globex' })], isForMany: true, find: 'throws for acme' },
+    args: ['--tenant', 'acme', '--tenant', 'globex'],
+    outcome: 'credited',
+    turn: 'the schedule',
+    proven: /the service has the money/,
+    next: `reconcile --module ${MODULE} --tenant globex order-42`,
+  },
+  'the first merchant has the order, and the last does not': {
+    shop: { rows: [order({ tenant: 'acme' })], isForMany: true },
+    args: ['--tenant', 'acme', '--tenant', 'globex'],
+    outcome: 'credited',
+    turn: 'the schedule',
+    proven: /the service has the money/,
+    next: `reconcile --module ${MODULE} --tenant acme order-42`,
+  },
+  'no merchant has the order': {
+    before: noPayment,
+    shop: { rows: [], isForMany: true },
+    args: ['--tenant', 'acme', '--tenant', 'globex'],
+    outcome: 'unknown_order',
+    proven: /find\(\) returned no order/,
+    possible: /the order belongs to another merchant than acme, globex/,
+    next: 'explain --module',
   },
   'the amount of the order is no number': {
     before: noPayment,
@@ -223,13 +256,28 @@ describe('paylink explain', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/your order +15000 XOF, unpaid\n/);
     expect(stdout).toMatch(/the service +success, 15000 XOF\n/);
-    expect(stdout).toMatch(/outcome +credited\n/);
-    expect(stdout).toMatch(/Next: .*\n {2}npx --no-install paylink reconcile --module \S+\n$/);
+    expect(stdout).toMatch(/outcome +would be credited\n/);
+    expect(stdout).toMatch(
+      /Next: .*\n {2}npx --no-install paylink reconcile --module \S+ order-42\n$/,
+    );
     const down = environmentOf(emulator, { ...one, find: 'cannot connect' });
     const unread = await paylink(['explain', 'order-42', '--module', MODULE], { env: down });
     expect(unread.stdout).toMatch(/your order +could not be read\n/);
     // Nothing was written: the order is still to be credited.
     expect(emulator.deliveries()).toHaveLength(0);
+  });
+
+  it('and reconcile do not point at each other if a credit throws', async () => {
+    const emulator = await openEmulator();
+    await endedBy('pay')(emulator);
+    const env = environmentOf(emulator, { ...one, credit: 'throws' });
+    const explained = await paylink(['explain', 'order-42', '--module', MODULE], { env });
+    expect(explained.stdout).toMatch(/`credit` throws or changes no row[^]*reconcile --module/);
+    const run = await paylink(['reconcile', '--module', MODULE, 'order-42'], { env });
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(/no such column: paid_att/);
+    expect(run.stderr).toMatch(/npx --no-install paylink doctor --module .* --yes/);
+    expect(run.stderr).not.toContain('paylink explain');
   });
 
   it('says that the service limits the rate of questions', async () => {

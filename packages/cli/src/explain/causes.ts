@@ -27,6 +27,9 @@ export interface Commands {
   readonly explain: string;
   /** `explain` with another merchant. */
   readonly explainOther: string;
+  /** `explain` with another reference. */
+  readonly explainRight: string;
+  /** Tries the credit of this order. */
   readonly reconcile: string;
   /** Checks the webhook. */
   readonly doctor: string;
@@ -57,27 +60,32 @@ type Rule = (facts: Facts, commands: Commands) => Advice;
 
 const unpaid =
   (cause: string): Rule =>
-  (_facts, { explain }) =>
-    advise('the customer', 'offer the customer a new order', explain, proven(cause));
+  (_facts, { readPayment }) =>
+    advise(
+      'the customer',
+      'wait for another try, or give the customer a new link with its own reference',
+      readPayment,
+      proven(cause),
+    );
 
 const ADVICE: Readonly<Record<Outcome, Rule>> = {
   credited: (_facts, { reconcile, doctor, testOrders }) =>
     advise(
       'the schedule',
-      'the next run of the schedule credits the order',
+      'let the schedule try the credit, or try it at once: reconcile prints the error if it fails',
       reconcile,
       proven('the service has the money, and nothing has credited the order yet'),
       possible('your server refused or never got the notification (secret, path, parser)', doctor),
-      possible('`credit` changes no row: the log of your server says not_credited', testOrders),
+      possible('`credit` throws or changes no row, perhaps since a release', testOrders),
       possible('a refund reset the paid column. Then do not credit this order again'),
     ),
 
-  paid: ({ verified }, { readPayment, explain }) => {
+  paid: ({ verified }, { readPayment }) => {
     const refund = 'a refund keeps the paid column, so nothing credits the order again';
     const confirmed = 'the order is paid and credited, and the service confirms the payment';
     const unanswered = 'the order is paid, but the service did not answer';
-    if (verified === 'confirmed') return advise('nobody', refund, explain, proven(confirmed));
-    if (verified === undefined) return advise('nobody', refund, explain, possible(unanswered));
+    if (verified === 'confirmed') return advise('nobody', refund, readPayment, proven(confirmed));
+    if (verified === undefined) return advise('nobody', refund, readPayment, possible(unanswered));
     return advise(
       'you',
       'compare the order with your bookkeeping by hand',
@@ -89,11 +97,11 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
     );
   },
 
-  pending: (_facts, { explain }) =>
+  pending: (_facts, { readPayment }) =>
     advise(
       'the customer',
       'wait, or send the customer the link again',
-      explain,
+      readPayment,
       proven('the customer has not paid yet'),
     ),
 
@@ -110,16 +118,19 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
   failed: unpaid('the payment failed, so the customer has not paid'),
   cancelled: unpaid('the customer cancelled the payment'),
 
-  unknown_order: ({ reason, tenant }, { explainOther, readPayment }) =>
+  unknown_order: ({ reason, isNowhere, tenants }, { explainOther, explainRight, readPayment }) =>
     advise(
       'you',
-      'find the order in the database of your server',
-      readPayment,
+      isNowhere
+        ? 'compare the reference with the order in your shop, character by character'
+        : 'find the order in the database of your server',
+      isNowhere ? explainRight : readPayment,
       proven(reason),
+      ...(isNowhere ? [possible('the reference is mistyped: neither side knows it')] : []),
       possible(
-        tenant === null
+        tenants.length === 0
           ? 'the order belongs to a merchant that only --tenant names'
-          : `the order belongs to another merchant than ${tenant}`,
+          : `the order belongs to another merchant than ${tenants.join(', ')}`,
         explainOther,
       ),
       possible('this command reads another database than your server: compare its settings'),

@@ -35,17 +35,27 @@ async function explain({ flags, argument, output }: Run<ShopFlags>): Promise<num
   const tenants = tenantsOf(flags);
   return withShop(flags, output, async (module, stop) => {
     const payments = requirePayments(module, flags, 'explain');
-    let facts: Facts | undefined;
+    const all: Facts[] = [];
     for (const tenant of tenants) {
-      const next = await factsOf(payments, argument, tenant, stop);
-      // The first merchant counts if no merchant has the order.
-      if (facts === undefined || next.outcome !== 'unknown_order') facts = next;
-      if (next.outcome !== 'unknown_order') break;
+      all.push(await factsOf(payments, argument, tenant, stop));
+      if (all.at(-1)!.order !== null) break;
     }
-    const advice = adviceFor(facts!, commandsFor(facts!, flags));
-    await show(facts!, advice, output);
+    const facts = { ...blamedOf(all), tenants: tenants.filter((each) => each != null) };
+    const advice = adviceFor(facts, commandsFor(facts, flags));
+    await show(facts, advice, output);
     return ['you', 'the service'].includes(advice.turn) ? EXIT.failed : EXIT.ok;
   });
+}
+
+/** The merchant that has the order, then one with a payment, then one that could not be read. */
+function blamedOf(all: readonly Facts[]): Facts {
+  const isRead = ({ outcome }: Facts): boolean => outcome === 'unknown_order';
+  return (
+    all.find(({ order }) => order !== null) ??
+    all.find(({ payment }) => payment !== null) ??
+    all.find((facts) => !isRead(facts)) ??
+    all[0]!
+  );
 }
 
 function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags): Commands {
@@ -54,12 +64,14 @@ function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags): Com
   const dotenv = optionsFor({ dotenv: flags.dotenv });
   const module = optionsFor({ module: flags.module }) + dotenv;
   const of = optionsFor({ tenant: flags.tenant && String(tenant) });
+  const tenants = (flags.tenant ?? []).map((each) => optionsFor({ tenant: each })).join('');
   const another = tenant === null ? '' : `${of} --tenant <another>`;
   const link = `--reference=${word} ${amountFlags(order)} --single-use --idempotency-key=${word}`;
   const commands: Commands = {
     explain: `explain${module}${of} ${name}`,
     explainOther: `explain${module}${of} --tenant <another> ${name}`,
-    reconcile: `reconcile${module}${of}`,
+    explainRight: `explain${module}${tenants} <the right reference>`,
+    reconcile: `reconcile${module}${of} ${name}`,
     doctor: `doctor --to <your webhook>${dotenv}`,
     testOrders: `doctor${optionsFor({ module: flags.module })}${another} --dotenv <of a database for tests> --yes`,
     createLink: `links create${dotenv} ${link}`,
@@ -90,7 +102,7 @@ async function show(
   await output.table([
     ['your order', describeOrder(facts)],
     ['the service', describePayment(facts)],
-    ['outcome', outcome],
+    ['outcome', outcome === 'credited' ? 'would be credited' : outcome],
     ['turn', turn],
   ]);
   output.line();

@@ -8,6 +8,10 @@ type Explanation = Awaited<ReturnType<Payments['explain']>>;
 export interface Facts extends Explanation {
   readonly reference: string;
   readonly tenant: string | null;
+  /** The merchants that were asked, if --tenant names them. */
+  readonly tenants: readonly string[];
+  /** True if the service has no payment of a reference that your database does not have. */
+  readonly isNowhere: boolean;
   /** The errors behind the outcome, the outermost first. */
   readonly faults: readonly Fault[];
   /** True if the service asked Paylink to wait. */
@@ -35,7 +39,7 @@ export async function factsOf(
 ): Promise<Facts> {
   const options = { ...(tenant === undefined ? {} : { tenant }), signal: stop };
   const explained = await payments.explain(reference, options);
-  const { outcome, error } = explained;
+  const { outcome, error, payment, reason } = explained;
   const report =
     outcome === 'paid'
       ? await payments.verify([reference], { ...options, timeLimit: TIME_LIMIT })
@@ -44,6 +48,12 @@ export async function factsOf(
     ...explained,
     reference,
     tenant: tenant ?? null,
+    tenants: [],
+    // `explain` says in its reason alone that it asked.
+    isNowhere:
+      outcome === 'unknown_order' &&
+      payment === null &&
+      reason.endsWith('the service has no payment of this reference'),
     faults: faultsOf(error),
     isPaused: typeof (Object(error) as { retryAfter?: unknown }).retryAfter === 'number',
     verified: VERIFIED.find((name) => report !== undefined && report[name].count > 0),
@@ -81,8 +91,9 @@ export function isRange(amount: unknown): amount is { readonly min: Amount; read
   return typeof amount === 'object' && amount !== null;
 }
 
-export function describePayment({ payment, outcome }: Explanation): string {
-  if (payment === null) return outcome === 'no_payment' ? 'no such payment' : 'no answer';
+export function describePayment({ payment, outcome, isNowhere }: Facts): string {
+  const isKnown = outcome !== 'no_payment' && !isNowhere;
+  if (payment === null) return isKnown ? 'no answer' : 'no such payment';
   const { status, amount, currency } = payment;
   return amount === undefined ? status : `${status}, ${amount} ${String(currency)}`;
 }

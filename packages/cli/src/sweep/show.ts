@@ -23,6 +23,7 @@ export function showReport(
 ): void {
   const options = optionsFor({ module, dotenv, tenant: flags.tenant && String(tenant) });
   const explain = (reference: string) => `${NPX} explain${options} ${lastWord(reference)}`;
+  const test = `${NPX} doctor${optionsFor({ module })} --dotenv <of a database for tests> --yes`;
   const { read = 0, ...others } = counts;
   const parts = Object.entries(others)
     .filter(([name, count]) => count > 0 || name === 'credited' || name === 'confirmed')
@@ -47,7 +48,9 @@ export function showReport(
     if (references.length === 0) output.error(`the run failed: ${code}: ${message}`);
     else {
       const same = `${code}: ${listed(references, references.length)}`;
-      output.error(`${same}: ${message}`, [explain(references[0]!)]);
+      // `explain` writes nothing, so it cannot know why a credit fails.
+      const isCredit = code === 'not_credited' || message.startsWith('credit()');
+      output.error(`${same}: ${message}`, [isCredit ? test : explain(references[0]!)]);
     }
   }
   if (reason === undefined) return;

@@ -10,7 +10,7 @@ export interface Row extends Omit<Order, 'amount'> {
 
 export interface Shop {
   readonly rows: readonly Row[];
-  readonly find?: 'throws' | 'cannot connect' | 'ignores case';
+  readonly find?: 'throws' | 'throws for acme' | 'cannot connect' | 'ignores case';
   readonly credit?: 'changes no row' | 'throws';
   readonly lists?: 'none' | 'hang' | 'throw';
   readonly isLoud?: boolean;
@@ -38,7 +38,8 @@ const listed = async (tenant: string | null, isPaid: boolean): Promise<string[]>
 
 export const orders: Orders = {
   async find(reference, { tenant }) {
-    if (shop.find === 'throws') throw new Error('column "referense" does not exist');
+    if (shop.find === 'throws' || (shop.find === 'throws for acme' && tenant === 'acme'))
+      throw new Error('column "referense" does not exist');
     if (shop.find === 'cannot connect') {
       const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
       throw cause;
