@@ -5,9 +5,12 @@
  */
 
 // Kept from the start, because fake timers replace the global, and the one in `node:timers`. Fake
-// timers that were there before have a `clock`, and never call back by themselves.
-const startNextTurn: (work: () => void) => unknown =
-  'clock' in setImmediate ? (work) => Promise.resolve().then(work) : setImmediate;
+// timers that were there before never call back by themselves. Sinon's have a `clock`, and those of
+// node:test another name.
+const isFake = 'clock' in setImmediate || setImmediate.name !== 'setImmediate';
+const startNextTurn: (work: () => void) => unknown = isFake
+  ? (work) => Promise.resolve().then(work)
+  : setImmediate;
 
 let turn: Promise<void> | undefined;
 
