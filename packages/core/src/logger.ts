@@ -24,30 +24,69 @@ export interface Logger {
   error(message: string, fields?: LogFields): unknown;
 }
 
+type Level = 'warn' | 'error';
+
 /**
- * Wraps a logger so that logging never throws: a log line must not change a reply.
+ * Wraps a logger so that logging never throws: a log line must not change a reply. Loggers of pino,
+ * Fastify and winston get the stack as text, in the form that each of them prints.
  *
  * @throws ConfigurationError
  */
 export function createLogger(logger: Logger = CONSOLE): Logger {
   const isLogger = typeof logger?.warn === 'function' && typeof logger.error === 'function';
   check(isLogger, 'logger', 'must have the functions `warn` and `error`');
-  return {
-    warn: (message, fields) => callQuietly(() => logger.warn(message, fields)),
-    error: (message, fields) => callQuietly(() => logger.error(message, fields)),
+  const stackFor = createStacks();
+  const write = (level: Level) => (message: string, fields?: LogFields) =>
+    callQuietly(() => {
+      if (logger !== CONSOLE && !isStructured(logger)) return logger[level](message, fields);
+      const stack = stackFor(fields);
+      if (logger === CONSOLE) {
+        return logger[level](stack === undefined ? message : `${message}\n${stack}`);
+      }
+      // Not the error: the fields of an HTTP client's error contain its API key.
+      const entry = { ...fields, error: undefined, stack };
+      if ('configure' in logger) return logger[level](message, entry as unknown as LogFields);
+      return (logger as unknown as StructuredLogger)[level](entry, message);
+    });
+  return { warn: write('warn'), error: write('error') };
+}
+
+const CONSOLE: Logger = {
+  warn: (message) => console.warn(message),
+  error: (message) => console.error(message),
+};
+
+/** pino, Fastify and bunyan take the fields first. winston has `configure`, and takes them last. */
+type StructuredLogger = Record<Level, (entry: object, message: string) => unknown>;
+
+function isStructured(logger: object): boolean {
+  return typeof (logger as { readonly child?: unknown }).child === 'function';
+}
+
+const MINUTE = 60_000;
+
+/**
+ * Returns the stack of a handler's error. A WebhookError is an answer that somebody chose, so its
+ * cause counts, once per code and minute: a database that is away fails each delivery.
+ */
+function createStacks(): (fields?: LogFields) => string | undefined {
+  const quietUntil = new Map<string, number>();
+  return ({ error, code = '' }: Partial<LogFields> = {}) => {
+    if (readRefusal(error) === undefined) return stackOf(error);
+    const stack = stackOf(causeOf(error));
+    const now = performance.now();
+    if (stack === undefined || now < (quietUntil.get(code) ?? 0)) return undefined;
+    quietUntil.set(code, now + MINUTE);
+    return stack;
   };
 }
 
-// Gets an error's stack as text, because the fields of an HTTP client's error contain its API key.
-const CONSOLE: Logger = {
-  warn: (message, fields) => console.warn(withStack(message, fields)),
-  error: (message, fields) => console.error(withStack(message, fields)),
-};
-
-/** A WebhookError is an answer that somebody chose, so the place of its `throw` says nothing. */
-function withStack(message: string, { error }: Partial<LogFields> = {}): string {
-  const stack = readRefusal(error) === undefined ? stackOf(error) : undefined;
-  return stack === undefined ? message : `${message}\n${stack}`;
+function causeOf(error: unknown): unknown {
+  try {
+    return (error as Error).cause;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Calls a hook of the merchant, and ignores its error, thrown or rejected. */
