@@ -87,8 +87,8 @@ export function withItsOwn(names) {
   return [...found].sort();
 }
 
-/** Packages for a merchant's machine and tests, not for a production server. */
-const DEVELOPMENT = ['cli', 'emulator', 'testing'].map((name) => `@paylink/${name}`);
+/** Packages for a merchant's machine and tests. `paylink reconcile` runs in production. */
+const DEVELOPMENT = ['emulator', 'testing'].map((name) => `@paylink/${name}`);
 
 /**
  * Returns the lines that install tarballs into an app, with development packages as such.
@@ -107,10 +107,11 @@ export function installLines(names, tarballs) {
     Object.fromEntries(withItsOwn(names).map((name) => [name, `file:${tarballs[name]}`])),
   );
   return [
-    [...add('npm install', runtime), ...add('npm install --save-dev', development)],
+    // Without an option, npm and pnpm leave a package in devDependencies.
+    [...add('npm install --save-prod', runtime), ...add('npm install --save-dev', development)],
     [
       `pnpm config set --location=project --json overrides '${overrides}'`,
-      ...add('pnpm add', runtime),
+      ...add('pnpm add --save-prod', runtime),
       ...add('pnpm add --save-dev', development),
     ],
   ].map((commands) => commands.join(' && '));

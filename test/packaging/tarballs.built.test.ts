@@ -68,7 +68,8 @@ describe('the tarballs', () => {
 
   it('install with the printed lines of pack:all, as dependencies or devDependencies', () => {
     const app = mkdtempSync(join(folder, 'app-'));
-    writeFileSync(join(app, 'package.json'), '{}');
+    const known = { devDependencies: { '@paylink/koa': `file:${tarballs['@paylink/koa']!}` } };
+    writeFileSync(join(app, 'package.json'), JSON.stringify(known));
     const [npm, pnpm] = installLines(['@paylink/koa', '@paylink/testing'], tarballs);
     const quiet = { npm_config_audit: 'false', npm_config_prefer_offline: 'true' };
     execFileSync('bash', ['-ec', npm!], { cwd: app, env: { ...process.env, ...quiet } });
@@ -79,7 +80,7 @@ describe('the tarballs', () => {
       ['core', 'koa', 'node'].map((name) => `@paylink/${name}`),
     );
     expect(Object.keys(devDependencies!)).toEqual(['@paylink/payments', '@paylink/testing']);
-    expect(pnpm).toMatch(/ && pnpm add \S+core\S+ \S+koa\S+ \S+node\S+ && /);
+    expect(pnpm).toMatch(/ && pnpm add --save-prod \S+core\S+ \S+koa\S+ \S+node\S+ && /);
     expect(pnpm).toMatch(/ && pnpm add --save-dev \S+payments\S+ \S+testing\S+$/);
   }, 60_000);
 });

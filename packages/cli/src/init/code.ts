@@ -1,4 +1,5 @@
 /** Makes the files of a project from the templates and the recipe of its database. */
+import { posix } from 'node:path';
 import { prismaClientOf } from './find-database.js';
 import { HOSTS } from './hosts.js';
 import type { Project } from './project.js';
@@ -6,6 +7,10 @@ import { readRecipe, readTable } from './recipes.js';
 import { joinModules, readTemplate } from './templates.js';
 
 export const isNext = ({ framework }: Project): boolean => framework.startsWith('next');
+
+/** The folder of the modules, as a path from the project. */
+export const codeFolder = (project: Project): string =>
+  posix.join(project.source, isNext(project) ? 'lib' : '');
 
 /** Next.js loads .env itself, and AWS sets the environment of a function. */
 export const loadsDotenv = (project: Project): boolean =>
@@ -32,12 +37,13 @@ export function ordersFile(project: Project): string {
   );
 }
 
-function recipeOf({ database, folder, source, isTypeScript }: Project): string {
+function recipeOf(project: Project): string {
+  const { database, folder, isTypeScript } = project;
   const client = prismaClientOf(folder);
-  const up = source === '' ? './' : '../';
+  const path = posix.relative(codeFolder(project), client ?? '');
   return readRecipe(database.recipe, isTypeScript).replace(
     /'\.\/\.cache\/\w+\/client\.js'/,
-    client === undefined ? "'@prisma/client'" : `'${up}${client}/client.js'`,
+    client === undefined ? "'@prisma/client'" : `'${path.startsWith('.') ? '' : './'}${path}'`,
   );
 }
 

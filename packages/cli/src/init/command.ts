@@ -10,7 +10,7 @@ import { refuseUnwritable, writeFiles } from './writing.js';
 
 interface Flags extends CommonFlags {
   readonly framework?: Framework | 'next';
-  readonly shopUrl: URL;
+  readonly shopUrl?: URL;
   readonly force?: boolean;
   readonly dryRun?: boolean;
 }
@@ -28,10 +28,11 @@ export const initCommand = (): Command =>
         'next',
         ...FRAMEWORKS,
       ]),
-      option('--shop-url <url>', 'the address of your server, with its global prefix', {
-        parse: parseUrl,
-        initial: [new URL('http://localhost:3000'), 'http://localhost:3000'],
-      }),
+      option(
+        '--shop-url <url>',
+        'the address of your server, with its global prefix (default: found in your code)',
+        { parse: parseUrl },
+      ),
       option('--dry-run', 'list the files and write nothing'),
       option('--force', 'overwrite existing files that differ'),
     ],

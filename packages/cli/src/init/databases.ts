@@ -18,12 +18,14 @@ export interface Database {
   readonly types?: readonly string[];
   /** The statement that inserts an order. */
   readonly insert: string;
+  /** Packages for development alone. */
+  readonly tools?: readonly string[];
   /** The statement that creates the table of `TABLE`, or an index. */
   readonly createTable?: string;
   /** The step of a user whose code cannot create the table. */
   readonly prepare?: () => string;
-  /** The database that was found, if it has no recipe. */
-  readonly unsupported?: string;
+  /** The ORM or the database of the project that has no recipe here. */
+  readonly replaced?: string;
 }
 
 const COLUMNS = 'INSERT INTO orders (reference, amount, currency) VALUES';
@@ -62,6 +64,7 @@ const prisma = (dialect: Dialect, adapter: string, recipe = `prisma-${dialect}`)
   dialect,
   ...(dialect === 'sqlite' ? FILE : { variables: ADDRESS }),
   packages: ['@prisma/client', `@prisma/adapter-${adapter}`],
+  tools: ['prisma'],
   insert: 'await prisma.order.create({ data: { reference, amount, currency } })',
   prepare: () =>
     `if your schema.prisma has no orders, add the model, then migrate both databases:\n${MODEL}`,
@@ -110,6 +113,14 @@ export const KNOWN: readonly Database[] = [
     insert: `await table.insert({ ${AS_TEXT} })`,
     createTable: 'await db.query(TABLE)',
   }),
+  {
+    recipe: 'typeorm-mysql',
+    dialect: 'mysql',
+    variables: ADDRESS,
+    packages: ['typeorm', 'mysql2', 'reflect-metadata'],
+    insert: `await (await db).manager.insert(OrderRow, { ${AS_TEXT} })`,
+    createTable: 'await (await db).query(TABLE)',
+  },
   postgres({
     recipe: 'sequelize',
     packages: ['sequelize', 'pg'],
@@ -209,6 +220,17 @@ export const MEMORY: Database = {
   variables: [],
   packages: [],
   insert: 'memory.add({ reference, amount, currency })',
+};
+
+/** An orders module of another ORM leaves these unused, which the command says. */
+export const ORMS: Readonly<Record<string, string>> = {
+  '@prisma/client': 'Prisma',
+  'drizzle-orm': 'Drizzle',
+  kysely: 'Kysely',
+  knex: 'Knex',
+  typeorm: 'TypeORM',
+  sequelize: 'Sequelize',
+  '@mikro-orm/core': 'MikroORM',
 };
 
 /** Databases that a project may have and that this command has no recipe for. */

@@ -4,7 +4,7 @@ import { NPX } from '../terminal/shell.js';
 import { VERSION } from '../terminal/version.js';
 import { isNext, loadsDotenv } from './code.js';
 import { HOSTS } from './hosts.js';
-import { SCRIPT, styleOf, webhookUrl, type CodeFiles } from './plan.js';
+import { scriptOf, styleOf, webhookUrl, type CodeFiles } from './plan.js';
 import type { Project } from './project.js';
 import { render } from './render.js';
 
@@ -13,10 +13,9 @@ const UNPUBLISHED = '0.0.0';
 
 export function nextSteps(project: Project, files: CodeFiles): string[] {
   const { commands, framework, database } = project;
+  const { recipe, replaced } = database;
   const missing =
-    database.unsupported === undefined
-      ? 'no database was found'
-      : `${database.unsupported} has no recipe in this command`;
+    replaced === undefined ? 'no database was found' : `${replaced} has no recipe in this command`;
   const mount = render(HOSTS[framework].mount, styleOf(project)).trimEnd();
   const answers = `your server must answer at ${webhookUrl(project)}: --shop-url names another port or prefix`;
   return [
@@ -26,28 +25,37 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     testLine(project, files.test),
     ...(mount === '' ? [] : [`in your server:\n${mount}`]),
     ...(framework === 'lambda' ? [] : [answers]),
-    `${commands.run} ${SCRIPT}   # the payment service on your machine, beside your server`,
-    `call checkout of ${files.checkout} where a customer buys, and schedule every few minutes:`,
-    ['memory', 'pglite'].includes(database.recipe)
+    `${commands.run} ${scriptOf(project)}   # the payment service on your machine, beside your server`,
+    `call checkout of ${files.checkout} where a customer buys, also if the customer tries again ` +
+      '(one link per order), and schedule every few minutes:',
+    ['memory', 'pglite'].includes(recipe)
       ? 'payments.reconcile()   # within your server: no other process may use its orders'
       : `${NPX} reconcile --module ./${files.payments} --dotenv .env`,
-    ...(database.recipe === 'memory'
+    ...(recipe === 'memory'
       ? [`before customers pay, replace ${files.orders}: ${missing}, and a restart forgets orders`]
       : []),
   ];
 }
 
 function databaseLines(project: Project, { orders, table }: CodeFiles): string[] {
-  const { recipe, place, variables, createTable, prepare } = project.database;
+  const { recipe, place, variables, createTable, prepare, replaced } = project.database;
   if (recipe === 'memory') return [];
   const names = variables.join(' and ');
   const ofTest = variables.map((name) => `TEST_${name}`).join(' and ');
   const isNew = place !== undefined && createTable !== undefined;
   return [
+    ...(replaced === undefined
+      ? []
+      : [
+          `${orders} uses ${recipe} beside your ${replaced}, which has no recipe here for this project`,
+        ]),
     isNew
       ? `${names} in .env names the place of your orders`
       : `set ${names} in .env, and ${ofTest} to another database: the test writes orders`,
     ...(prepare === undefined ? [] : [prepare()]),
+    ...(recipe.startsWith('prisma')
+      ? [`${project.commands.exec} prisma generate   # writes the client that ${orders} imports`]
+      : []),
     ...(createTable === undefined
       ? []
       : [
@@ -71,12 +79,17 @@ function installLines(project: Project): string[] {
   const forDevelopment = [
     ...['emulator', 'testing'].map((name) => `@paylink/${name}`),
     ...(isTypeScript ? types : []),
+    ...(database.tools ?? []),
     ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
   ].filter((name) => !has(name));
   const isOurs = (name: string): boolean => VERSION === UNPUBLISHED && name.startsWith('@paylink/');
   const packed = [...forProduction, ...forDevelopment].filter(isOurs);
+  // An adapter of another major version than Prisma's client does not fit.
+  const [major] = /\d+/.exec(dependencies['@prisma/client'] ?? '') ?? [];
+  const versioned = (name: string): string =>
+    major !== undefined && name.includes('prisma') ? `${name}@${major}` : name;
   const line = (command: string, names: readonly string[]): string[] => {
-    const others = names.filter((name) => !isOurs(name));
+    const others = names.filter((name) => !isOurs(name)).map(versioned);
     return others.length === 0 ? [] : [`${command} ${others.join(' ')}`];
   };
   const names = packed.map((name) => name.replace('@paylink/', '')).join(' ');

@@ -1,10 +1,9 @@
 /** Plans the files that `paylink init` writes, with the difference to each existing file. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
-import { parseEnv } from 'node:util';
+import { posix } from 'node:path';
 import {
   checkoutFile,
+  codeFolder,
   isNext,
   loadsDotenv,
   ordersFile,
@@ -17,6 +16,7 @@ import { NEXT_ROUTES, WEBHOOK } from './hosts.js';
 import type { Project } from './project.js';
 import { render, type Style } from './render.js';
 import { readTemplate } from './templates.js';
+import { readText } from './text.js';
 
 export interface PlannedFile {
   /** The path inside the project, with slashes. */
@@ -38,13 +38,13 @@ export function planOf(project: Project): {
   readonly files: readonly PlannedFile[];
   readonly names: CodeFiles;
 } {
-  const { framework, folder, database, source } = project;
+  const { framework, folder, database } = project;
   const style = styleOf(project);
   const template = (name: string): string => readTemplate(name, project.isTypeScript);
   const inCode = (name: string): string =>
-    posix.join(source, isNext(project) ? 'lib' : '', `${name}.${extensionOf(project)}`);
+    posix.join(codeFolder(project), `${name}.${extensionOf(project)}`);
   const whole = (path: string, content: string): PlannedFile => {
-    const [before, after] = [read(folder, path), render(content, style)];
+    const [before, after] = [readText(folder, path), render(content, style)];
     return { path, before, after, overwrites: before !== undefined };
   };
   const names: CodeFiles = {
@@ -99,17 +99,11 @@ function nextRoutes(project: Project): (readonly [path: string, content: string]
   });
 }
 
-function read(folder: string, path: string): string | undefined {
-  const file = join(folder, path);
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-}
-
 const PLACES = { DATABASE_FILE: 'shop.db', DATABASE_FOLDER: 'shop-data' };
 
-/** Adds missing lines and keeps existing lines. */
-function environment({ folder, database, shopUrl }: Project): PlannedFile {
-  const before = read(folder, '.env');
-  const known = parseEnv(before ?? '');
+/** Adds missing lines, and keeps existing lines but an address that the user has replaced. */
+function environment({ folder, env, database, shopUrl, isShopUrlGiven }: Project): PlannedFile {
+  const before = readText(folder, '.env');
   const wanted = {
     WEBHOOK_SECRET: randomBytes(32).toString('hex'),
     PAYLINK_API_KEY: `sk_live_${randomBytes(6).toString('hex')}.${randomBytes(24).toString('hex')}`,
@@ -117,18 +111,22 @@ function environment({ folder, database, shopUrl }: Project): PlannedFile {
     SHOP_URL: shopUrl.href.replace(/\/$/, ''),
     ...(database.place === undefined ? {} : { [database.place]: PLACES[database.place] }),
   };
-  const missing = Object.entries(wanted).filter(([name]) => !known[name]);
+  const missing = Object.entries(wanted).filter(([name]) => !env[name]);
   const lines = missing.map(([name, value]) => `${name}=${value}\n`).join('');
-  return { path: '.env', before, after: joined(before, lines), isSecret: true };
+  const kept = isShopUrlGiven
+    ? before?.replace(/^( *(?:export +)?SHOP_URL *= *)\S.*$/gm, `$1${wanted.SHOP_URL}`)
+    : before;
+  return { path: '.env', before, after: joined(kept, lines), isSecret: true };
 }
 
 function ignored({ folder, database: { place } }: Project): PlannedFile {
-  const before = read(folder, '.gitignore');
+  const before = readText(folder, '.gitignore');
   const lines = (before ?? '').split(/\r?\n/);
   // SQLite keeps files beside the database.
   const names = place === undefined ? ['.env'] : ['.env', `${PLACES[place]}*`];
-  // The last line that names the file decides.
-  const missing = names.filter((name) => lines.lastIndexOf(name) <= lines.lastIndexOf(`!${name}`));
+  // The last line that matches the file decides, and a line such as "!.env*" takes it back.
+  const taken = lines.findLastIndex((line) => line.startsWith('!'));
+  const missing = names.filter((name) => lines.lastIndexOf(name) <= taken);
   const added = missing.map((name) => `${name}\n`).join('');
   return { path: '.gitignore', before, after: joined(before, added) };
 }
@@ -138,20 +136,31 @@ function joined(before: string | undefined, lines: string): string {
   return lines === '' ? before : `${before}${before.endsWith('\n') ? '' : '\n'}${lines}`;
 }
 
-export const SCRIPT = 'payments';
+const COMMAND = 'paylink emulate --dotenv .env --webhook ';
+
+/** The name of the script that starts the emulator. */
+export function scriptOf({ manifest: { scripts = {} } }: Project): string {
+  const { payments = COMMAND } = scripts;
+  return payments.includes('paylink emulate') ? 'payments' : 'paylink';
+}
 
 /** The webhook of Nest has no global prefix. */
 export function webhookUrl(project: Project): string {
-  return new URL(`${isNext(project) ? '/api' : ''}${WEBHOOK}`, project.shopUrl).href;
+  const { origin, pathname } = project.shopUrl;
+  const prefix = project.framework === 'nest' ? '' : pathname.replace(/\/$/, '');
+  return `${origin}${prefix}${isNext(project) ? '/api' : ''}${WEBHOOK}`;
 }
 
 function manifest(project: Project): PlannedFile {
-  const before = read(project.folder, 'package.json')!;
+  const before = readText(project.folder, 'package.json')!;
   const parsed = JSON.parse(before) as { scripts?: Record<string, string> };
-  const script = `paylink emulate --dotenv .env --webhook ${webhookUrl(project)}`;
-  parsed.scripts = { ...parsed.scripts, [SCRIPT]: script };
+  const name = scriptOf(project);
+  const known = project.manifest.scripts?.[name];
+  const url = webhookUrl(project);
+  const script = known?.replace(/(--webhook )\S+/, `$1${url}`) ?? `${COMMAND}${url}`;
+  parsed.scripts = { ...parsed.scripts, [name]: script };
   const indent = /^([ \t]+)"/m.exec(before)?.[1] ?? '  ';
   const after = `${JSON.stringify(parsed, undefined, indent)}\n`;
-  const isKnown = project.manifest.scripts?.[SCRIPT] !== undefined;
-  return { path: 'package.json', before, after: isKnown ? before : after };
+  const isKept = known !== undefined && (script === known || !project.isShopUrlGiven);
+  return { path: 'package.json', before, after: isKept ? before : after };
 }

@@ -1,10 +1,14 @@
 /** Reads the facts that `paylink init` needs from the files of a project. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { detect } from 'package-manager-detector';
+import { isLocalHost } from '../receiver/local-host.js';
 import { usageFailure } from '../terminal/failure.js';
+import { addressOf } from './address.js';
 import type { Database } from './databases.js';
 import { findDatabase } from './find-database.js';
+import { readText } from './text.js';
 
 export const FRAMEWORKS = [
   'express',
@@ -32,6 +36,10 @@ export interface Project {
   readonly manifest: Manifest;
   /** The address of the server, with its global prefix. */
   readonly shopUrl: URL;
+  /** True if the user named the address, and not the project. */
+  readonly isShopUrlGiven: boolean;
+  /** The variables of .env. */
+  readonly env: NodeJS.Dict<string>;
 }
 
 export interface Manifest {
@@ -43,6 +51,7 @@ export interface Manifest {
 
 /** The commands of a package manager, without the names that follow. */
 interface Commands {
+  /** Makes a package one for production, also if it is one for development. */
   readonly install: string;
   readonly installDev: string;
   readonly run: string;
@@ -50,24 +59,25 @@ interface Commands {
   readonly exec: string;
 }
 
-const COMMANDS: Readonly<Record<string, readonly [string, string, string, string]>> = {
-  npm: ['npm install', '--save-dev', 'npm run', 'npx --no-install'],
-  pnpm: ['pnpm add', '-D', 'pnpm', 'pnpm exec'],
-  yarn: ['yarn add', '-D', 'yarn', 'yarn'],
-  bun: ['bun add', '-d', 'bun run', 'bunx'],
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  npm: ['npm install', '--save-prod', '--save-dev', 'npm run', 'npx --no-install'],
+  pnpm: ['pnpm add', '-P', '-D', 'pnpm', 'pnpm exec'],
+  yarn: ['yarn add', '', '-D', 'yarn', 'yarn'],
+  bun: ['bun add', '', '-d', 'bun run', 'bunx'],
 };
 
 /** Detects the package manager of the folder, or of the monorepo above. */
 async function commandsOf(folder: string): Promise<Commands> {
   const name = (await detect({ cwd: folder }))?.name ?? 'npm';
-  const [install, flag, run, exec] = COMMANDS[name] ?? COMMANDS['npm']!;
-  return { install, installDev: `${install} ${flag}`, run, exec };
+  const [add, production, development, run, exec] = COMMANDS[name] ?? COMMANDS['npm']!;
+  const install = `${add} ${production}`.trim();
+  return { install, installDev: `${add} ${development!}`, run: run!, exec: exec! };
 }
 
 /** @throws Failure if the folder has no package.json, or if the framework is ambiguous */
 export async function readProject(
   folder: string,
-  shopUrl: URL,
+  shopUrl: URL | undefined,
   wanted: Framework | 'next' | undefined,
 ): Promise<Project> {
   const has = (...names: string[]): boolean => names.some((name) => existsSync(join(folder, name)));
@@ -78,24 +88,35 @@ export async function readProject(
   if (framework === 'nest' && !isTypeScript)
     throw usageFailure('this folder has no tsconfig.json', 'the module for Nest is TypeScript');
   const isModule = manifest.type === 'module';
+  const env = parseEnv(readText(folder, '.env') ?? '');
+  const { dev = '', start = '' } = manifest.scripts ?? {};
   return {
     folder,
-    shopUrl,
+    env,
+    shopUrl: shopUrl ?? keptAddress(env) ?? addressOf(folder, `${dev}\n${start}`, env),
+    isShopUrlGiven: shopUrl !== undefined,
     manifest,
     framework,
     isTypeScript,
     isModule,
     // Next.js compiles ES modules in every project.
-    database: findDatabase(folder, dependencies, isModule || framework.startsWith('next')),
+    database: findDatabase(folder, dependencies, env, isModule || framework.startsWith('next')),
     commands: await commandsOf(folder),
     testRunner: (['vitest', 'jest'] as const).find((name) => name in dependencies) ?? 'node:test',
     source: has('src') ? 'src' : '',
   };
 }
 
+/** Returns the address that an earlier run has written. */
+function keptAddress({ SHOP_URL = '' }: NodeJS.Dict<string>): URL | undefined {
+  if (!URL.canParse(SHOP_URL)) return undefined;
+  const url = new URL(SHOP_URL);
+  return isLocalHost(url.hostname) ? url : undefined;
+}
+
 function readManifest(folder: string): Manifest {
   try {
-    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+    return JSON.parse(readText(folder, 'package.json')!) as Manifest;
   } catch {
     throw usageFailure(
       'this folder has no package.json that can be read',
