@@ -1,24 +1,19 @@
 import type { Emulator } from '@paylink/emulator';
 import type { Locator, Page } from 'playwright-core';
 
-/** The parts of the English dashboard, as a developer finds them. */
+/** The parts of the dashboard, as a developer finds them. */
 
 export async function openDashboard(page: Page, { emulator }: { emulator: Emulator }) {
   await page.goto(emulator.dashboardUrl);
-  await page.locator('[data-state=live]').waitFor();
 }
-
-/** The row of a payment in the list. */
-export const paymentRow = (page: Page, reference: string): Locator =>
-  page.locator(`li[data-reference=${JSON.stringify(reference)}]`);
 
 /** Opens the dashboard's page of a payment, by the address of its hosted page. */
 export async function openPayment(page: Page, { emulator }: { emulator: Emulator }, url: string) {
   await page.goto(`${emulator.dashboardUrl}/payments/${new URL(url).pathname.split('/').at(-1)!}`);
 }
 
-/** The rows of equal attempts on the page of a payment. */
+/** The attempts on the page of a payment. */
 export const attemptRows = (page: Page): Locator => page.locator('article details');
 
 export const resendButton = (page: Page): Locator =>
-  page.getByRole('button', { name: /^(Send again|Renvoyer)$/ }).first();
+  page.getByRole('button', { name: 'Send again' }).first();

@@ -123,7 +123,7 @@ function createParts(settings: Settings, payUrl: string): Parts {
     outbox,
     waiting,
     limiter: new RateLimiter(assumed.rateLimit),
-    actions: createActions(ledger, assumed),
+    actions: createActions(ledger),
     life: new AbortController(),
   };
 }
@@ -146,7 +146,7 @@ function addRoutes(app: Hono, parts: Parts, service: Service): void {
   app.route('/control', createControl(apiKey, actions));
   app.route('/link', createHostedPage(ledger, merchant));
   const webhookUrl = target?.url.href;
-  app.route('/dashboard', createDashboard({ ledger, outbox, baseUrl, payUrl, webhookUrl }));
+  app.route('/dashboard', createDashboard({ ledger, outbox, baseUrl, webhookUrl }));
   app.get('/', (c) => c.redirect('/dashboard', 303));
   app.onError((error, c) => {
     report(error);

@@ -50,7 +50,7 @@ describe('the dashboard', () => {
     for (const text of [
       emulator.baseUrl,
       receiver.url,
-      '<bdi>A basket</bdi></a><span class="money">F\u202fCFA\u00a015,000',
+      '<bdi>A basket</bdi></a> F\u202fCFA\u00a015,000',
       'F\u202fCFA\u00a0500 to F\u202fCFA\u00a020,000',
       'data-status="success" data-delivery="delivered"',
       'gift-1',
@@ -62,21 +62,6 @@ describe('the dashboard', () => {
     );
   });
 
-  it('is in French for a French browser, the reasons of failed attempts included', async () => {
-    const { receiver, emulator } = await setUp();
-    await receiver.close();
-    const path = await newPayment(emulator);
-    await emulator.pay('order-1');
-    await vi.waitUntil(() => emulator.deliveries()[0]!.attempts.length > 0);
-    const overview = await read(emulator, '', 'fr-SN');
-    expect(overview.markup).toContain('<html lang="fr">');
-    expect(overview.markup).toContain('15\u202f000\u00a0F\u202fCFA');
-    const { markup } = await read(emulator, path, 'fr-SN');
-    expect(markup).toContain('Rien n’écoute à cette adresse. <code>ECONNREFUSED</code>');
-    expect(markup).toMatch(/il y a \d+ secondes?|maintenant/);
-    expect(markup).not.toMatch(/nothing listens|seconds? ago/);
-  });
-
   it('shows neither the API key nor the webhook secret on any page', async () => {
     const { emulator } = await setUp();
     for (const page of ['', await paid(emulator)]) {
@@ -86,7 +71,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('loads no resource, and runs only the script that its policy names', async () => {
+  it('loads no resource and runs no script', async () => {
     const { emulator } = await setUp();
     const { response, markup } = await read(emulator, await newPayment(emulator));
     const policy = response.headers.get('content-security-policy')!;
@@ -95,13 +80,16 @@ describe('the dashboard', () => {
       return `'sha256-${createHash('sha256').update(content).digest('base64')}'`;
     };
     expect(policy).toContain(`style-src ${hashOf('style')};`);
-    expect(policy).toContain(`script-src ${hashOf('script')};`);
+    expect(policy).not.toContain('script-src');
+    expect(markup).not.toContain('<script');
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain('unsafe');
     expect(markup).not.toMatch(/ style=| on\w+=|\bsrc=|@import|url\(/);
     expect(response.headers.get('cross-origin-resource-policy')).toBe('same-origin');
     expect(response.headers.get('cache-control')).toBe('no-store');
+    const french = await read(emulator, '', 'fr-SN');
+    expect(french.markup).toContain('<html lang="en">');
   });
 
   it.each([
@@ -120,7 +108,7 @@ describe('the dashboard', () => {
       const { response, markup } = await read(emulator, page);
       expect(response.status).toBe(200);
       expect(response.headers.get('set-cookie')).toBeNull();
-      expect(markup.match(/<script/g)).toHaveLength(1);
+      expect(markup).not.toContain('<script');
       if (/[<>"']/.test(reference)) expect(markup).not.toContain(reference);
       const shown = markup.replace(/ (data-reference|value)="[^"]*"/g, '');
       expect(shown).not.toMatch(/[\u001b\u202e\r]/);
@@ -155,20 +143,6 @@ describe('the dashboard', () => {
 describe('the page of a payment', () => {
   const unknown = { status: 503, body: '{"error":"unknown_order"}' };
 
-  it('shows 14 equal retries as one row, with the code beside the status', async () => {
-    const { emulator } = await setUp((_, count) => (count <= 14 ? unknown : 200), {
-      assumed: { firstRetryDelay: 1, longestRetryDelay: 1 },
-    });
-    const { markup } = await read(emulator, await paid(emulator));
-    const rows = Array.from(markup.matchAll(/<details.*?<\/summary>/gs), ([row]) =>
-      row.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '),
-    );
-    expect(rows).toHaveLength(2);
-    expect(rows[0]).toContain('200');
-    expect(rows[1]).toMatch(/503 unknown_order × 14/);
-    expect(markup).toContain('15 attempts');
-  });
-
   it('shows the last answer beside a payment that is not acknowledged, on each page', async () => {
     const { emulator } = await setUp(() => unknown);
     const path = await newPayment(emulator);
@@ -176,7 +150,7 @@ describe('the page of a payment', () => {
     await emulator.waitForDelivery({ reference: 'order-1', status: 503 });
     for (const page of ['', path]) {
       const { markup } = await read(emulator, page);
-      expect(markup).toContain('Not acknowledged <code>503 unknown_order</code>');
+      expect(markup).toContain('not acknowledged: 503 unknown_order');
     }
   });
 
@@ -190,12 +164,11 @@ describe('the page of a payment', () => {
 
   it('leads with description and amount, and links to the payment page', async () => {
     const { emulator } = await setUp();
-    const path = await newPayment(emulator, { ...FIXED, return_url: 'https://shop.example/' });
+    const path = await newPayment(emulator);
     const { markup } = await read(emulator, path);
     expect(markup).toContain('<h1><bdi>A basket</bdi></h1>');
     expect(markup.indexOf('15,000')).toBeLessThan(markup.indexOf('<bdi>order-1</bdi>'));
     expect(markup).toContain(`href="${path.replace('/payments', '/link')}"`);
-    expect(markup).toContain('https://shop.example/');
   });
 
   it('sends a notification again, and returns to it', async () => {

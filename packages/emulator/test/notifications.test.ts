@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NotificationSource } from '../src/contract/assumed.js';
 import { retryDelay } from '../src/deliveries/retry-delay.js';
 import type { Emulator } from '../src/index.js';
@@ -52,19 +52,17 @@ describe('a notification', () => {
     expect(Object.keys(headers).sort()).toEqual(sent);
   });
 
-  it('has the assumed body and content type', async () => {
+  it('has the assumed body', async () => {
     const assumed = {
       notificationBody: ({ reference, amount, status }: NotificationSource) => ({
         reference,
         amount,
         status,
       }),
-      notificationContentType: 'text/plain',
     };
     const { receiver, emulator } = await setUp(undefined, { assumed });
     await payOne(emulator);
     await until(() => stateOf(emulator) === 'delivered');
-    expect(receiver.received[0]!.headers['content-type']).toBe('text/plain');
     expect(JSON.parse(receiver.received[0]!.body.toString())).toMatchObject({
       reference: 'order-1',
       amount: 15_000,
@@ -193,6 +191,21 @@ describe('a delivery', () => {
       10, 20, 40, 40, 40,
     ]);
     draw.mockRestore();
+  });
+
+  it('waits twice as long after each failure', async () => {
+    const draw = vi.spyOn(Math, 'random').mockReturnValue(1);
+    onTestFinished(() => draw.mockRestore());
+    const assumed = { firstRetryDelay: 20, longestRetryDelay: 1_000 };
+    const { emulator } = await setUp((_, count) => (count <= 4 ? 503 : 200), { assumed });
+    await payOne(emulator);
+    const { attempts } = await emulator.waitForDelivery({ reference: 'order-1' });
+    const waits = attempts.slice(1).map(({ startedAt }, index) => {
+      const { startedAt: before, durationMs } = attempts[index]!;
+      return startedAt.getTime() - before.getTime() - durationMs;
+    });
+    // A busy machine makes a wait longer, and never shorter. Dates are whole milliseconds.
+    for (const [index, wait] of waits.entries()) expect(wait).toBeGreaterThan(20 * 2 ** index - 3);
   });
 
   it('waits for a connection while 64 others are open, without a timeout', async () => {

@@ -16,6 +16,10 @@ import { observe, type ApiRequest, type ObservedVariables } from './observed-req
 import type { RateLimiter } from './rate-limit.js';
 import { answerStatus } from './status-answer.js';
 
+// The contract names no limits.
+const REQUEST_BYTES = 65_536;
+const KEY_LENGTH = 255;
+
 type ApiContext = Context<{ Variables: ObservedVariables }>;
 
 export interface ApiOptions {
@@ -52,24 +56,21 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
   api.post(
     '/v1/payment-links',
     bodyLimit({
-      maxSize: assumed.requestBytes,
+      maxSize: REQUEST_BYTES,
       onError: () => {
-        const message = `the body is larger than ${assumed.requestBytes} bytes`;
+        const message = `the body is larger than ${REQUEST_BYTES} bytes`;
         throw new EmulatorError('request_too_large', message);
       },
     }),
     async (c) => {
-      const key = validateIdempotencyKey(
-        c.req.header('idempotency-key'),
-        assumed.idempotencyKeyLength,
-      );
+      const key = validateIdempotencyKey(c.req.header('idempotency-key'), KEY_LENGTH);
       if (!/^application\/json *(;|$)/i.test(c.req.header('content-type') ?? ''))
         throw new EmulatorError(
           'unsupported_media_type',
           'the Content-Type must be application/json',
         );
       const bytes = new Uint8Array(await c.req.arrayBuffer());
-      const request = parseLinkRequest(bytes, assumed);
+      const request = parseLinkRequest(bytes);
       c.set('reference', request.reference);
       const { status, body } = ledger.create(request, key);
       return c.body(body, status, { 'Content-Type': 'application/json' });

@@ -60,18 +60,6 @@ export interface Assumed {
    * With `allow`, the reference reads as the paid link, otherwise as the newest link.
    */
   readonly duplicateReference: 'refuse' | 'allow';
-  /** Request fields that the contract does not list. Default `ignore`. */
-  readonly unknownFields: 'ignore' | 'refuse';
-  /** The bounds of an amount. Default 1 and the largest safe integer. */
-  readonly lowestAmount: number;
-  readonly highestAmount: number;
-  /** The most characters of a text. Default 255, 1,000, 2,048 and 255. */
-  readonly referenceLength: number;
-  readonly descriptionLength: number;
-  readonly urlLength: number;
-  readonly idempotencyKeyLength: number;
-  /** The most bytes of a request body. Default 65,536. */
-  readonly requestBytes: number;
   /** More requests get a 429 with the remaining seconds in Retry-After. Default `off`. */
   readonly rateLimit: RateLimit;
   /**
@@ -96,15 +84,8 @@ export interface Assumed {
   readonly transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>>;
   /** The body of a notification. Default `{ reference }`, the only field in the contract. */
   readonly notificationBody: (payment: NotificationSource) => Readonly<Record<string, unknown>>;
-  /** The Content-Type of a notification. Default `application/json`. */
-  readonly notificationContentType: string;
   /** How a payment's notification travels, unless `pay` says so. Default: once, at once. */
   readonly delivery: (payment: NotificationSource) => DeliverySwitches;
-  /**
-   * Returns true if a receiver's status ends the delivery. Otherwise the emulator retries. Default:
-   * 200 to 299.
-   */
-  readonly acknowledged: (status: number) => boolean;
   /** Milliseconds for one attempt. Default 10,000. */
   readonly deliveryTimeout: number;
   /** The longest wait before the first retry, in milliseconds. Retries double it. Default 500. */
@@ -125,14 +106,6 @@ export const DEFAULTS: Assumed = {
   replayedKey: 'same_link',
   replayedKeyOtherBody: 'refuse',
   duplicateReference: 'refuse',
-  unknownFields: 'ignore',
-  lowestAmount: 1,
-  highestAmount: Number.MAX_SAFE_INTEGER,
-  referenceLength: 255,
-  descriptionLength: 1_000,
-  urlLength: 2_048,
-  idempotencyKeyLength: 255,
-  requestBytes: 65_536,
   rateLimit: 'off',
   statusAnswer: () => undefined,
   linksKept: 10_000,
@@ -144,9 +117,7 @@ export const DEFAULTS: Assumed = {
     success: [],
   },
   notificationBody: ({ reference }) => ({ reference }),
-  notificationContentType: 'application/json',
   delivery: () => ({}),
-  acknowledged: (status) => status >= 200 && status <= 299,
   deliveryTimeout: 10_000,
   firstRetryDelay: 500,
   longestRetryDelay: 30_000,

@@ -7,7 +7,6 @@ import { post } from './post.js';
 export interface AttemptOptions {
   readonly target: Target;
   readonly body: string;
-  readonly contentType: string;
   readonly secret: string;
   readonly number: number;
   readonly timeout: number;
@@ -19,9 +18,9 @@ export interface AttemptOptions {
  * for a missing answer. Never throws.
  */
 export async function attempt(options: AttemptOptions): Promise<DeliveryAttempt> {
-  const { target, body, contentType, secret, number, timeout, signal } = options;
+  const { target, body, secret, number, timeout, signal } = options;
   const headers = {
-    'Content-Type': contentType,
+    'Content-Type': 'application/json',
     'X-Service-Event': 'payment.succeeded',
     'X-Service-Signature': await sign(body, secret),
   };

@@ -144,7 +144,6 @@ export class Outbox {
     const sending = attempt({
       target,
       body: entry.body,
-      contentType: assumed.notificationContentType,
       secret,
       number: ++entry.started,
       timeout: assumed.deliveryTimeout,
@@ -159,9 +158,8 @@ export class Outbox {
   }
 
   #conclude(entry: Entry, attempts: readonly DeliveryAttempt[]): void {
-    const { assumed } = this.#options;
     const isAcknowledged = attempts.some(
-      ({ response }) => response !== undefined && assumed.acknowledged(response.status),
+      ({ response: { status } = { status: 0 } }) => status >= 200 && status <= 299,
     );
     if (isAcknowledged) {
       cancelNext(entry);
@@ -170,7 +168,7 @@ export class Outbox {
     }
     // An ended delivery that was sent again is not due.
     if (entry.state !== 'pending' || entry.next !== undefined) return;
-    this.#startAt(entry, retryDelay(entry.failures++, assumed));
+    this.#startAt(entry, retryDelay(entry.failures++, this.#options.assumed));
   }
 }
 

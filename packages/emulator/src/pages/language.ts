@@ -17,21 +17,3 @@ export function chooseLanguage(header = ''): Language {
 export function formatAmount(amount: number, currency: string, language: Language): string {
   return new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount);
 }
-
-const UNITS = [
-  ['second', 60],
-  ['minute', 60],
-  ['hour', 24],
-  ['day', Infinity],
-] as const;
-
-/** Tells the time from now to an instant: "2 minutes ago", "in 5 seconds". */
-export function formatFromNow(at: Date, language: Language): string {
-  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-  let amount = (at.getTime() - Date.now()) / 1_000;
-  for (const [unit, size] of UNITS) {
-    if (Math.abs(amount) < size) return format.format(Math.trunc(amount), unit);
-    amount /= size;
-  }
-  return '';
-}

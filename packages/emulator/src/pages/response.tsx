@@ -2,20 +2,22 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { JSX } from 'hono/jsx/jsx-runtime';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { chooseLanguage, LanguageContext } from './language.js';
+import { chooseLanguage, LanguageContext, type Language } from './language.js';
 
 export interface PageResponse {
   readonly page: JSX.Element;
   readonly status?: ContentfulStatusCode;
   readonly policy: string;
+  /** Default: the browser's choice. */
+  readonly language?: Language;
 }
 
 /** Answers with a page that loads, runs and frames only the contents in its policy. */
 export async function answerPage(
   c: Context,
-  { page, status = 200, policy }: PageResponse,
+  { page, status = 200, policy, ...chosen }: PageResponse,
 ): Promise<Response> {
-  const language = chooseLanguage(c.req.header('accept-language'));
+  const { language = chooseLanguage(c.req.header('accept-language')) } = chosen;
   const spoken = <LanguageContext.Provider value={language}>{page}</LanguageContext.Provider>;
   return c.html(await html`<!doctype html>${spoken}`, status, {
     'Content-Language': language,

@@ -68,66 +68,21 @@ input { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 `;
 
 const DASHBOARD = `
-.bar { border-bottom: 1px solid var(--rule); background: var(--card); }
-.bar > div, main { max-width: 60rem; margin: 0 auto; padding: 0 1rem; }
-.bar > div { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem;
-  padding-top: .75rem; padding-bottom: .75rem; }
+.bar, main { display: block; max-width: 60rem; margin: 0 auto; padding: .75rem 1rem; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; }
 .brand { display: flex; align-items: center; gap: .5rem; min-height: 1.5rem; font-weight: 700;
   text-decoration: none; }
 .brand svg { width: 1.5rem; height: 1.5rem; flex: none; }
-.bar .banner { padding: .125rem .5rem; font-size: .8125rem; }
-.live { margin-left: auto; color: var(--soft); font-size: .875rem; }
-.live::before { content: ""; display: inline-block; width: .5rem; height: .5rem;
-  margin-right: .375rem; border-radius: 50%; background: var(--line); }
-.live[data-state=live]::before { background: var(--strong); }
-main { padding-top: 1.5rem; padding-bottom: 4rem; }
-.stack > * + * { margin-top: 1rem; }
-h2, h3 { font-size: 1.0625rem; line-height: 1.4; }
-h4 { font-size: .9375rem; }
-.lead { margin-top: .25rem; color: var(--soft); }
-.card { padding: 1rem; background: var(--card); border: 1px solid var(--rule);
-  border-radius: .875rem; box-shadow: var(--shadow); }
-.facts { display: grid; gap: .625rem 1.5rem; }
-.facts dt { color: var(--soft); font-size: .8125rem; }
-.facts dd { font-size: .9375rem; }
+h2 { margin-top: 1.5rem; font-size: 1.0625rem; }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
   font-size: .875em; }
-pre { margin: .375rem 0 0; padding: .75rem; background: var(--page); border-radius: .625rem;
-  border: 1px solid var(--rule); line-height: 1.5; white-space: pre-wrap; direction: ltr; }
-.rows { margin-top: .75rem; padding: 0; list-style: none; }
-.rows > li { display: grid; grid-template-columns: minmax(0, 3fr) minmax(auto, 2fr); gap: .125rem;
-  padding: .75rem 0; border-top: 1px solid var(--rule); }
-.rows a { min-height: 1.5rem; font-weight: 600; }
-.money, .amount { font-variant-numeric: tabular-nums; }
-.money { text-align: right; }
-.rows .more { grid-column: 1 / -1; }
-.more { display: flex; flex-wrap: wrap; align-items: center; gap: .125rem .625rem;
-  color: var(--soft); font-size: .875rem; }
-.badge { padding: .0625rem .5rem; border-radius: 1rem; background: var(--calm-back);
-  color: var(--calm); font-size: .8125rem; font-weight: 600; }
-.badge.good { background: var(--good-back); color: var(--good); }
-.badge.bad { background: var(--bad-back); color: var(--bad); }
-.badge.note { background: var(--note-back); color: var(--note); }
-.title { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .75rem; }
-.title form { margin-left: auto; }
-.title button { min-height: 2.5rem; padding: .25rem 1rem; }
-.amount { font-size: 1.75rem; font-weight: 700; }
-.empty { padding: .75rem 0; color: var(--soft); }
-.delivery { padding: 1rem 0; border-top: 1px solid var(--rule); }
-summary { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; min-height: 2.25rem;
-  cursor: pointer; list-style: none; }
-summary::before { content: ""; width: .5rem; height: .5rem; margin: 0 .25rem;
-  border: solid var(--soft); border-width: 0 2px 2px 0; transform: rotate(-45deg); }
-details[open] > summary::before { transform: rotate(45deg); }
-.exchange { display: grid; gap: 1rem; padding: .5rem 0 1rem; }
-.exchange > div { min-width: 0; }
-.back { display: inline-block; min-height: 1.5rem; margin-bottom: .75rem; color: var(--soft); }
-@media (min-width: 40rem) {
-  main { padding-top: 2rem; } .card { padding: 1.25rem 1.5rem; }
-  .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-    .exchange { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  main .button { display: inline-block; width: auto; }
-}
+pre { margin: .375rem 0 0; padding: .75rem; border: 1px solid var(--rule); white-space: pre-wrap;
+  direction: ltr; background: var(--card); }
+.rows { padding: 0; list-style: none; }
+.rows > li, article { padding: .75rem 0; border-top: 1px solid var(--rule); }
+.rows a { font-weight: 600; }
+button { width: auto; min-height: 2.5rem; padding: .25rem 1rem; }
+summary { min-height: 2.25rem; padding: .375rem 0; cursor: pointer; }
 `;
 
 export const HOSTED_STYLE = BASE + HOSTED;

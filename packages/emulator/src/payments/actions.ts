@@ -1,7 +1,7 @@
 import { check } from '@paylink/core/internal';
 import { EmulatorError, refuse } from '../base/emulator-error.js';
 import { quote } from '../base/visible-text.js';
-import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
+import type { DeliverySwitches } from '../contract/assumed.js';
 import { boundsOf } from '../contract/payment.js';
 import type { CreatedLink, Link, Payment, PaymentLinkFields } from '../contract/payment.js';
 import type { Ledger } from './ledger.js';
@@ -25,7 +25,7 @@ export interface Actions {
   settle(reference: string, status: 'failed' | 'cancelled'): Payment;
 }
 
-export function createActions(ledger: Ledger, assumed: Assumed): Actions {
+export function createActions(ledger: Ledger): Actions {
   function find(reference: string): Link {
     check(typeof reference === 'string', 'reference', 'must be a string');
     const link = ledger.findByReference(reference);
@@ -37,7 +37,7 @@ export function createActions(ledger: Ledger, assumed: Assumed): Actions {
   return {
     createLink(fields) {
       const body = new TextEncoder().encode(toJson(fields ?? null));
-      const { body: created } = ledger.create(parseLinkRequest(body, assumed), undefined);
+      const { body: created } = ledger.create(parseLinkRequest(body), undefined);
       return JSON.parse(created) as CreatedLink;
     },
     pay(reference, { amount, delivery }) {

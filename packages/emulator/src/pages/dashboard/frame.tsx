@@ -1,69 +1,70 @@
 import type { Child } from 'hono/jsx';
+import { amountOf, boundsOf, CURRENCY, type Link } from '../../contract/payment.js';
+import type { DeliveryAttempt, EmulatorDelivery } from '../../deliveries/delivery.js';
 import { Document } from '../document.js';
 import { Icon } from '../icon.js';
-import { DASHBOARD_STYLE, sourceOfText } from '../style.js';
-import { DASHBOARD_SCRIPT } from './script.js';
-import { useTexts } from './texts.js';
-
-/** Lets the dashboard load and run only its own style and script. */
-export const DASHBOARD_POLICY = [
-  "default-src 'none'",
-  `style-src ${sourceOfText(DASHBOARD_STYLE)}`,
-  `script-src ${sourceOfText(DASHBOARD_SCRIPT)}`,
-  "connect-src 'self'",
-  'img-src data:',
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+import { formatAmount } from '../language.js';
+import { DASHBOARD_STYLE } from '../style.js';
 
 interface FrameProps {
   readonly title: string;
   readonly children?: Child;
 }
 
+/** The frame of every dashboard page. The dashboard is for developers, and in English. */
 export function DashboardFrame({ title, children }: FrameProps) {
-  const texts = useTexts();
   return (
     <Document title={title} style={DASHBOARD_STYLE}>
       <header class="bar">
-        <div>
-          <a class="brand" href="/dashboard">
-            <Icon />
-            Paylink
-          </a>
-          <p class="banner">{texts.testOnly}</p>
-          <p
-            class="live"
-            id="live"
-            role="status"
-            hidden
-            data-texts={JSON.stringify({ live: texts.live, waiting: texts.waiting })}
-          />
-        </div>
+        <a class="brand" href="/dashboard">
+          <Icon />
+          Paylink
+        </a>
+        <p class="banner">Test environment: no real money</p>
       </header>
       <main>{children}</main>
-      <script dangerouslySetInnerHTML={{ __html: DASHBOARD_SCRIPT }} />
     </Document>
   );
 }
 
-export function BackLink() {
+const MESSAGES = {
+  notFound: ['Not found', 'This page does not exist, or the emulator forgot its content.'],
+  refused: ['Request refused', 'Open the dashboard again, and retry from its page.'],
+} as const;
+
+/** A dashboard page with only a message. */
+export function DashboardMessage({ about }: { readonly about: keyof typeof MESSAGES }) {
+  const [title, hint] = MESSAGES[about];
   return (
-    <a class="back" href="/dashboard">
-      ← {useTexts().back}
-    </a>
+    <DashboardFrame title={title}>
+      <h1>{title}</h1>
+      <p class="soft">{hint}</p>
+    </DashboardFrame>
   );
 }
 
-/** A dashboard page with only a message. */
-export function DashboardMessage({ about }: { readonly about: 'notFound' | 'refused' }) {
-  const texts = useTexts();
-  return (
-    <DashboardFrame title={texts[about]}>
-      <BackLink />
-      <h1>{texts[about]}</h1>
-      <p class="lead">{texts[`${about}Hint`]}</p>
-    </DashboardFrame>
-  );
+export function Instant({ at }: { readonly at: Date }) {
+  return <time datetime={at.toISOString()}>{at.toISOString().slice(0, 19).replace('T', ' ')}</time>;
+}
+
+/** Returns a link's amount, or the bounds of the customer's choice. */
+export function priceOf(link: Link): string {
+  const format = (value: number): string => formatAmount(value, CURRENCY, 'en');
+  const { min, max } = boundsOf(link);
+  const amount = amountOf(link);
+  return amount === undefined ? `${format(min)} to ${format(max)}` : format(amount);
+}
+
+/** Names the state of a delivery, and the last result if the receiver has not acknowledged. */
+export function stateOf({ state, attempts }: EmulatorDelivery): string {
+  const last = attempts.at(-1);
+  if (state !== 'pending' || last === undefined)
+    return { pending: 'on its way', delivered: 'delivered', unsent: 'not sent' }[state];
+  return `not acknowledged: ${resultOf(last)}`;
+}
+
+/** Returns the status and the code, such as `503 unknown_order`, or the reason without an answer. */
+export function resultOf({ response, error = '' }: DeliveryAttempt): string {
+  if (response === undefined) return error;
+  return response.code === undefined ? `${response.status}` : `${response.status} ${response.code}`;
 }

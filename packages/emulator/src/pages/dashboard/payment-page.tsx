@@ -1,11 +1,8 @@
 import { toVisible } from '../../base/visible-text.js';
 import type { Link } from '../../contract/payment.js';
-import type { EmulatorDelivery } from '../../deliveries/delivery.js';
+import type { DeliveryAttempt, EmulatorDelivery } from '../../deliveries/delivery.js';
 import { clip, Visible } from '../visible.js';
-import { Delivery } from './deliveries.js';
-import { BackLink, DashboardFrame } from './frame.js';
-import { Ago, Price, Facts, StatusBadge } from './parts.js';
-import { useTexts } from './texts.js';
+import { DashboardFrame, Instant, priceOf, resultOf, stateOf } from './frame.js';
 
 export interface PaymentPageProps {
   readonly link: Link;
@@ -15,47 +12,82 @@ export interface PaymentPageProps {
 
 /** Shows one order: its payment and its notifications. */
 export function PaymentPage({ link, deliveries }: PaymentPageProps) {
-  const texts = useTexts();
   const title = link.description ?? link.reference;
   return (
     <DashboardFrame title={toVisible(clip(title))}>
-      <BackLink />
-      <div class="stack">
-        <div>
-          <h1>
-            <Visible text={title} />
-          </h1>
-          <p class="title" id="status" data-live>
-            <span class="amount">
-              <Price link={link} />
-            </span>{' '}
-            <StatusBadge status={link.status} />
-          </p>
-        </div>
-        <a id="open-page" class="button" href={`/link/${link.token}`}>
-          {texts.openPage}
-        </a>
-        <section class="card" aria-labelledby="deliveries-heading">
-          <h2 id="deliveries-heading">{texts.deliveries}</h2>
-          <div id="deliveries" data-live>
-            {deliveries.length === 0 && <p class="empty">{texts.noDeliveries}</p>}
-            {deliveries.map((delivery) => (
-              <Delivery delivery={delivery} token={link.token} />
-            ))}
-          </div>
-        </section>
-        <div id="facts" data-live>
-          <Facts
-            facts={[
-              [texts.reference, <Visible text={link.reference} />],
-              [texts.createdAt, <Ago at={link.createdAt} />],
-              [texts.singleUse, link.single_use === true ? texts.yes : texts.no],
-              [texts.returnUrl, link.return_url],
-              [texts.cancelUrl, link.cancel_url],
-            ]}
-          />
-        </div>
-      </div>
+      <h1>
+        <Visible text={title} />
+      </h1>
+      <p>
+        {priceOf(link)}, {link.status}, <Visible text={link.reference} />.{' '}
+        <a href={`/link/${link.token}`}>Open the payment page</a>
+      </p>
+      <h2>Notifications</h2>
+      {deliveries.length === 0 && <p>No notifications yet.</p>}
+      {deliveries.map((delivery) => (
+        <Delivery delivery={delivery} token={link.token} />
+      ))}
     </DashboardFrame>
+  );
+}
+
+interface DeliveryProps {
+  readonly delivery: EmulatorDelivery;
+  /** The token of the payment's link. */
+  readonly token: string;
+}
+
+/** Shows a notification with its attempts, the newest first, and a button to send it again. */
+function Delivery({ delivery, token }: DeliveryProps) {
+  const { id, createdAt, state, attempts, attemptCount, nextAttemptAt } = delivery;
+  return (
+    <article id={`delivery-${id}`} data-state={state}>
+      <form method="post" action={`/dashboard/payments/${token}/resend`}>
+        <input type="hidden" name="delivery" value={id} />
+        <p>
+          <Instant at={createdAt} />: {stateOf(delivery)}.{' '}
+          {attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`}
+          {nextAttemptAt !== undefined && ', the next at '}
+          {nextAttemptAt !== undefined && <Instant at={nextAttemptAt} />}
+        </p>
+        <button type="submit">Send again</button>
+      </form>
+      {attempts.toReversed().map((attempt) => (
+        <Attempt attempt={attempt} />
+      ))}
+    </article>
+  );
+}
+
+function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
+  const { startedAt, durationMs, request, response } = attempt;
+  const { pathname, search } = new URL(request.url);
+  const start = response && `HTTP ${response.status}`;
+  return (
+    <details>
+      <summary>
+        <code>{resultOf(attempt)}</code> <Instant at={startedAt} />, {Math.round(durationMs)} ms
+      </summary>
+      <Message start={`POST ${pathname}${search}`} message={request} />
+      {response !== undefined && <Message start={start!} message={response} />}
+      {response?.truncated === true && <p class="soft">The emulator does not keep the rest.</p>}
+    </details>
+  );
+}
+
+interface MessageProps {
+  readonly start: string;
+  readonly message: {
+    readonly headers: Readonly<Record<string, string | readonly string[]>>;
+    readonly body: string;
+  };
+}
+
+function Message({ start, message: { headers, body } }: MessageProps) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}`);
+  return (
+    <pre>
+      <Visible text={[start, ...lines, '', body].join('\n')} keep={'\n\t'} />
+    </pre>
   );
 }

@@ -9,7 +9,8 @@ import type { Outbox } from '../../deliveries/outbox.js';
 import type { Ledger } from '../../payments/ledger.js';
 import { createPages } from '../create-pages.js';
 import { answerPage, readForm, seeOther } from '../response.js';
-import { DASHBOARD_POLICY, DashboardMessage } from './frame.js';
+import { DASHBOARD_STYLE, sourceOfText } from '../style.js';
+import { DashboardMessage } from './frame.js';
 import { OverviewPage } from './overview-page.js';
 import { PaymentPage } from './payment-page.js';
 
@@ -17,10 +18,18 @@ export interface DashboardOptions {
   readonly ledger: Ledger;
   readonly outbox: Outbox | undefined;
   readonly baseUrl: string;
-  readonly payUrl: string;
   readonly webhookUrl: string | undefined;
 }
 
+/** Lets the dashboard load its own style, and run nothing. */
+const POLICY = [
+  "default-src 'none'",
+  `style-src ${sourceOfText(DASHBOARD_STYLE)}`,
+  'img-src data:',
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 const ROWS = 100;
 const DELIVERIES = 25;
 /** Milliseconds that a form's answer waits for the form's action. */
@@ -28,7 +37,7 @@ const SHORTLY = 1_000;
 
 /**
  * Creates the dashboard: every payment with its notifications, and a button to send each again.
- * Works without JavaScript.
+ * Without JavaScript: reload a page to see what is new.
  */
 export function createDashboard(options: DashboardOptions): Hono {
   const { ledger, outbox } = options;
@@ -84,5 +93,5 @@ function message(c: Context, about: 'notFound' | 'refused', status: ContentfulSt
 }
 
 function answer(c: Context, page: JSX.Element, status: ContentfulStatusCode = 200) {
-  return answerPage(c, { page, status, policy: DASHBOARD_POLICY });
+  return answerPage(c, { page, status, policy: POLICY, language: 'en' });
 }
