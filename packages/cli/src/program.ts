@@ -11,6 +11,7 @@ import { linksCommand, paymentsCommand } from './service/command.js';
 import { reconcileCommand, verifyCommand } from './sweep/command.js';
 import { escapeText } from './terminal/safe-text.js';
 import { VERSION } from './terminal/version.js';
+import { tortureCommand } from './torture/command.js';
 import { triggerCommand } from './trigger/command.js';
 
 // In the order of the help. A first integration goes from the top to the bottom.
@@ -25,7 +26,7 @@ const GROUPS = {
     paymentsCommand,
   ],
   'Check a receiver:': [triggerCommand, doctorCommand, auditCommand, diagnoseCommand],
-  'Money:': [explainCommand, reconcileCommand, verifyCommand],
+  'Money:': [tortureCommand, explainCommand, reconcileCommand, verifyCommand],
 };
 
 const AFTER = `

@@ -30,6 +30,9 @@ export default async function setup(
   process.env['PAYLINK_COMMAND'] = `${outdir}/paylink.mjs`;
   const bundle = async (): Promise<void> => {
     await build({ ...OPTIONS, outdir, entryPoints: { paylink: at('../src/main.ts') } });
+    // A process of its own runs this one, under the name that the package has for it.
+    const caller = at('../../testing/src/schedules/caller.ts');
+    await build({ ...OPTIONS, outExtension: {}, outdir, entryPoints: { caller } });
     // Apart, because a merchant's module may load other versions of our packages.
     await build({ ...OPTIONS, outdir, entryPoints: { payments: at('shop/payments.ts') } });
   };

@@ -7,7 +7,7 @@ import { paylink, words, type Result } from './paylink.js';
 const COMMANDS = [
   ...['init', 'emulate', 'pay', 'fail', 'cancel', 'links create', 'payments get'],
   ...['trigger', 'doctor', 'audit', 'diagnose'],
-  ...['explain', 'reconcile', 'verify'],
+  ...['torture', 'explain', 'reconcile', 'verify'],
 ];
 
 /** Parses a command line that runs no command, in this process. */

@@ -90,7 +90,7 @@ async function close(shop: ShopModule | undefined, output: Output): Promise<void
 }
 
 /** Exits although the merchant's pool or timers would keep the process alive. */
-function exitSoon(): void {
+export function exitSoon(): void {
   setImmediate(() => {
     process.stdout.write('', () => process.stderr.write('', () => process.exit()));
   });

@@ -1,0 +1,96 @@
+/** `paylink torture`: tries a credit in every order of its round trips, and with every cut. */
+import type { Command } from 'commander';
+import type { Finding, SchedulesReport } from '@paylink/testing/schedules/internal';
+import { exitSoon } from '../shop/with-shop.js';
+import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
+import { EXIT, usageFailure } from '../terminal/failure.js';
+import { duration, wholeNumber } from '../terminal/input.js';
+import type { Output } from '../terminal/output.js';
+import { text } from '../terminal/safe-text.js';
+import { untilStopped } from '../terminal/until-stopped.js';
+
+interface Flags extends CommonFlags {
+  readonly module?: string;
+  readonly database: string;
+  readonly databaseVariable: string;
+  readonly callers: number;
+  readonly timeLimit: number;
+  readonly replay?: number;
+}
+
+export const tortureCommand = (): Command =>
+  createCommand<Flags>('torture', {
+    summary: 'try your credit in every order, and kill it at every step',
+    description:
+      'Delivers orders through your module, in processes of their own. A proxy before your ' +
+      'database (PostgreSQL, MySQL, MariaDB) holds each round trip, and releases two deliveries ' +
+      'in every order. Then it cuts the connection and kills the process before and after each ' +
+      'round trip. Your module exports orders and createOrder, and may export effects(reference), ' +
+      'which counts further writes. It stores and credits orders, so use a test database.',
+    options: [
+      option('--module <file>', 'your module: it exports orders and createOrder'),
+      option('--database <url>', 'the address of a test database', { isRequired: true }),
+      option('--database-variable <name>', 'the variable that your program reads it from', {
+        initial: 'DATABASE_URL',
+      }),
+      option('--callers <n>', 'how many deliveries race', { parse: wholeNumber(2, 3), initial: 2 }),
+      option('--time-limit <time>', 'start no try after this time', {
+        parse: duration,
+        initial: [60_000, '1m'],
+      }),
+      option('--replay <n>', 'try the finding of this number alone', {
+        parse: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      }),
+    ],
+    examples: [
+      'paylink torture --module ./payments.js --database postgres://localhost/shop_test',
+      'paylink torture --module ./payments.js --database mysql://localhost/shop_test --replay 38',
+    ],
+    run: torture,
+  });
+
+async function torture({ flags, output }: Run<Flags>): Promise<number> {
+  output.hide(flags.database);
+  if (URL.canParse(flags.database)) output.hide(decodeURI(new URL(flags.database).password));
+  const stopped = untilStopped().then(() => undefined);
+  try {
+    const report = await Promise.race([explore(flags, output), stopped]);
+    if (report === undefined) return EXIT.interrupted;
+    output.document(report);
+    show(report, flags, output);
+    return report.findings.some(({ fault }) => fault !== '') ? EXIT.failed : EXIT.ok;
+  } finally {
+    // The processes of the merchant's module end with this one.
+    exitSoon();
+  }
+}
+
+async function explore(flags: Flags, output: Output): Promise<SchedulesReport> {
+  const { module, database: databaseUrl, databaseVariable, callers, timeLimit, replay } = flags;
+  if (module === undefined)
+    throw usageFailure('give --module <file>, which exports orders and createOrder');
+  const { trySchedules } = await import('@paylink/testing/schedules/internal');
+  return trySchedules({
+    ...{ module, databaseUrl, databaseVariable, callers, timeLimit, replay },
+    onProgress: ({ orders, cuts }) => output.progress(`${orders} orders, ${cuts} cuts tried`),
+  });
+}
+
+function show(report: SchedulesReport, { callers, replay }: Flags, output: Output): void {
+  const { orders, cuts, findings, notTested } = report;
+  for (const finding of findings) showFinding(finding, replay === undefined, output);
+  if (replay === undefined) {
+    const tried = `${orders.tried} orders of ${callers} deliveries, and ${cuts.tried} cuts`;
+    output.line(text`${tried}: ${findings.length === 0 ? 'no fault' : 'see the faults above'}`);
+  }
+  for (const each of notTested) output.line(output.paint.yellow(`not tested: ${each}`));
+}
+
+function showFinding({ number, ...found }: Finding, isNew: boolean, output: Output): void {
+  const { fault, change, story } = found;
+  output.line(fault === '' ? output.paint.green('no fault') : output.paint.red(fault));
+  for (const row of story) output.line(`  ${row}`);
+  if (change !== '') output.line(change);
+  if (isNew) output.line(output.paint.dim(`Replay it: --replay ${number}`));
+  output.line();
+}

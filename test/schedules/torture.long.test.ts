@@ -1,0 +1,63 @@
+/** `paylink torture` in its own process, on a real PostgreSQL. */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { paylink, start } from '../../packages/cli/test/paylink.js';
+import { shopAt } from './explore.js';
+import { url } from './postgres.js';
+
+const cwd = fileURLToPath(new URL('..', import.meta.url));
+const module = shopAt('postgres');
+const torture = (design: string, ...more: string[]) =>
+  paylink(['torture', '--module', module, '--database', url, ...more], {
+    cwd,
+    env: { DESIGN: design },
+  });
+
+describe('paylink torture', () => {
+  it('Q20 exits with 1 for a broken credit, tells its story, and replays it', async () => {
+    const found = await torture('a lock in memory');
+    expect(found).toMatchObject({ code: 1, stderr: '' });
+    expect(found.stdout).toMatch(
+      /^Two deliveries both credit.*\n {2}A {2}SELECT[^]*--replay (\d+)/,
+    );
+    const [story] = found.stdout.split('Replay it');
+    expect(story!.split('\n').length).toBeLessThanOrEqual(25);
+    const [, number] = /--replay (\d+)/.exec(found.stdout)!;
+    const again = await torture('a lock in memory', '--replay', number!);
+    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining(story!) as string });
+  });
+
+  it('exits with 0 for a right credit, and says what it tried and what not', async () => {
+    const { code, stdout } = await torture('one write', '--json');
+    expect(code).toBe(0);
+    const report = JSON.parse(stdout) as { orders: { tried: number }; notTested: string[] };
+    expect(report.orders.tried).toBeGreaterThan(10);
+    expect(report.notTested).toEqual([expect.stringMatching(/^further writes/)]);
+  });
+
+  it('exits with 2 for a database that is none, and prints no password', async () => {
+    const address = 'postgres://shop:the-portals-value-2b7e151628aed2a6@127.0.0.1:1/shop';
+    const { code, stderr } = await paylink(['torture', '--module', module, '--database', address]);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^error: PostgreSQL at 127\.0\.0\.1:1 cannot be reached/,
+      ) as string,
+    });
+  });
+
+  it('leaves no process of the module behind at Ctrl-C', async () => {
+    const args = ['torture', '--module', module, '--database', url];
+    const running = start(args, { DESIGN: 'one write' }, cwd);
+    const children = (): string =>
+      execFileSync('ps', ['-eo', 'pid,ppid,args'], { encoding: 'utf8' })
+        .split('\n')
+        .filter((line) => line.includes('caller.js') && line.includes(module))
+        .join('\n');
+    await expect.poll(children).not.toBe('');
+    running.child.kill('SIGINT');
+    expect((await running.result()).code).toBe(130);
+    await expect.poll(children).toBe('');
+  });
+});
