@@ -3,7 +3,8 @@ import { testSchedules, type TestSchedulesOptions } from '@paylink/testing/sched
 import { trySchedules } from '@paylink/testing/schedules/internal';
 import { describe, expect, it, test } from 'vitest';
 import { shopAt } from './explore.js';
-import { BROKEN, exploreOnPostgres, RIGHT, url } from './postgres.js';
+import { BROKEN, RIGHT } from './designs.js';
+import { exploreOnPostgres, url } from './postgres.js';
 
 const LIMIT = 120_000;
 

@@ -69,7 +69,7 @@ describe('the proxy', () => {
     cancel.write(request);
     await expect(slow).rejects.toThrow('canceling');
     await client.end();
-    const { bytes, before, behind } = tapped.end();
+    const { bytes, before, behind } = await tapped.end();
     expect(bytes).toBeGreaterThan(6_000_000);
     expect(behind.toSorted()).toEqual(before.toSorted());
   });
@@ -92,6 +92,6 @@ describe('the proxy', () => {
     await next.connect();
     expect((await next.query('SELECT 1')).rowCount).toBe(1);
     await next.end();
-    tapped.end();
+    await tapped.end();
   });
 });

@@ -9,11 +9,13 @@ import { Proxy } from '../../packages/testing/src/schedules/proxy.js';
 /** A relay that hashes what passes in each direction, over all connections by their order. */
 async function openTap(port: number) {
   const passed: { up: ReturnType<typeof createHash>; down: ReturnType<typeof createHash> }[] = [];
+  const closed: Promise<unknown>[] = [];
   let bytes = 0;
   const server = createServer((client) => {
     const hashes = { up: createHash('sha256'), down: createHash('sha256') };
     passed.push(hashes);
     const upstream = connect({ host: '127.0.0.1', port });
+    closed.push(once(client, 'close'), once(upstream, 'close'));
     client.on('data', (chunk: Buffer) => {
       hashes.up.update(chunk);
       bytes += chunk.length;
@@ -33,7 +35,10 @@ async function openTap(port: number) {
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => server.close(),
+    async close() {
+      server.close();
+      await Promise.allSettled(closed);
+    },
     bytes: () => bytes,
     digests: () => passed.map(({ up, down }) => `${up.digest('hex')} ${down.digest('hex')}`),
   };
@@ -42,8 +47,8 @@ async function openTap(port: number) {
 export interface Tapped {
   /** The address for the driver. */
   readonly url: string;
-  /** Returns the bytes that passed, and the digests of each connection on both sides. */
-  end(): { bytes: number; before: string[]; behind: string[] };
+  /** Waits for the driver's end. Returns the bytes, and each connection's digests on both sides. */
+  end(): Promise<{ bytes: number; before: string[]; behind: string[] }>;
 }
 
 /** Opens driver → tap → proxy → tap → database. */
@@ -54,10 +59,10 @@ export async function openTapped(url: string): Promise<Tapped> {
   const before = await openTap(Number(new URL(proxy.url).port));
   return {
     url: database.urlAt(before.port),
-    end() {
-      before.close();
+    async end() {
+      await before.close();
+      await behind.close();
       proxy.close();
-      behind.close();
       return { bytes: before.bytes(), before: before.digests(), behind: behind.digests() };
     },
   };

@@ -1,10 +1,12 @@
 /** `paylink torture`: tries a credit in every order of its round trips, and with every cut. */
 import type { Command } from 'commander';
 import type { Finding, SchedulesReport } from '@paylink/testing/schedules/internal';
+import { isLocalHost } from '../receiver/local-host.js';
 import { exitSoon } from '../shop/with-shop.js';
 import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
+import { API_KEY_VARIABLE, BASE_URL_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
-import { duration, wholeNumber } from '../terminal/input.js';
+import { duration, parseUrl, wholeNumber } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
 import { untilStopped } from '../terminal/until-stopped.js';
@@ -16,6 +18,10 @@ interface Flags extends CommonFlags {
   readonly callers: number;
   readonly timeLimit: number;
   readonly replay?: number;
+  readonly start?: string;
+  readonly to?: URL;
+  readonly books?: string;
+  readonly order?: string;
 }
 
 export const tortureCommand = (): Command =>
@@ -26,7 +32,8 @@ export const tortureCommand = (): Command =>
       'database (PostgreSQL, MySQL, MariaDB) holds each round trip, and releases two deliveries ' +
       'in every order. Then it cuts the connection and kills the process before and after each ' +
       'round trip. Your module exports orders and createOrder, and may export effects(reference), ' +
-      'which counts further writes. It stores and credits orders, so use a test database.',
+      'which counts further writes. Instead of a module, a program in any language can run under ' +
+      'notifications. Orders are stored and credited, so use a test database.',
     options: [
       option('--module <file>', 'your module: it exports orders and createOrder'),
       option('--database <url>', 'the address of a test database', { isRequired: true }),
@@ -38,6 +45,10 @@ export const tortureCommand = (): Command =>
         parse: duration,
         initial: [60_000, '1m'],
       }),
+      option('--start <command>', 'starts your program, in place of --module'),
+      option('--to <url>', "the program's webhook on this machine", { parse: parseUrl }),
+      option('--books <command>', 'prints {"paid":true,"effects":1} of the order $REFERENCE'),
+      option('--order <command>', 'stores an unpaid order $REFERENCE of $AMOUNT $CURRENCY'),
       option('--replay <n>', 'try the finding of this number alone', {
         parse: wholeNumber(1, Number.MAX_SAFE_INTEGER),
       }),
@@ -45,6 +56,7 @@ export const tortureCommand = (): Command =>
     examples: [
       'paylink torture --module ./payments.js --database postgres://localhost/shop_test',
       'paylink torture --module ./payments.js --database mysql://localhost/shop_test --replay 38',
+      `paylink torture --start 'npm start' --to http://localhost:3000/webhooks/payments --database postgres://localhost/shop_test --books 'node books.js' --order 'node order.js'`,
     ],
     run: torture,
   });
@@ -66,22 +78,55 @@ async function torture({ flags, output }: Run<Flags>): Promise<number> {
 }
 
 async function explore(flags: Flags, output: Output): Promise<SchedulesReport> {
-  const { module, database: databaseUrl, databaseVariable, callers, timeLimit, replay } = flags;
-  if (module === undefined)
-    throw usageFailure('give --module <file>, which exports orders and createOrder');
-  const { trySchedules } = await import('@paylink/testing/schedules/internal');
-  return trySchedules({
-    ...{ module, databaseUrl, databaseVariable, callers, timeLimit, replay },
-    onProgress: ({ orders, cuts }) => output.progress(`${orders} orders, ${cuts} cuts tried`),
-  });
+  const { module, start, to, books, order, callers, ...rest } = flags;
+  const common = {
+    databaseUrl: flags.database,
+    databaseVariable: flags.databaseVariable,
+    timeLimit: rest.timeLimit,
+    replay: rest.replay,
+    onProgress: ({ orders, cuts }: { readonly orders: number; readonly cuts: number }) =>
+      output.progress(`${orders} orders, ${cuts} cuts tried`),
+  };
+  const { tryProgram, trySchedules } = await import('@paylink/testing/schedules/internal');
+  if (module !== undefined && start === undefined)
+    return trySchedules({ ...common, module, callers });
+  if (module !== undefined || start === undefined || to === undefined || books === undefined)
+    throw usageFailure('give --module <file>, or --start, --to and --books of a whole program');
+  if (!isLocalHost(to.hostname)) throw usageFailure('--to must be an address of this machine');
+  const { startEmulator } = await import('@paylink/emulator');
+  // A slow service lets notifications overlap.
+  const emulator = await startEmulator({ assumed: { statusAnswer: () => ({ delay: 100 }) } });
+  try {
+    const secret = process.env[SECRET_VARIABLE] ?? emulator.webhookSecret;
+    return await tryProgram({
+      ...{ ...common, start, to: to.href, books, order, secret },
+      env: {
+        [BASE_URL_VARIABLE]: emulator.baseUrl,
+        [API_KEY_VARIABLE]: emulator.apiKey,
+        [SECRET_VARIABLE]: secret,
+      },
+      async pay({ reference, amount }) {
+        await emulator.createLink({ reference, amount });
+        await emulator.pay(reference);
+      },
+    });
+  } finally {
+    await emulator.close();
+  }
 }
 
-function show(report: SchedulesReport, { callers, replay }: Flags, output: Output): void {
+function show(report: SchedulesReport, flags: Flags, output: Output): void {
+  const { callers, replay } = flags;
   const { orders, cuts, findings, notTested } = report;
   for (const finding of findings) showFinding(finding, replay === undefined, output);
   if (replay === undefined) {
-    const tried = `${orders.tried} orders of ${callers} deliveries, and ${cuts.tried} cuts`;
-    output.line(text`${tried}: ${findings.length === 0 ? 'no fault' : 'see the faults above'}`);
+    const races =
+      flags.module === undefined
+        ? 'two notifications at once'
+        : `${orders.tried} orders of ${callers} deliveries`;
+    output.line(
+      text`${races}, and ${cuts.tried} cuts: ${findings.length === 0 ? 'no fault' : 'see the faults above'}`,
+    );
   }
   for (const each of notTested) output.line(output.paint.yellow(`not tested: ${each}`));
 }

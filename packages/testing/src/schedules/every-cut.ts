@@ -7,13 +7,13 @@ import type { Lab } from './lab.js';
 import type { Caller } from './process.js';
 
 /** In each pair the round is lost, or its answer: the server has done it, and nobody knows. */
-const CUTS = [
+export const CUTS = [
   { isKill: false, isAfter: false, text: 'the connection is cut before' },
   { isKill: false, isAfter: true, text: 'the connection is cut, and the answer is lost' },
   { isKill: true, isAfter: false, text: 'the process is killed before' },
   { isKill: true, isAfter: true, text: 'the process is killed, and the answer is lost' },
 ];
-const MOST_ROUNDS = 50;
+export const MOST_ROUNDS = 50;
 
 /** Tries every cut. Gives one finding for each fault. */
 export async function tryEveryCut(lab: Lab, limits: Limits): Promise<Explored> {

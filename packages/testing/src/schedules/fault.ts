@@ -19,7 +19,7 @@ const UNIQUE: Fault = {
   sentence: 'Two deliveries both credit: both insert, and nothing makes the row unique.',
   change: 'Add a unique index on the reference, or let a conditional UPDATE of the order decide.',
 };
-const EARLY: Fault = {
+export const EARLY: Fault = {
   sentence: 'A delivery is acknowledged before the commit: it gets 200, and the order is unpaid.',
   change:
     'Commit before credit returns, await every statement, and let find read on connections of' +
@@ -33,26 +33,38 @@ const ONE_TRANSACTION =
   'Make it in the transaction of the conditional write, after it, and only if it changed a row.';
 
 /** Judges an order after its deliveries, of which the last one ran alone. */
-export function faultOf(attempt: Attempt, { paid, effects }: Truth): Fault | undefined {
+export function faultOf(attempt: Attempt, truth: Truth): Fault | undefined {
   if (attempt.acknowledgedUnpaid.size > 0) return EARLY;
-  if (!paid) return UNPAID;
   const credits = attempt.callers.filter((caller) => hasCredited(attempt, caller));
-  if (credits.length > 1) return isInsert(attempt, credits) ? UNIQUE : CONDITION;
-  if (effects === undefined || effects === 1) return undefined;
+  if (truth.paid && credits.length > 1) return isInsert(attempt, credits) ? UNIQUE : CONDITION;
+  const culprit = attempt.callers.find((caller) => caller.conduct.credited === 0);
+  const write = culprit && writesOf(attempt, culprit).find(({ changedRows }) => changedRows);
   const where = isSplit(attempt) ? 'in a second transaction' : undefined;
+  return faultOfTruth(truth, where, write?.statements.map(withoutValues).join('; '));
+}
+
+/**
+ * @param where the effect is written, if the rounds show it
+ * @param which statement writes it, if the rounds show it
+ */
+export function faultOfTruth(
+  { paid, effects }: Truth,
+  where: string | undefined,
+  which: string | undefined,
+): Fault | undefined {
+  if (!paid) return UNPAID;
+  if (effects === undefined || effects === 1) return undefined;
+  const change = ONE_TRANSACTION;
   if (effects === 0)
     return {
       sentence: `The effect is lost: it is written ${where ?? 'after the commit'}.`,
-      change: ONE_TRANSACTION,
+      change,
     };
-  const culprit = attempt.callers.find((caller) => caller.conduct.credited === 0);
-  const write = culprit && writesOf(attempt, culprit).find(({ changedRows }) => changedRows);
-  const which = write === undefined ? '' : ` (${write.statements.map(withoutValues).join('; ')})`;
+  const name = which === undefined ? '' : ` (${which})`;
+  const place = where ?? 'before the conditional write, or whatever that write changed';
   return {
-    sentence:
-      `The effect happens ${effects} times: it${which} is written ` +
-      `${where ?? 'before the conditional write, or whatever that write changed'}.`,
-    change: ONE_TRANSACTION,
+    sentence: `The effect happens ${effects} times: it${name} is written ${place}.`,
+    change,
   };
 }
 

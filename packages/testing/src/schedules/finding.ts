@@ -1,7 +1,7 @@
 /** What an exploration has found, and how far it went. */
 import type { Attempt } from './attempt.js';
 import { faultOf } from './fault.js';
-import type { Truth } from './lab.js';
+import { tell, type Truth } from './lab.js';
 import { writeStory } from './story.js';
 
 export interface Finding {
@@ -34,8 +34,5 @@ export function findingOf(
   truth: Truth,
 ): Finding {
   const { sentence: fault, change } = faultOf(attempt, truth) ?? { sentence: '', change: '' };
-  const paid = truth.paid ? 'paid' : 'unpaid';
-  const effects = truth.effects === undefined ? '' : `, ${truth.effects} effects`;
-  const end = { who: ' ', text: `the database says: ${paid}${effects}`, notes: [] };
-  return { number, kind, fault, change, story: writeStory([...attempt.lines, end]) };
+  return { number, kind, fault, change, story: writeStory([...attempt.lines, tell(truth)]) };
 }

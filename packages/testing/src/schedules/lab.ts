@@ -7,6 +7,7 @@ import { Changes } from './changes.js';
 import { readDatabase, UsageError, type Database } from './database.js';
 import { Caller, type Source } from './process.js';
 import { Proxy } from './proxy.js';
+import type { Line } from './story.js';
 
 export interface LabOptions {
   /** The merchant's module: `orders`, and if not given here, `createOrder` and `effects`. */
@@ -28,6 +29,12 @@ export interface Truth {
   readonly paid: boolean;
   /** Undefined if nothing counts them. */
   readonly effects: number | undefined;
+}
+
+export function tell({ paid, effects }: Truth): Line {
+  const further = effects === undefined ? '' : `, ${effects} effects`;
+  const text = `the database says: ${paid ? 'paid' : 'unpaid'}${further}`;
+  return { who: ' ', text, notes: [] };
 }
 
 /** Milliseconds for a server to answer a new connection. */

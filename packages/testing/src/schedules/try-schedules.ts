@@ -25,7 +25,7 @@ export interface SchedulesReport {
   readonly notTested: readonly string[];
 }
 
-const NOTHING: Explored = { tried: 0, left: 0, findings: [] };
+export const NOTHING: Explored = { tried: 0, left: 0, findings: [] };
 
 /**
  * Delivers orders through the merchant's own module in processes of their own, behind a proxy that
