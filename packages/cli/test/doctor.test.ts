@@ -1,3 +1,6 @@
+import type { RequestListener } from 'node:http';
+import { paymentWebhook } from '@paylink/express';
+import { createPayments, memoryOrders } from '@paylink/payments';
 import { describe, expect, it } from 'vitest';
 import { examine } from '../src/doctor/examine.js';
 import { paylink, SECRET, words } from './paylink.js';
@@ -27,6 +30,15 @@ function openProxy(shop: string, change: (body: string) => string): Promise<stri
   });
 }
 
+/** A webhook with `payments.receive`, without an order. */
+function openReceiver(): Promise<string> {
+  const client = { getPayment: () => Promise.reject(new Error('not reached')) };
+  const { orders } = memoryOrders();
+  const logger = { warn: () => undefined, error: () => undefined };
+  const payments = createPayments({ client, orders, logger });
+  return serve(paymentWebhook({ secret: SECRET, logger }, payments.receive) as RequestListener);
+}
+
 /** A hand-written webhook with a chosen answer. */
 function openHandWritten(
   answer: (isRight: boolean, event: string) => number,
@@ -41,7 +53,7 @@ function openHandWritten(
 
 // test/doctor has the checks that pass or fail on every host.
 describe('paylink doctor', () => {
-  it('passes every check of a shop on Paylink and credits nothing', async () => {
+  it('passes every check of a shop on Paylink and names no order of it', async () => {
     const shop = await openShop();
     const { code, stdout } = await doctor(shop.url);
     expect(stdout).toMatch(
@@ -49,7 +61,7 @@ describe('paylink doctor', () => {
     );
     expect(stdout).toMatch(/– +credit +not checked: --deliver/);
     expect(code).toBe(0);
-    expect(shop.credited).toEqual([]);
+    expect(shop.credited).toEqual([expect.stringMatching(/^[0-9a-f]{8}-/)]);
   });
 
   it('names a webhook that does not verify and does not judge its secret', async () => {
@@ -201,6 +213,30 @@ describe('paylink doctor', () => {
     const found = await examined(await openProxy(url, () => spaced));
     expect(found).toMatch(/ok +secret/);
     expect(found).toMatch(/FAILED +body +.*a parser or a proxy rewrites the JSON/);
+  });
+
+  it.each([
+    ['keeps the body', (body: string) => body],
+    ['shows a page', () => '<!doctype html><title>Sorry</title>'],
+    ['empties the body', () => ''],
+  ])('names a proxy that turns 503 into 200 and %s', async (_, shown) => {
+    const url = await openReceiver();
+    const proxy = await serve(async (req, res) => {
+      const body = await bodyOf(req);
+      const headers = Object.fromEntries(
+        Object.entries(req.headers).filter(([name]) => name.startsWith('x-service')),
+      ) as Record<string, string>;
+      const answer = await fetch(url, { method: req.method!, headers, body });
+      const isFailure = answer.status >= 500;
+      const text = await answer.text();
+      res.writeHead(isFailure ? 200 : answer.status).end(isFailure ? shown(text) : text);
+    });
+    expect(await examined(url)).toMatch(
+      /ok unknown order is not acknowledged: 503 \(unknown_order\)/,
+    );
+    expect(await examined(proxy)).toMatch(
+      /FAILED unknown order is acknowledged: 200.*A proxy turns/,
+    );
   });
 
   it('refuses --deliver to another machine', async () => {

@@ -28,8 +28,9 @@ export const doctorCommand = (): Command =>
     summary: 'check a running webhook (--to), or your orders on a test database (--module)',
     description:
       'Checks a running webhook from outside: route, method, secret, changed bodies. Sends bad ' +
-      `signatures, and signed events of the kind ${KIND}, which only a handler named ` +
-      '"unrecognized" gets. Credits an order only with --deliver. With --module, tests find and ' +
+      `signatures, signed events of the kind ${KIND}, which only a handler named "unrecognized" ` +
+      'gets, and a payment.succeeded of an order that does not exist. Credits an order only with ' +
+      '--deliver. With --module, tests find and ' +
       'credit of your orders instead: the module exports orders and createOrder.',
     options: [
       option('--to <url>', 'the address of the webhook', { parse: parseUrl }).conflicts('module'),

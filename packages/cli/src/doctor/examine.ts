@@ -1,5 +1,5 @@
 /** Checks a running webhook from outside. A fault never hides an earlier one. */
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
 import {
@@ -88,7 +88,8 @@ export async function examine(
   if (found.at(-1)!.ok === false) return found;
   const signed = [...found, ...(await checkSigned(forged, to, send))];
   if (signed.some(({ name }) => IN_FRONT.includes(name))) return signed;
-  return [...signed, await checkCredit(deliver, to, send)];
+  const unknown = signed.every(({ ok }) => ok) ? [await checkUnknownOrder(forged, send)] : [];
+  return [...signed, ...unknown, await checkCredit(deliver, to, send)];
 }
 
 /** The checks that name something in front of the webhook. Further checks could not tell more. */
@@ -170,6 +171,24 @@ async function checkSigned(forged: Answer, url: URL, send: Send): Promise<Check[
 
 /** Statuses that report a faulty request, whatever its signature. */
 const OF_THE_REQUEST: readonly number[] = [408, 413, 415];
+
+/** A service that gets a 2xx for a payment that was not credited never sends it again. */
+async function checkUnknownOrder(forged: Answer, send: Send): Promise<Check> {
+  const name = 'unknown order';
+  const answer = await send(JSON.stringify({ reference: randomUUID() }), PAYMENT_SUCCEEDED);
+  if (typeof answer === 'string') return failed(name, answer);
+  if (answer.status === 429) return LIMITED;
+  const said = describeReply(answer);
+  if (!isSuccess(answer.status)) return passed(name, `is not acknowledged: ${said}`);
+  if (isPaylinkReply(forged) && (codeOf(answer) !== undefined || !isPaylinkReply(answer)))
+    return failed(
+      name,
+      `is acknowledged: ${said}. A proxy turns errors into ${answer.status}, so the service never ` +
+        'sends a failed notification again. Pass on the status of the webhook',
+    );
+  const message = `is acknowledged (${answer.status}). payments.receive of Paylink answers 503`;
+  return { name, ok: undefined, message };
+}
 
 async function checkCredit(deliver: string | undefined, url: URL, send: Send): Promise<Check> {
   const message =
