@@ -105,12 +105,15 @@ describe('accuses no right orders', () => {
     expect(faults).toEqual([]);
     expect(skipped).toEqual([
       expect.stringMatching(/^not tested: unpaid lists the unpaid orders.*\(.*young orders/),
-      expect.stringMatching(/^not tested: unpaid still lists an order.*\(.*young orders/),
+      expect.stringMatching(/^not tested: unpaid lists the oldest order first.*\(.*young orders/),
     ]);
   });
 
   it('if the column of the currency is an enumeration', async () => {
-    expect(await reportOf(onTable('enumerated'))).toEqual({ faults: [], skipped: [] });
+    expect(await reportOf(onTable('enumerated'))).toEqual({
+      faults: [],
+      skipped: [expect.stringMatching(/^not tested: find gives the currency.*enum currency/)],
+    });
   });
 
   it("if the table refuses an amount, and gives the database's reason", async () => {

@@ -230,7 +230,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       ),
       effects,
     },
-    /^effects counts 1 after a payment of another amount and currency/,
+    /^effects counts 3 after a payment of another amount and currency/,
   ],
   'P27 `Number(reference)` with a find that echoes its argument': [
     numbered(Number),
@@ -304,7 +304,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
   ],
   'a condition without the reference': [
     withCredit(creditBy(`${UPDATE} $1 > '' AND amount = $2 AND currency = $3 AND paid_at IS NULL`)),
-    /^credit changed \d+ rows for one payment/,
+    /^credit returned \d+, and paid another order too/,
   ],
   'P38 `= NULL`': [
     withCredit(creditBy(`${PAY} AND paid_at = NULL`)),
@@ -350,11 +350,11 @@ const creditWhere = (condition: string): Broken =>
 Object.assign(broken, {
   'P27 a credit by LIKE': [
     creditWhere('reference LIKE $1 AND amount = $2 AND currency = $3'),
-    /^credit also paid the order whose reference is the same without %.*LIKE/,
+    /^credit also paid the order whose reference is the same with % in it.*LIKE/,
   ],
   'P27 a credit by a regular expression': [
     creditWhere("reference ~ ('^' || $1 || '$') AND amount = $2 AND currency = $3"),
-    /^credit also paid the order whose reference is the same without \..*pattern/,
+    /^credit also paid the order whose reference is the same with \. in it.*pattern/,
   ],
   'P27 a find by LIKE': [
     withFind(
@@ -420,7 +420,7 @@ Object.assign(broken, {
   ],
   'an `unpaid` that lists the paid orders': [
     unpaidBy(() => references('paid_at IS NOT NULL')),
-    /^unpaid does not list a new unpaid order/,
+    /^unpaid lists an order (that is not unpaid|after its credit)/,
   ],
   'an `unpaid` that streams all orders': [
     unpaidBy(async function* () {

@@ -17,17 +17,23 @@ export function checkInjection(shop: Shop): OrdersCheck[] {
     async run() {
       const order = await shop.create();
       const crafted = { ...order, reference: `${order.reference}${ending}` };
+      const plain = { ...order, reference: `${order.reference}z` };
       const isText = await takesText(shop, order);
-      const call = async <Value>(result: Promise<Value>): Promise<Value | undefined> =>
-        result.catch((error: unknown) => {
-          // A column of numbers or UUIDs refuses such a reference.
-          if (!isText) return undefined;
+      const call = async <Value>(act: (order: NewOrder) => Promise<Value>) =>
+        act(crafted).catch(async (error: unknown) => {
+          // A column of numbers or UUIDs refuses such a reference, and some refuse every unknown one.
+          const isRefused = await act(plain).then(
+            () => false,
+            () => true,
+          );
+          if (!isText || isRefused) return undefined;
           const reason = messageOf(error);
           throw new Error(`With ${name} in the reference, ${reason}. ${PARAMETER}`);
         });
-      if ((await call(shop.find(crafted))) !== undefined)
+      const found = await call((it) => shop.find(it));
+      if (found !== undefined && (await shop.find(plain).catch(() => undefined)) === undefined)
         throw new Error(`find gives an order for a reference that ends in ${name}. ${PARAMETER}`);
-      await call(shop.credit(crafted));
+      await call((it) => shop.credit(it));
       if (await shop.isPaid(order))
         throw new Error(`credit pays an order for a reference that ends in ${name}. ${PARAMETER}`);
     },

@@ -1,10 +1,8 @@
-/** The checks that need options: tenants, a second connection, effects, later changes. */
+/** The checks that need options: a second connection, effects, a total. */
 import type { Orders } from '@paylink/payments';
-import { NotTested, type OrdersCheck } from './check.js';
-import { expectRefusal } from './credit.js';
-import { expectCredit } from './find.js';
+import { untestedCheck, type OrdersCheck } from './check.js';
 import type { TestOrdersOptions } from './options.js';
-import { bounded, messageOf, paidOf, SOURCES, type NewOrder, type Shop } from './shop.js';
+import { bounded, paidOf, SOURCES, type NewOrder, type Shop } from './shop.js';
 
 // Fake timers replace the globals later.
 const { setImmediate } = globalThis;
@@ -12,37 +10,6 @@ const now = performance.now.bind(performance);
 /** Milliseconds. A runner ends a test after 5 s, and hosted databases are slow. */
 const ROUNDS_END = 3_000;
 const LOOKS = 10;
-
-export function checkTenants(
-  shop: Shop,
-  tenants: readonly [string, string] | undefined,
-): OrdersCheck[] {
-  const other = tenants?.[1] ?? null;
-  return [
-    {
-      title: 'another tenant neither finds nor credits an order',
-      untested: tenants === undefined ? 'needs the option tenants' : undefined,
-      async run() {
-        const order = await shop.create();
-        for (const tenant of [other, null])
-          if ((await shop.find({ ...order, tenant }).catch(() => undefined)) !== undefined)
-            throw new Error(
-              'find gives an order to another tenant, or to null. Add the tenant to its condition.',
-            );
-        for (const source of SOURCES)
-          await expectRefusal(shop, order, { ...order, tenant: other }, 'tenant', source);
-        const twin = { ...order, tenant: other };
-        const isStored = (await shop.refusal(twin)) === undefined;
-        await expectCredit(shop, order);
-        if (isStored && (await shop.find(twin))?.paid !== false)
-          throw new Error(
-            "Another tenant's order of the same reference is also paid, or is not found. Add the" +
-              ' tenant to the conditions of the read and of the write.',
-          );
-      },
-    },
-  ];
-}
 
 export function checkElsewhere(shop: Shop, elsewhere: Orders['find'] | undefined): OrdersCheck[] {
   const untested = elsewhere === undefined ? 'needs the option elsewhere' : undefined;
@@ -114,23 +81,31 @@ export function checkEffects(shop: Shop, effects: TestOrdersOptions['effects']):
           await expectEffects(order, 0, 'before the credit');
           await shop.credit(order, source);
           await expectEffects(order, 1, `after a credit of the source '${source}'`);
-          await shop.credit(order, source);
+          await shop.tryCredit(order, source);
           await expectEffects(order, 1, 'after a second credit');
           raced.push(await shop.create());
         }
-        const calls = Array.from({ length: 20 }, (_, call) => shop.credit(raced[call % 3]!));
-        await Promise.allSettled(calls);
+        await Promise.all(
+          Array.from({ length: 20 }, (_, call) => shop.tryCredit(raced[call % 3]!)),
+        );
+        await shop.creditTogether(raced);
         for (const order of raced) await expectEffects(order, 1, 'after 20 simultaneous calls');
       },
     },
     {
-      title: 'a payment of another amount or currency makes no further writes',
+      title: 'a payment that credits nothing makes no further writes',
       untested,
       async run() {
         const order = await shop.create();
-        const wrong = { ...order, amount: order.amount + 1, currency: 'USD' };
-        await shop.credit(wrong).catch(() => undefined);
+        const { amount, reference } = order;
+        const isFree = typeof (await shop.find(order))?.amount === 'object';
+        if (!isFree) await shop.tryCredit({ ...order, amount: amount + 1 });
+        await shop.tryCredit({ ...order, currency: 'USD' });
+        await shop.tryCredit({ ...order, amount: amount + 1, currency: 'USD' });
         await expectEffects(order, 0, 'after a payment of another amount and currency');
+        const unknown = { ...order, reference: `${reference}z` };
+        await shop.tryCredit(unknown);
+        await expectEffects(order, 0, 'after a payment of another reference');
       },
     },
     {
@@ -141,37 +116,49 @@ export function checkEffects(shop: Shop, effects: TestOrdersOptions['effects']):
   ];
 }
 
-export function checkLater(shop: Shop, later: TestOrdersOptions['later']): OrdersCheck[] {
-  if (later === undefined || Object.keys(later).length === 0) {
-    const title = 'a paid order stays paid after later changes';
-    return [{ title, untested: 'needs the option later', run: () => Promise.resolve() }];
-  }
-  return Object.entries(later).map(([name, change]) => ({
-    title: `a paid order stays paid after ${name}`,
-    async run() {
-      const order = await shop.create();
-      await expectCredit(shop, order);
-      await bounded(`later.${name}`, async () => change(order.reference));
-      if (!(await shop.isPaid(order)))
-        throw new Error(
-          `After ${name}, find says that a paid order is unpaid. Give the payment a column of its` +
-            ' own that no later change resets.',
-        );
-      if (Number(await shop.credit(order)) !== 0)
-        throw new Error(
-          `After ${name}, a paid order was credited again. The condition must be on the column of` +
-            " the payment, never on a status that changes, as status <> 'paid'.",
-        );
-      if (!/^(edit|expire|cancel)/.test(name)) return;
-      const unpaid = await shop.create();
-      await bounded(name, async () => change(unpaid.reference)).catch((error: unknown) => {
-        throw new NotTested(messageOf(error));
-      });
-      if ((await shop.find(unpaid))?.paid === true)
-        throw new Error(
-          `After ${name}, find says that an unpaid order is paid. Look for a timestamp column with` +
-            " ON UPDATE, and for status <> 'pending'.",
-        );
+const ROUNDS = 5;
+
+export function checkTotal(shop: Shop, total: TestOrdersOptions['total']): OrdersCheck[] {
+  const title = 'total moves by three payments if three orders are credited at once';
+  if (total === undefined) return [untestedCheck(title, 'needs the option total')];
+  const read = async ({ reference }: NewOrder): Promise<number> =>
+    Number(await bounded('total', async () => total(reference)));
+  return [
+    {
+      title,
+      async run() {
+        const order = await shop.create();
+        const before = await read(order);
+        await shop.credit(order);
+        const step = (await read(order)) - before;
+        if (!Number.isFinite(step) || step === 0)
+          throw new Error(
+            `total moves by ${step} for one credit. It must give the number that each credit changes,` +
+              ' such as the balance of the customer of every order that createOrder stores.',
+          );
+        await shop.tryCredit(order);
+        await shop.tryCredit({
+          ...(await shop.create()),
+          amount: order.amount + 1,
+          currency: 'USD',
+        });
+        const expectMove = async (start: number, credits: number, when: string): Promise<void> => {
+          const moved = (await read(order)) - start;
+          if (Math.abs(moved - credits * step) > 1e-6)
+            throw new Error(
+              `total moves by ${moved} ${when}, and must move by ${credits * step}. Let the database` +
+                ' add (balance = balance + amount), never a read and then a write, and only if the' +
+                ' conditional write changed a row.',
+            );
+        };
+        await expectMove(before, 1, 'for one credit, a second one and a wrong payment');
+        for (let round = 0; round < ROUNDS; round++) {
+          const three = [await shop.create(), await shop.create(), await shop.create()];
+          const start = await read(order);
+          await shop.creditTogether(three);
+          await expectMove(start, 3, 'when three orders are credited at once');
+        }
+      },
     },
-  }));
+  ];
 }

@@ -17,6 +17,8 @@ export interface TestOrdersOptions {
   readonly test: RunTest;
   /** Stores an unpaid order. `tenant` is `null` without `tenants`. */
   readonly createOrder: (order: NewOrder) => unknown;
+  /** Makes a new reference, for shops whose references have a form. Default: UUIDs or digits. */
+  readonly reference?: (() => string) | undefined;
   /** Two merchants whose orders must stay apart. */
   readonly tenants?: readonly [string, string] | undefined;
   /** `find` on a connection that neither `find` nor `credit` uses. */
@@ -24,13 +26,25 @@ export interface TestOrdersOptions {
   /** Counts further writes that `credit` made for the order, such as rows of a wallet. */
   readonly effects?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Later changes of a paid order, such as `ship` and `refund`. `edit`, `expire` and `cancel` also
-   * run on an unpaid order, which must stay unpaid.
+   * Later changes of an order, such as `ship`, `refund`, `edit`, `cancel` and `'another link'`. Each
+   * runs on a paid order, which must stay paid, and on an unpaid one, which must be closed or be
+   * paid as before. `'another link'` may return the reference of the new link.
    */
   readonly later?: Readonly<Record<string, (reference: string) => unknown>> | undefined;
+  /**
+   * Reads a number that each credit moves, such as the balance of a wallet. Every order that
+   * `createOrder` stores must belong to its customer.
+   */
+  readonly total?:
+    | ((reference: string) => Promise<number | bigint | string> | number | bigint | string)
+    | undefined;
 }
 
-const OPTIONS = ['orders', 'test', 'createOrder', 'tenants', 'elsewhere', 'effects', 'later'];
+const OPTIONS = ['orders', 'test', 'reference', 'createOrder', 'tenants', 'elsewhere'].concat([
+  'effects',
+  'later',
+  'total',
+]);
 
 /** @throws TypeError for a wrong option */
 export function validateOptions(options: TestOrdersOptions): TestOrdersOptions {
@@ -38,6 +52,9 @@ export function validateOptions(options: TestOrdersOptions): TestOrdersOptions {
   const { orders, test, createOrder } = options;
   if (typeof test !== 'function')
     throw new TypeError('test must be the function `test` of your test runner');
+  for (const name of ['reference', 'elsewhere', 'effects', 'total'] as const)
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      throw new TypeError(`${name} must be a function`);
   if (typeof createOrder !== 'function') throw new TypeError('createOrder must be a function');
   for (const name of ['find', 'credit'] as const)
     if (typeof orders?.[name] !== 'function')

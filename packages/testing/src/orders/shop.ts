@@ -1,5 +1,5 @@
 /** Calls the merchant's functions for the checks: bounded in time, and with readable faults. */
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import type { Order, Orders } from '@paylink/payments';
 import { NotTested } from './check.js';
@@ -21,10 +21,15 @@ export type Source = (typeof SOURCES)[number];
 export interface ShopOptions {
   readonly orders: Orders;
   readonly createOrder: (order: NewOrder) => unknown;
+  readonly reference?: (() => string) | undefined;
   readonly tenants?: readonly [string, string] | undefined;
 }
 
+type Key = Pick<NewOrder, 'reference' | 'tenant'>;
+
 export interface Shop {
+  /** An order but for its reference. */
+  readonly sample: Omit<NewOrder, 'reference'>;
   /**
    * Stores an order under a new reference.
    *
@@ -35,11 +40,18 @@ export interface Shop {
   refusal(order: NewOrder): Promise<string | undefined>;
   /** Returns a reference that no order has. */
   newReference(): Promise<string>;
-  find(order: Pick<NewOrder, 'reference' | 'tenant'>): Promise<Order | undefined>;
+  find(order: Key): Promise<Order | undefined>;
   /** Returns `paid` of the order. A missing order or another value is a fault. */
-  isPaid(order: Pick<NewOrder, 'reference' | 'tenant'>): Promise<boolean>;
+  isPaid(order: Key): Promise<boolean>;
   /** Returns the number of changed rows, or `null` if the driver does not know it. */
   credit(order: NewOrder, source?: Source): Promise<number | null>;
+  /**
+   * Credits, and returns undefined if `credit` throws. A call that comes second may throw: a unique
+   * row of the payment and SERIALIZABLE both refuse it so.
+   */
+  tryCredit(order: NewOrder, source?: Source): Promise<number | null | undefined>;
+  /** Credits different orders at once, and again alone if the database refused that. */
+  creditTogether(orders: readonly NewOrder[]): Promise<void>;
 }
 
 /** Below the 5 seconds after which vitest and jest end a test without a reason. */
@@ -48,8 +60,8 @@ const LIMIT = 4_000;
 // Fake timers replace the globals later.
 const { setTimeout, clearTimeout } = globalThis;
 
-export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
-  const tenant = tenants?.[0] ?? null;
+export function openShop({ orders, createOrder, reference: given, tenants }: ShopOptions): Shop {
+  const sample = { amount: 1_500, currency: 'XOF', tenant: tenants?.[0] ?? null };
   const signal = new AbortController().signal;
 
   const refusal: Shop['refusal'] = async (order) => {
@@ -62,9 +74,10 @@ export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
   };
   let references: Promise<() => string> | undefined;
   const newReference: Shop['newReference'] = async () => {
-    references ??= chooseReferences((reference) =>
-      refusal({ reference, amount: 1_500, currency: 'XOF', tenant }),
-    );
+    references ??=
+      given === undefined
+        ? chooseReferences((it) => refusal({ ...sample, reference: it }))
+        : Promise.resolve(neverTwice(given));
     return (await references)();
   };
   const find: Shop['find'] = async (order) => {
@@ -72,15 +85,40 @@ export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
     const found = await bounded('find', async () => orders.find(order.reference, context));
     return found === undefined || found === null ? undefined : readOrder(found);
   };
+  const isPaid: Shop['isPaid'] = async (order) => paidOf(await find(order));
+  const credit: Shop['credit'] = async (order, source = 'webhook') => {
+    const { reference, amount, currency } = order;
+    const context = { tenant: order.tenant, signal, source };
+    const count = await bounded('credit', async () =>
+      orders.credit({ reference, amount, currency }, context),
+    );
+    if (count === null) return null;
+    const isCount = /^(number|bigint)$/.test(typeof count) && Number.isSafeInteger(Number(count));
+    if (!isCount || count < 0)
+      throw new Error(
+        `credit returned ${inspect(count, { depth: -1 })}. It must return the number of rows that` +
+          ' its write changed. Look for a missing `return` or `await`.',
+      );
+    return Number(count);
+  };
+  const tryCredit: Shop['tryCredit'] = (order, source) =>
+    credit(order, source).catch((error: unknown) => {
+      if (isThrown(error)) return undefined;
+      throw error;
+    });
   return {
+    sample,
     refusal,
     newReference,
     find,
+    isPaid,
+    credit,
+    tryCredit,
     async create(changes) {
       const reference = await newReference();
-      const order = { reference, amount: 1_500, currency: 'XOF', tenant, ...changes };
+      const order = { ...sample, reference, ...changes };
       const reason = await refusal(order);
-      if (reason !== undefined && changes?.amount !== undefined) throw new NotTested(reason);
+      if (reason !== undefined && changes !== undefined) throw new NotTested(reason);
       if (reason !== undefined)
         throw new Error(
           `createOrder could not store an order of ${order.amount} ${order.currency}: ${reason}.` +
@@ -88,21 +126,9 @@ export function openShop({ orders, createOrder, tenants }: ShopOptions): Shop {
         );
       return order;
     },
-    async isPaid(order) {
-      return paidOf(await find(order));
-    },
-    async credit({ reference, amount, currency, tenant }, source = 'webhook') {
-      const context = { tenant, signal, source };
-      const count = await bounded('credit', async () =>
-        orders.credit({ reference, amount, currency }, context),
-      );
-      if (count === null) return null;
-      if (!Number.isSafeInteger(Number(count)) || !/^(number|bigint)$/.test(typeof count))
-        throw new Error(
-          `credit returned ${inspect(count, { depth: -1 })}. It must return the number of rows that` +
-            ' its write changed. Look for a missing `return` or `await`.',
-        );
-      return Number(count);
+    async creditTogether(together) {
+      await Promise.all(together.map((order) => tryCredit(order)));
+      for (const order of together) if (!(await isPaid(order))) await tryCredit(order);
     },
   };
 }
@@ -146,18 +172,42 @@ export function isThrown(error: unknown): boolean {
   return error instanceof Error && error.cause !== undefined;
 }
 
-/** Prefers UUIDs, which every text column takes. Integer columns get digits. */
+/** A UUID whose first letter is for bystanders that differ in its case or accent. */
+const uuid = (): string => `a${randomUUID().slice(1)}`;
+/** Prefers UUIDs, which every text column takes. Then integer columns, then ObjectIds. */
+const FORMS: readonly (() => string)[] = [
+  uuid,
+  () => String(randomInt(1_000_000_000, 2_000_000_000)),
+  () => randomBytes(12).toString('hex'),
+];
+
 async function chooseReferences(
   refusal: (reference: string) => Promise<string | undefined>,
 ): Promise<() => string> {
-  // The first letter is for bystanders that differ in its case or accent.
-  const uuid = (): string => `a${randomUUID().slice(1)}`;
-  const digits = (): string => String(randomInt(1_000_000_000, 2_000_000_000));
-  // Two, because MySQL without strict mode stores each of them as 0.
-  const reason = (await refusal(uuid())) ?? (await refusal(uuid()));
-  if (reason === undefined) return uuid;
-  if ((await refusal(digits())) === undefined) return digits;
-  throw new Error(`createOrder could not store an order: ${reason}`);
+  let first: string | undefined;
+  for (const form of FORMS) {
+    // Two, because MySQL without strict mode stores each of them as 0.
+    const reason = (await refusal(form())) ?? (await refusal(form()));
+    if (reason === undefined) return form;
+    first ??= reason;
+  }
+  throw new Error(
+    `createOrder could not store an order: ${first}. If your references have a form, pass the` +
+      ' option `reference`, a function that gives a new reference at each call.',
+  );
+}
+
+function neverTwice(reference: () => string): () => string {
+  const known = new Set<string>();
+  return () => {
+    const next: unknown = reference();
+    if (typeof next !== 'string' || next === '' || known.has(next))
+      throw new Error(
+        `reference gave ${inspect(next)}, and must give a new text at each call, such as a UUID.`,
+      );
+    known.add(next);
+    return next;
+  };
 }
 
 export function messageOf(error: unknown): string {

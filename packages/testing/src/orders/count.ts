@@ -1,0 +1,23 @@
+/** Tells a count of rows that is the conditional write's own from any other. */
+import type { NewOrder, Shop } from './shop.js';
+
+export const COUNT =
+  'Count the rows of the conditional write alone: no constant, no later SELECT, no further writes.' +
+  ' Make further writes only if it changed a row.';
+
+export const printCount = (count: number | null | undefined): string =>
+  count === undefined ? 'threw' : `returned ${count}`;
+
+/**
+ * Returns false if `credit` counts a payment of another amount and currency that left its order
+ * unpaid, or one for a paid order: such a condition cannot hold there either.
+ */
+export async function countsWrites(shop: Shop): Promise<boolean> {
+  const order = await shop.create();
+  const wrong: NewOrder = { ...order, amount: order.amount + 1, currency: 'USD' };
+  const before = await shop.tryCredit(wrong);
+  if (await shop.isPaid(order)) return true;
+  if ((before ?? 0) > 0) return false;
+  await shop.tryCredit(order);
+  return ((await shop.tryCredit(wrong)) ?? 0) === 0;
+}
