@@ -14,7 +14,8 @@ const server = createServer((request, response) => {
   setTimeout(() => {
     response.setHeader('content-type', 'application/json');
     if (isRefused) {
-      response.writeHead(429, { 'retry-after': Math.ceil((windowEnd - now) / 1_000) }).end('{}');
+      const seconds = String(Math.ceil((windowEnd - now) / 1_000));
+      response.writeHead(429, { 'retry-after': seconds }).end('{}');
       return;
     }
     const status = reference.startsWith('page') ? 'pending' : 'success';
