@@ -31,9 +31,11 @@ const THEIRS: Readonly<Record<string, readonly string[]>> = {
     ['node', 'express', 'fastify', 'koa', 'hono', 'next', 'nest'].map((name) => [name, RAW_BODY]),
   ),
   cli: [
+    '@bomb.sh/tab',
     '@hono/node-server',
     'ansi-regex',
     'commander',
+    'fastest-levenshtein',
     'get-east-asian-width',
     'hono',
     'package-manager-detector',

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import completion from '@bomb.sh/tab/commander';
 import { Command } from 'commander';
 import { auditCommand } from './audit/command.js';
 import { diagnoseCommand } from './diagnose/command.js';
@@ -10,6 +11,7 @@ import { cancelCommand, failCommand, payCommand } from './pay/command.js';
 import { linksCommand, paymentsCommand } from './service/command.js';
 import { reconcileCommand, verifyCommand } from './sweep/command.js';
 import { escapeText } from './terminal/safe-text.js';
+import { suggestionFor } from './terminal/suggestion.js';
 import { VERSION } from './terminal/version.js';
 import { tortureCommand } from './torture/command.js';
 import { triggerCommand } from './trigger/command.js';
@@ -51,7 +53,7 @@ export function createProgram(): Command {
     )
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(false)
     .addHelpText('after', AFTER)
     .showHelpAfterError('Add --help for the options and examples.')
     .exitOverride()
@@ -63,9 +65,27 @@ export function createProgram(): Command {
   for (const [heading, commands] of Object.entries(GROUPS)) {
     for (const create of commands) program.addCommand(create().helpGroup(heading));
   }
+  program
+    .command('help [command]')
+    .description('print the help of a command')
+    .action((name?: string) => printHelp(program, name));
   for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
     command.copyInheritedSettings(program);
+  completion(program);
+  program.commands.at(-1)!.description('print the completion for bash, zsh or fish');
   return program;
+}
+
+function printHelp(program: Command, name: string | undefined): never {
+  if (name === undefined) return program.help();
+  const found = program.commands.find((each) => each.name() === name);
+  if (found !== undefined) return found.help();
+  const meant = suggestionFor(
+    name,
+    program.commands.map((each) => each.name()),
+  );
+  const hint = meant === undefined ? '' : `\n(Did you mean ${meant}?)`;
+  return program.error(`error: unknown command '${name}'${hint}`);
 }
 
 /** Removes the values that a message quotes: `--sercet=value`, or the argument of an option. */

@@ -65,6 +65,23 @@ describe('the help', () => {
     expect(help).toEqual({ code: 0, stdout: await helpOf('trigger'), stderr: '' });
   });
 
+  it('of an unknown command is an error that suggests a known one', async () => {
+    const stderr = "error: unknown command 'nope'\nAdd --help for the options and examples.\n";
+    expect(await paylink(['help', 'nope'])).toEqual({ code: 2, stdout: '', stderr });
+    const misspelt = await paylink(['help', 'tirgger']);
+    expect(misspelt).toMatchObject({ code: 2, stdout: '' });
+    expect(misspelt.stderr).toContain('(Did you mean trigger?)');
+  });
+
+  it.each(['bash', 'zsh', 'fish'])('can be completed in %s', async (shell) => {
+    const { code, stdout, stderr } = await paylink(['complete', shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('paylink complete --');
+    const options = await paylink(['complete', '--', 'trigger', '--pri']);
+    expect(options.stdout).toMatch(/^--print\t/);
+    expect((await paylink(['complete', '--', 'diag'])).stdout).toMatch(/^diagnose\t/);
+  });
+
   it('comes with --version, which prints the version of the package', async () => {
     const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
     const { version } = JSON.parse(file) as { readonly version: string };

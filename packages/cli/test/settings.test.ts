@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { API_KEY, newFolder, paylink, SECRET } from './paylink.js';
@@ -64,6 +65,40 @@ describe('the settings of the commands', () => {
     const result = await paylink([...trigger(shop.url), '--dotenv', 'test.env'], { cwd });
     expect(result.code).toBe(0);
     expect(result.stdout).not.toContain('\u001b');
+  });
+
+  it.each([
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path]), 'it is a pipe, and not a file'],
+    ['a link to a device', (path: string) => symlinkSync('/dev/zero', path), 'it is a device'],
+    ['a folder', (path: string) => mkdirSync(path), 'it is a folder'],
+    [
+      'UTF-16, as of PowerShell',
+      (path: string) => writeFileSync(path, `\ufeffWEBHOOK_SECRET=${SECRET}\r\n`, 'utf16le'),
+      'it is UTF-16, as PowerShell writes it: save it as UTF-8',
+    ],
+    [
+      'not UTF-8',
+      (path: string) => writeFileSync(path, Buffer.from('A=\xff\xe9', 'latin1')),
+      'it is not UTF-8 text',
+    ],
+  ])('R08 refuse a .env that is %s, by a sentence', async (_, make, sentence) => {
+    const cwd = newFolder();
+    make(join(cwd, '.env'));
+    for (const more of [[], ['--dotenv', '.env']]) {
+      const { code, stderr } = await paylink([...trigger('http://127.0.0.1:9/'), ...more], { cwd });
+      expect(code).toBe(2);
+      expect(stderr).toContain(sentence);
+    }
+  });
+
+  it('R08 are read behind a byte order mark, with a sentence about it', async () => {
+    const shop = await openShop();
+    const cwd = folderWith({ dotenv: `\ufeffWEBHOOK_SECRET=${SECRET}\n` });
+    for (const more of [[], ['--dotenv', '.env']]) {
+      const { code, stderr } = await paylink([...trigger(shop.url), ...more], { cwd });
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/^\.env begins with a byte order mark, so Node and dotenv lose/);
+    }
   });
 
   it('let the emulator’s API key go only to services on this machine', async () => {

@@ -66,6 +66,16 @@ describe('paylink trigger', () => {
     expect((await trigger(words`--reference a`)).stderr).toContain('no --to: name the address');
   });
 
+  it.each(['payment.succeded', 'payments.succeeded', 'Payment.Succeeded', 'payment_succeeded'])(
+    'suggests the right kind for %s, and sends nothing',
+    async (kind) => {
+      const { url, received } = await record();
+      const { code, stderr } = await trigger(words`${kind} --to ${url} --reference a`);
+      expect({ code, received }).toEqual({ code: 2, received: [] });
+      expect(stderr).toContain('did you mean payment.succeeded?');
+    },
+  );
+
   it('sends all notifications of --times at once', async () => {
     const waiting: (() => void)[] = [];
     // Answers only after all have come.
@@ -196,7 +206,7 @@ describe('paylink trigger', () => {
   it.each([
     ['--reference is missing', '', /no --reference/],
     ['the file of --body does not exist', '--body /no/such/file', /--body: .*ENOENT/],
-    ['the event is no event kind', 'Payment.Succeeded --reference a', /must be an event kind/],
+    ['the event is no event kind', 'Refunded! --reference a', /must be an event kind/],
   ])('exits with 2 and sends nothing if %s', async (_, line, message) => {
     const { code, stdout, stderr } = await trigger(
       words`${line.split(' ').filter(Boolean)} --to http://localhost:1/`,

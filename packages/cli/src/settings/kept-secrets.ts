@@ -1,8 +1,9 @@
 /** Keeps the secrets of `paylink emulate` through a restart, in the project's folder. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { API_KEY_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
+import { readEnvText } from '../terminal/env-file.js';
 import { cannotBeRead, cannotBeWritten, failure, usageFailure } from '../terminal/failure.js';
 import { isVisibleToGit } from '../terminal/git.js';
 import type { Output } from '../terminal/output.js';
@@ -26,7 +27,7 @@ export function readKeptSecrets(): KeptSecrets {
 
 function readIfThere(): string {
   try {
-    return existsSync(KEPT_SECRETS) ? readFileSync(KEPT_SECRETS, 'utf8') : '';
+    return existsSync(KEPT_SECRETS) ? readEnvText(KEPT_SECRETS).text : '';
   } catch (error) {
     const problem = cannotBeRead('the secrets of emulate', KEPT_SECRETS, error);
     throw usageFailure(problem, 'delete it: the next paylink emulate makes new secrets');

@@ -1,6 +1,7 @@
 /** Loads .env files, and knows which variables came from the project's own file. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { readEnvText } from './env-file.js';
 import { cannotBeRead, usageFailure } from './failure.js';
 
 export const SECRET_VARIABLE = 'WEBHOOK_SECRET';
@@ -24,11 +25,21 @@ export function isOfProject(source: string): boolean {
 /**
  * Loads the variables that the environment lacks: all of the named file, but only Paylink's own of
  * the project's .env, because the project may be a stranger's.
+ *
+ * @param note gets a sentence about a file that other programs read in another way
  */
-export function loadDotenv(path: string | undefined): void {
+export function loadDotenv(path: string | undefined, note: (sentence: string) => void): void {
   try {
-    if (path !== undefined) process.loadEnvFile(path);
-    else if (existsSync('.env')) loadOwn(parseEnv(readFileSync('.env', 'utf8')));
+    if (path === undefined && !existsSync('.env')) return;
+    const { text, hadMark } = readEnvText(path ?? '.env');
+    if (hadMark)
+      note(
+        `${path ?? '.env'} begins with a byte order mark, so Node and dotenv lose its first ` +
+          'variable: save it as UTF-8 without BOM',
+      );
+    const values = parseEnv(text);
+    if (path === undefined) loadOwn(values);
+    else for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
   } catch (error) {
     throw usageFailure(cannotBeRead('--dotenv', path ?? '.env', error));
   }

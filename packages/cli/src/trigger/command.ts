@@ -22,6 +22,7 @@ import {
 } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text, type Printable } from '../terminal/safe-text.js';
+import { suggestionFor } from '../terminal/suggestion.js';
 
 interface Flags extends CommonFlags, SecretFlags, Partial<TargetFlags> {
   readonly print?: boolean;
@@ -100,6 +101,9 @@ async function createDelivery(
   type: string,
   secret: string,
 ): Promise<SignedDelivery> {
+  const meant = type === PAYMENT_SUCCEEDED ? undefined : suggestionFor(type, [PAYMENT_SUCCEEDED]);
+  if (meant !== undefined)
+    throw usageFailure(`the service has no event kind ${type}`, `did you mean ${meant}?`);
   const { isEventKind } = await import('@paylink/core/internal');
   if (!isEventKind(type))
     throw usageFailure('the event must be an event kind', `for example ${PAYMENT_SUCCEEDED}`);
