@@ -85,10 +85,12 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
       'run',
       ...['next-15', 'quick-start', 'money/rate-limit', 'types/matrix'],
       ...['adapters/invariants', 'adapters/slow-senders', 'adapters/transport'],
+      'runtimes/transports',
     ],
     env: {
       PAYLINK_QUICK_STARTS: 'all',
       PAYLINK_OLDER_HOSTS: 'true',
+      PAYLINK_TRANSPORTS: 'all',
       PAYLINK_TYPESCRIPT: 'all',
       PAYLINK_NOTIFICATIONS: '600',
     },

@@ -23,9 +23,10 @@ export function deliveryOf(c: Context): ReturnType<typeof web.deliveryOf> {
       const isRead = incoming.readableDidRead || incoming.readableEnded;
       if (!isKept && (!isRead || c.req.raw.bodyUsed)) return delivery.body(limits);
       const left = await web.deliveryOf(c).body(limits);
-      // An empty Request may stand for a message that other code has read.
-      const isEmpty = incoming.headers['content-length'] === '0';
-      return isKept || isEmpty || left.length > 0 ? left : delivery.body(limits);
+      // A Request may hold none, or only the rest, of a message that other code has read.
+      const declared = delivery.header('content-length');
+      const isWhole = declared === undefined ? left.length > 0 : left.length === Number(declared);
+      return isKept || isWhole ? left : delivery.body(limits);
     },
   };
 }

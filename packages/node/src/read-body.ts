@@ -10,9 +10,6 @@ import { endOfTurn } from './turn.js';
 // application can contain two copies of this module.
 const CLAIMED = Symbol.for('paylink.claimed');
 
-// On Bun and Deno a stream with `readable` and `data` listeners emits no `end`.
-const readsByReadable = !('Bun' in globalThis || 'Deno' in globalThis);
-
 type Request = IncomingMessage & {
   readonly rawBody?: unknown;
   readonly body?: unknown;
@@ -81,7 +78,10 @@ async function collect(
   void endOfTurn().then(() => {
     if (!isOver) timer = setTimeout(() => pieces.fail('body_timeout'), bodyTimeout);
   });
-  const onReadable = (): void => void stream.read();
+  // On Node 26, Bun and Deno a call gives one piece, and no event comes for the others.
+  const onReadable = (): void => {
+    while (stream.read() !== null);
+  };
   const onData = (piece: unknown): void => pieces.add(piece);
   const onEnd = (): void => pieces.end();
   const onClose = (): void => {
@@ -89,12 +89,11 @@ async function collect(
   };
   // A host's hook may have paused the stream, and HTTP/2 waits for `resume`.
   if (stream.isPaused()) stream.resume();
-  if (readsByReadable) stream.on('readable', onReadable);
-  stream.on('data', onData).on('end', onEnd);
+  stream.on('readable', onReadable).on('data', onData).on('end', onEnd);
   // The error listener stays, because a stream may fail again after the body has settled.
   stream.on('close', onClose).on('error', onClose);
   // Another `readable` listener may have left bytes, and no event would come for them.
-  if (readsByReadable) stream.read();
+  onReadable();
   try {
     return await reading;
   } catch (error) {
