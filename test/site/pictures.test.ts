@@ -18,7 +18,10 @@ describe('a picture of the site', () => {
         .map((name) => readFileSync(new URL(`${below}/${name}`, docs), 'utf8')),
     );
     const unused = readdirSync(folder).filter(
-      (file) => !/^(favicon\.svg|og\.png)$/.test(file) && !pages.join('').includes(`/${file}`),
+      (file) =>
+        /\.(svg|png|webp)$/.test(file) &&
+        !/^(favicon\.svg|og\.png)$/.test(file) &&
+        !pages.join('').includes(`/${file}`),
     );
     expect(unused).toEqual([]);
   });
