@@ -61,6 +61,13 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     short: ['--kills', '27', '--only', 'PostgreSQL 18'],
     long: ['--kills', '90'],
   },
+  schedules: {
+    what: 'each broken credit is found in every run, with one story, and right ones are accepted',
+    file: 'schedules/main.ts',
+    short: ['--runs', '1'],
+    long: ['--runs', '100', '--busy', '3'],
+    inAll: true,
+  },
   databases: {
     what: 'each recipe on its database',
     file: 'databases/main.ts',

@@ -50,6 +50,7 @@ export const GROUPS: readonly Group[] = [
       'how-it-works',
       'databases',
       'testing',
+      'prove-your-credit',
       'docker',
       'serverless',
       'queues',

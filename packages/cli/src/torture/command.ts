@@ -28,7 +28,7 @@ export const tortureCommand = (): Command =>
   createCommand<Flags>('torture', {
     summary: 'try your credit in every order, and kill it at every step',
     description:
-      'Delivers orders through your module, in processes of their own. A proxy before your ' +
+      'Delivers orders through your module, in separate processes. A proxy before your ' +
       'database (PostgreSQL, MySQL, MariaDB) holds each round trip, and releases two deliveries ' +
       'in every order. Then it cuts the connection and kills the process before and after each ' +
       'round trip. Your module exports orders and createOrder, and may export effects(reference), ' +

@@ -5,7 +5,7 @@ import type { Caller } from './process.js';
 import type { Round } from './round.js';
 import type { Line } from './story.js';
 
-/** Milliseconds after which a caller that sends nothing waits for something that is no database. */
+/** Milliseconds without a round, after which a caller waits for something beside the database. */
 const IDLE = 3_000;
 /** Milliseconds for a deadlock, which PostgreSQL looks for after 1 s. */
 const STUCK = 30_000;
@@ -85,7 +85,7 @@ export class Attempt {
     return round!;
   }
 
-  /** Lets go of what is left. */
+  /** Releases the remaining rounds, and waits for the ends. */
   async end(): Promise<void> {
     for (const { proxy } of this.callers) proxy!.releaseAll();
     const isOver = (): boolean =>

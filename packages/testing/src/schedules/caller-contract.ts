@@ -1,4 +1,4 @@
-/** What a caller's process and the process that started it send to each other. */
+/** The messages between a caller's process and the process that started it. */
 
 /** An order that the merchant is asked to store. */
 export interface NewOrder {

@@ -1,5 +1,5 @@
 /**
- * Runs the merchant's module in a process of its own, whose database address leads through the
+ * Runs the merchant's module in a separate process, whose database address leads through the
  * proxy. Obeys the process that started it, and ends with it.
  */
 import { createPayments, type Order, type Orders } from '@paylink/payments';
@@ -22,7 +22,7 @@ async function load(path: string): Promise<ShopModule> {
   return { ...Object(loaded['default']), ...loaded } as ShopModule;
 }
 
-/** Orders that tell what they found and credited. */
+/** Orders that report each result of `find` and `credit`. */
 function watched(orders: Orders): Orders {
   return {
     async find(...call) {

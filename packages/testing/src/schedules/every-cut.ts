@@ -1,4 +1,4 @@
-/** A delivery that is cut off before and after each of its rounds, and what comes after it. */
+/** A delivery that is cut off before and after each of its rounds, and the next deliveries. */
 import { Attempt } from './attempt.js';
 import { deliverUntilDone } from './every-order.js';
 import { faultOf } from './fault.js';

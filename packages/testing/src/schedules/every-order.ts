@@ -81,7 +81,7 @@ export async function deliverUntilDone(lab: Lab, { order }: Attempt): Promise<De
 }
 
 /**
- * Names what the rounds so far have done, so that two orders which differ in reads alone count as
+ * Names the effects of the rounds so far, so that two orders which differ in reads alone count as
  * one. Inside a transaction also a read counts, because it may fix what the next one sees.
  */
 class Effects {

@@ -1,4 +1,4 @@
-/** Says in a sentence what a try has shown, and what to change. */
+/** Names the fault of a try in a sentence, and the change that removes the fault. */
 import type { Attempt } from './attempt.js';
 import type { Truth } from './lab.js';
 import type { Caller } from './process.js';

@@ -1,4 +1,4 @@
-/** What an exploration has found, and how far it went. */
+/** The findings of an exploration, and its extent. */
 import type { Attempt } from './attempt.js';
 import { faultOf } from './fault.js';
 import { tell, type Truth } from './lab.js';

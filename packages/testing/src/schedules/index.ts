@@ -22,9 +22,9 @@ const NAMES = [
 const AROUND = 60_000;
 
 /**
- * Registers two tests that deliver orders through the merchant's module, in processes of their own:
- * one tries every order of the round trips of two deliveries, the other cuts a delivery off before
- * and after each of its round trips. A failed test tells the story of the round trips.
+ * Registers two tests that deliver orders through the merchant's module, in separate processes. One
+ * tries every order of the round trips of two deliveries. The other cuts a delivery off before and
+ * after each of its round trips. A failed test tells the story of the round trips.
  *
  * @throws TypeError for a wrong option
  */

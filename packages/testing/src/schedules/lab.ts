@@ -1,4 +1,4 @@
-/** The processes of one exploration, its orders, and what the database says about them. */
+/** The processes of one exploration, its orders, and their state in the database. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -24,7 +24,7 @@ export interface LabOptions {
   readonly reference?: (() => string) | undefined;
 }
 
-/** What the database says about an order. */
+/** The state of an order in the database. */
 export interface Truth {
   readonly paid: boolean;
   /** Undefined if nothing counts them. */

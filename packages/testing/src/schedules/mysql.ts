@@ -131,7 +131,7 @@ export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
       lengthOf: (header) => {
         // A greeting is short, and the first packet.
         if (phase === 'greeting' && server === 0 && (header[3] !== 0 || header[2] !== 0))
-          throw new WireError('is no MySQL or MariaDB server');
+          throw new WireError('does not answer as MySQL or MariaDB');
         return HEADER + header.readUIntLE(0, 3);
       },
       kept: 1_024,
@@ -168,7 +168,7 @@ export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
   );
   const greet = (payload: Buffer): void => {
     if (payload[0] === 0xff) return;
-    if (payload[0] !== 10) throw new WireError('is no MySQL or MariaDB server');
+    if (payload[0] !== 10) throw new WireError('does not answer as MySQL or MariaDB');
     const at = payload.indexOf(0, 1) + 1 + 4 + 8 + 1;
     server = payload.readUInt16LE(at) + payload.readUInt16LE(at + 5) * 0x1_0000;
     serverMore = payload.readUInt32LE(at + 14);

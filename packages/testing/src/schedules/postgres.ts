@@ -83,7 +83,7 @@ export function openPostgresWire({ onRound, current, onAnswer, reply, note }: Li
       headerLength: () => 5,
       lengthOf: (header) => {
         if (phase !== 'open' && !AT_LOGIN.includes(String.fromCharCode(header[0]!)))
-          throw new WireError('is no PostgreSQL server');
+          throw new WireError('does not answer as PostgreSQL');
         return 1 + header.readUInt32BE(1);
       },
       kept: KEPT,

@@ -1,4 +1,4 @@
-/** A process that runs the merchant's module behind a proxy of its own. */
+/** A process that runs the merchant's module behind a separate proxy. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,10 +19,10 @@ export interface Source {
   readonly variable: string;
 }
 
-/** What a caller did since its delivery began. */
+/** A caller's results since its delivery began. */
 export interface Conduct {
   delivered: Delivered | undefined;
-  /** What `credit` returned. Undefined if it was not called, or threw. */
+  /** The result of `credit`. Undefined if `credit` was not called, or threw. */
   credited: number | null | undefined;
 }
 

@@ -176,7 +176,7 @@ class Program {
     const { start, to, databaseVariable = 'DATABASE_URL', env } = this.options;
     if (await isOpen(to)) throw new UsageError('start', `Another program answers at ${to}: end it`);
     const variables = { ...process.env, ...env, [databaseVariable]: this.proxy.url };
-    // A group of its own, because a shell or npm stands before the program.
+    // A separate group, because a shell or npm stands before the program.
     const child = spawn(start, { shell: true, detached: true, stdio: 'ignore', env: variables });
     this.#child = child;
     process.on('exit', this.#end);
@@ -225,7 +225,7 @@ class Program {
       const { paid, effects } = JSON.parse(output.trim().split('\n').at(-1)!) as Partial<Truth>;
       if (typeof paid === 'boolean') return { paid, effects };
     } catch {
-      // It is no JSON.
+      // The output is not JSON.
     }
     throw new UsageError('books', 'The books must print {"paid":true,"effects":1} for $REFERENCE');
   }

@@ -13,7 +13,7 @@ import type { Listener, Wire } from './wire.js';
 export class Proxy {
   /** While true, rounds wait for `release`, unless they touch no order. */
   isHolding = false;
-  /** Sentences about what the proxy refused, and about a server that is none. */
+  /** Sentences about refused connections, and about a server that speaks another protocol. */
   readonly notes = new Set<string>();
   /** True once a program has connected. */
   wasUsed = false;

@@ -1,4 +1,4 @@
-/** One round trip between a driver and its database, and what its statements can do. */
+/** One round trip between a driver and its database, and the possible effects of its statements. */
 
 export class Round {
   readonly parts: Buffer[] = [];
@@ -25,7 +25,7 @@ export class Round {
   /** @param isExpectingAnswer false for bytes that end no round, such as a login or data of COPY */
   constructor(readonly isExpectingAnswer = true) {}
 
-  /** True if the round reads and writes no order, so that its place in the order says nothing. */
+  /** True if the round neither reads nor writes an order, so that its place does not matter. */
   get isFree(): boolean {
     return this.statements.every((sql) => sql.split(';').every((each) => FREE.test(each)));
   }

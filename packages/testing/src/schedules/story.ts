@@ -6,7 +6,7 @@ export interface Line {
   readonly round?: Round;
   /** Instead of a round, such as the reply to the notification. */
   readonly text?: string;
-  /** What follows the round: `waits`, `unpaid`, `the connection is cut`. */
+  /** Stand after the round, such as `waits`, `unpaid` and `the connection is cut`. */
   notes: string[];
 }
 

@@ -21,15 +21,15 @@ export interface SchedulesReport {
   readonly orders: Explored;
   readonly cuts: Explored;
   readonly findings: readonly Finding[];
-  /** What was not tried, and why. */
+  /** Names each part that was not tried, with the reason. */
   readonly notTested: readonly string[];
 }
 
 export const NOTHING: Explored = { tried: 0, left: 0, findings: [] };
 
 /**
- * Delivers orders through the merchant's own module in processes of their own, behind a proxy that
- * decides in which order their rounds reach the database, and cuts them off.
+ * Delivers orders through the module in separate processes. A proxy decides in which order
+ * their rounds reach the database, and cuts deliveries off.
  *
  * @throws Error with the code `misconfigured` if the module or the database cannot be used
  */

@@ -1,4 +1,4 @@
-/** What the proxy knows of a database's protocol: where a round begins and where it ends. */
+/** The proxy's knowledge of a database's protocol: the beginning and the end of each round. */
 import type { Round } from './round.js';
 
 /** Reads the bytes of one connection. It changes none. */
@@ -11,7 +11,7 @@ export interface Wire {
   readonly fromServer: (chunk: Buffer) => void;
 }
 
-/** What a wire tells the connection. */
+/** Receives the events of a wire. */
 export interface Listener {
   /** Queues the bytes for the server. */
   readonly onRound: (round: Round) => void;

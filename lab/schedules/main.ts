@@ -1,0 +1,74 @@
+/**
+ * Finds the fault of each broken design in every run, tells the same story each time, and accepts
+ * the right designs, also beside loops that take the processor.
+ */
+import { spawn } from 'node:child_process';
+import { createPool } from 'mysql2/promise';
+import { Client } from 'pg';
+import { BROKEN, RIGHT } from '../../test/schedules/designs.js';
+import { explore, shopAt } from '../../test/schedules/explore.js';
+import { startMariaDb } from '../../test/servers/mariadb.js';
+import { startPostgres } from '../../test/servers/postgres.js';
+import { readOptions } from '../options.js';
+
+const { values } = readOptions({
+  options: {
+    runs: { type: 'string', default: '3' },
+    busy: { type: 'string', default: '0' },
+    only: { type: 'string', default: '' },
+  },
+});
+const BUSY = 'const { ppid } = process; while (process.ppid === ppid);';
+const loops = Array.from({ length: Number(values.busy) }, () =>
+  spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }),
+);
+const COLUMNS = 'reference varchar(64) PRIMARY KEY, amount bigint, currency varchar(3)';
+const postgres = await startPostgres({ fsync: 'off' });
+const mariadb = await startMariaDb({ 'innodb-flush-log-at-trx-commit': 2 });
+const client = new Client({ connectionString: postgres.url });
+const pool = createPool({ uri: mariadb.url, multipleStatements: true });
+await client.connect();
+await client.query(`
+  CREATE TABLE orders (${COLUMNS}, paid_at timestamptz);
+  CREATE TABLE receipts (reference text);
+  CREATE TABLE claims (reference text PRIMARY KEY)`);
+await pool.query(`
+  CREATE TABLE orders (${COLUMNS}, paid_at datetime NULL);
+  CREATE TABLE receipts (reference varchar(64), KEY (reference))`);
+
+const ENGINES = [
+  { name: 'PostgreSQL', module: shopAt('postgres'), databaseUrl: postgres.url },
+  { name: 'MariaDB', module: shopAt('mysql'), databaseUrl: mariadb.url },
+];
+const onlyOnPostgres = /INSERT|claim|SERIALIZABLE|advisory/;
+let isRight = true;
+for (const { name, ...options } of ENGINES) {
+  for (const design of [...Object.keys(BROKEN), ...RIGHT]) {
+    if (name === 'MariaDB' && onlyOnPostgres.test(design)) continue;
+    if (!design.includes(values.only)) continue;
+    const [only, sentence] = BROKEN[design as keyof typeof BROKEN] ?? [];
+    const stories = new Set<string>();
+    let right = 0;
+    const started = performance.now();
+    for (let run = 0; run < Number(values.runs); run += 1) {
+      const { faults, stories: told, orders, cuts } = await explore(design, { ...options, only });
+      const isFound = faults.length === 1 && (sentence?.test(faults[0]!) ?? false);
+      right += Number(sentence === undefined ? faults.length === 0 : isFound);
+      stories.add(sentence === undefined ? `${orders} orders, ${cuts} cuts` : told.join('\n'));
+    }
+    const seconds = ((performance.now() - started) / 1_000 / Number(values.runs)).toFixed(1);
+    const isSame = stories.size === 1;
+    isRight &&= right === Number(values.runs) && isSame;
+    const verdict = sentence === undefined ? 'accepted' : 'found';
+    const same = isSame ? 'one story' : `${stories.size} stories:\n${[...stories].join('\n\n')}`;
+    console.log(
+      `${name}  ${design}: ${verdict} in ${right} of ${values.runs}, ${same}, ${seconds} s`,
+    );
+  }
+}
+for (const loop of loops) loop.kill('SIGKILL');
+await client.end();
+await pool.end();
+await postgres.close();
+await mariadb.close();
+process.exitCode = isRight ? 0 : 1;
