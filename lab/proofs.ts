@@ -49,7 +49,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     long: ['--seconds', '75'],
   },
   properties: {
-    what: 'generated cases: signatures, errors, links, histories of orders',
+    what: 'generated cases: signatures, errors, equal hosts',
     file: 'properties/main.ts',
     short: ['--runs', '20000'],
     long: ['--runs', '10000000'],
