@@ -57,7 +57,7 @@ function testsOf(files) {
 }
 
 /** The first words of the names of an adapter's hosts, in the suites of test/adapters. */
-const HOSTS = {
+export const HOSTS = {
   ...{
     node: 'node:http',
     fetch: 'fetch',
@@ -67,7 +67,15 @@ const HOSTS = {
   },
   ...{ hono: 'hono', next: 'next', nest: 'nestjs', lambda: 'aws' },
 };
-const SUITES = ['attack-kit', 'body', 'event', 'handler', 'misuse', 'signature', 'transport'];
+export const SUITES = [
+  'attack-kit',
+  'body',
+  'event',
+  'handler',
+  'misuse',
+  'signature',
+  'transport',
+].map((suite) => `test/adapters/${suite}.test.ts`);
 
 /** Returns the hosts of the changed adapters. */
 function hostsOf(files) {
@@ -129,9 +137,8 @@ async function check() {
     );
   const hosts = hostsOf(files);
   if (hosts.length > 0) {
-    const suites = SUITES.map((suite) => `test/adapters/${suite}.test.ts`);
     steps.push(
-      tool(`suites of ${hosts.join(', ')}`, 'vitest/vitest.mjs', [...vitest, ...suites], {
+      tool(`suites of ${hosts.join(', ')}`, 'vitest/vitest.mjs', [...vitest, ...SUITES], {
         onOutput,
         env: { PAYLINK_HOSTS: hosts.join() },
       }),
