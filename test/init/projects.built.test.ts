@@ -62,7 +62,7 @@ function shell(folder: string, env: Readonly<Record<string, string>>) {
   };
 }
 
-/** Starts the server of a database, and returns the variables that the test of the project needs. */
+/** Starts the server of a database, and returns the variables that the project's test needs. */
 async function startServer(server: Kind['server']): Promise<Record<string, string>> {
   if (server === undefined) return {};
   if (server === 'supabase') {

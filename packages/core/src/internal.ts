@@ -8,4 +8,4 @@ export { createLogger, cutReference, logLine, type LogFields } from './logger.js
 export { createReceiverOrRefuse } from './receiver.js';
 export { errorReply } from './reply.js';
 export { checkSignal, withinBounds, type Bounds } from './time-limit.js';
-export { validateBound, validateOptions } from './validate-options.js';
+export { LONGEST_TIMER, validateBound, validateOptions } from './validate-options.js';

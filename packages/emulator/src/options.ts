@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigurationError, sign } from '@paylink/core';
 import { check, validateBound, validateOptions } from '@paylink/core/internal';
-import { generateApiKey, isApiKey } from './api/authentication.js';
+import { generateApiKey, hasKeyForm } from './api/authentication.js';
 import type { ApiRequest } from './api/observed-request.js';
 import { guarded } from './base/report.js';
 import type { Assumed, AssumedOptions } from './contract/assumed.js';
 import { createAssumed } from './contract/validate-assumed.js';
 import { isLoopbackHost } from './server/loopback.js';
-import { parseAllowedHosts, parseTarget, type Target } from './server/target.js';
+import { parseAllowedHosts, parseTarget, type WebhookTarget } from './server/target.js';
 
 export interface EmulatorOptions {
   /** Default: any free port. */
@@ -54,7 +54,7 @@ export interface Settings {
   readonly merchant: string | undefined;
   readonly allowRemote: boolean;
   readonly apiKey: string;
-  readonly target: Target | undefined;
+  readonly target: WebhookTarget | undefined;
   readonly webhookSecret: string;
   readonly onRequest: NonNullable<EmulatorOptions['onRequest']>;
   readonly assumed: Assumed;
@@ -82,7 +82,7 @@ export async function createSettings(options: EmulatorOptions): Promise<Settings
     'must be localhost or a loopback address, unless allowRemote is true: each machine ' +
       'that reaches the emulator can mark payments as paid',
   );
-  check(isApiKey(apiKey), 'apiKey', 'must have the form sk_live_<id>.<secret>');
+  check(hasKeyForm(apiKey), 'apiKey', 'must have the form sk_live_<id>.<secret>');
   const isName =
     typeof merchant === 'string' && merchant.trim() !== '' && merchant.length <= MERCHANT_LENGTH;
   check(merchant === undefined || isName, 'merchant', `must be 1 to ${MERCHANT_LENGTH} characters`);

@@ -7,7 +7,7 @@ const FORM = /^sk_[a-z]+_[\x21-\x2d\x2f-\x7e]+\.[\x21-\x7e]+$/;
  * Checks the form of an API key (docs/service.md 5.1): `sk_live_` or another word, an identifier, a
  * dot, a secret part.
  */
-export function isApiKey(value: unknown): value is string {
+export function hasKeyForm(value: unknown): value is string {
   return typeof value === 'string' && FORM.test(value);
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StatusAnswer } from '../contract/assumed.js';
-import { LONGEST_TIMER } from '../contract/validate-assumed.js';
+import { LONGEST_TIMER } from '@paylink/core/internal';
 
 /** Answers a status read as `assumed.statusAnswer` says. An abort ends the delay. */
 export async function answerStatus(

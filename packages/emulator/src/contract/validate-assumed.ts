@@ -8,9 +8,6 @@ import {
   type DeliverySwitches,
 } from './assumed.js';
 
-/** The longest delay of a timer, in milliseconds. A longer timer would fire at once. */
-export const LONGEST_TIMER = 2 ** 31 - 1;
-
 /** @throws ConfigurationError that names the switch */
 type Check = (name: string, value: unknown) => unknown;
 
@@ -31,7 +28,7 @@ const aFunction: Check = (name, value) =>
   check(typeof value === 'function', name, 'must be a function');
 
 const aReplay = oneOf(...REPLAY_ANSWERS);
-const aDelay = whole(1, LONGEST_TIMER);
+const aDelay: Check = (name, value) => validateBound(name, value as number);
 
 const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
   errorBody: aFunction,

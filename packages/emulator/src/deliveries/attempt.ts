@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { sign } from '@paylink/core';
-import type { Target } from '../server/target.js';
+import type { WebhookTarget } from '../server/target.js';
 import type { DeliveryAttempt } from './delivery.js';
 import { post } from './post.js';
 
 export interface AttemptOptions {
-  readonly target: Target;
+  readonly target: WebhookTarget;
   readonly body: string;
   readonly secret: string;
   readonly number: number;
@@ -17,7 +17,7 @@ export interface AttemptOptions {
  * Signs a notification (docs/service.md 6.3) and sends it once. Returns the answer, or the reason
  * for a missing answer. Never throws.
  */
-export async function attempt(options: AttemptOptions): Promise<DeliveryAttempt> {
+export async function sendOnce(options: AttemptOptions): Promise<DeliveryAttempt> {
   const { target, body, secret, number, timeout, signal } = options;
   const headers = {
     'Content-Type': 'application/json',

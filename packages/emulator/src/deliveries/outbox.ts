@@ -5,14 +5,14 @@ import { EmulatorError } from '../base/emulator-error.js';
 import { report } from '../base/report.js';
 import { quote } from '../base/visible-text.js';
 import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
-import type { Target } from '../server/target.js';
-import { attempt } from './attempt.js';
+import type { WebhookTarget } from '../server/target.js';
+import { sendOnce } from './attempt.js';
 import type { DeliveryAttempt, EmulatorDelivery } from './delivery.js';
 import { createEntry, toDelivery, type Entry } from './entry.js';
 import { retryDelay } from './retry-delay.js';
 
 export interface OutboxOptions {
-  readonly target: Target;
+  readonly target: WebhookTarget;
   readonly secret: string;
   readonly assumed: Assumed;
   /** Called after each change of a delivery. */
@@ -141,7 +141,7 @@ export class Outbox {
 
   async #attemptOnce(entry: Entry, signal: AbortSignal): Promise<DeliveryAttempt> {
     const { target, secret, assumed } = this.#options;
-    const sending = attempt({
+    const sending = sendOnce({
       target,
       body: entry.body,
       secret,

@@ -1,11 +1,11 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { clearTimeout, setTimeout } from 'node:timers';
-import type { Target } from '../server/target.js';
+import type { WebhookTarget } from '../server/target.js';
 import type { Answer } from './delivery.js';
 
 export interface Message {
-  readonly target: Target;
+  readonly target: WebhookTarget;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Milliseconds from the connection to the end of the answer. */

@@ -2,7 +2,7 @@ import { check } from '@paylink/core/internal';
 import { EmulatorError, refuse } from '../base/emulator-error.js';
 import { quote } from '../base/visible-text.js';
 import type { DeliverySwitches } from '../contract/assumed.js';
-import { boundsOf } from '../contract/payment.js';
+import { amountBoundsOf } from '../contract/payment.js';
 import type { CreatedLink, Link, Payment, PaymentLinkFields } from '../contract/payment.js';
 import type { Ledger } from './ledger.js';
 import { parseLinkRequest } from './link-request.js';
@@ -69,7 +69,7 @@ function notAllowed(message: string): EmulatorError {
 }
 
 function amountFor(link: Link, chosen: number | undefined): number {
-  const { min, max } = boundsOf(link);
+  const { min, max } = amountBoundsOf(link);
   const amount = chosen ?? min;
   if (Number.isInteger(amount) && amount >= min && amount <= max) return amount;
   const allowed =

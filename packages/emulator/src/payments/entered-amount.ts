@@ -1,9 +1,9 @@
-import { boundsOf, type Link } from '../contract/payment.js';
+import { amountBoundsOf, type Link } from '../contract/payment.js';
 
 /** Parses the paid amount. Returns undefined if the link does not allow it. */
 export function parseEnteredAmount(link: Link, entered: string): number | undefined {
   if ('amount' in link) return link.amount;
-  const { min, max } = boundsOf(link);
+  const { min, max } = amountBoundsOf(link);
   const amount = parseWholeNumber(entered);
   return amount !== undefined && amount >= min && amount <= max ? amount : undefined;
 }

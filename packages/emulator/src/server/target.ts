@@ -3,7 +3,7 @@ import { ConfigurationError } from '@paylink/core';
 import { isLoopbackHost, lookupLoopback } from './loopback.js';
 
 /** The target of notifications. */
-export interface Target {
+export interface WebhookTarget {
   readonly url: URL;
   /** Resolves the host's name and rejects other machines. Undefined for an allowed host. */
   readonly lookup: LookupFunction | undefined;
@@ -33,7 +33,11 @@ export function parseAllowedHosts(hosts: readonly string[] = []): readonly strin
  * Parses a URL for notifications: this machine, or an allowed host. @throws ConfigurationError that
  * names `option`
  */
-export function parseTarget(option: string, text: string, allowed: readonly string[]): Target {
+export function parseTarget(
+  option: string,
+  text: string,
+  allowed: readonly string[],
+): WebhookTarget {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new ConfigurationError(option, 'must be an http or https URL');

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { amountOf, boundsOf, CURRENCY, type Link } from '../../contract/payment.js';
+import { amountOf, amountBoundsOf, CURRENCY, type Link } from '../../contract/payment.js';
 import type { DeliveryAttempt, EmulatorDelivery } from '../../deliveries/delivery.js';
 import { Document } from '../document.js';
 import { Icon } from '../icon.js';
@@ -50,7 +50,7 @@ export function Instant({ at }: { readonly at: Date }) {
 /** Returns a link's amount, or the bounds of the customer's choice. */
 export function priceOf(link: Link): string {
   const format = (value: number): string => formatAmount(value, CURRENCY, 'en');
-  const { min, max } = boundsOf(link);
+  const { min, max } = amountBoundsOf(link);
   const amount = amountOf(link);
   return amount === undefined ? `${format(min)} to ${format(max)}` : format(amount);
 }
@@ -63,7 +63,7 @@ export function stateOf({ state, attempts }: EmulatorDelivery): string {
   return `not acknowledged: ${resultOf(last)}`;
 }
 
-/** Returns the status and the code, such as `503 unknown_order`, or the reason without an answer. */
+/** Returns the status and the code (`503 unknown_order`), or the reason without an answer. */
 export function resultOf({ response, error = '' }: DeliveryAttempt): string {
   if (response === undefined) return error;
   return response.code === undefined ? `${response.status}` : `${response.status} ${response.code}`;
