@@ -1,5 +1,8 @@
 /** Uses the commands at a terminal, in pipes, and with signals. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { COMMAND, SECRET, start, words } from './paylink.js';
@@ -52,3 +55,27 @@ it.each(['SIGINT', 'SIGTERM'] as const)('emulate exits with 0 at %s', async (sig
   running.child.kill(signal);
   expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
 });
+
+it.runIf(existsSync('/dev/full'))(
+  'reports to a full disk end with 1, and throw nothing',
+  async () => {
+    const shop = await openShop();
+    const lines = [
+      '--help',
+      'trigger --print --reference a --json',
+      `trigger --to ${shop.url} --reference a`,
+      `doctor --to ${shop.url}`,
+      `diagnose --signature ${'a'.repeat(64)} --body ${COMMAND}`,
+    ];
+    for (const line of lines) {
+      const full = openSync('/dev/full', 'w');
+      const child = spawn(process.execPath, [COMMAND, ...line.split(' ')], {
+        env: { PATH: process.env['PATH'], ...env } as never,
+        stdio: ['ignore', full, 'pipe'],
+      });
+      closeSync(full);
+      const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+      expect({ line, code, stderr }).toEqual({ line, code: 1, stderr: '' });
+    }
+  },
+);
