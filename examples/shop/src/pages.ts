@@ -72,7 +72,7 @@ export function productPage({ name, about, price }: Product, language: Language)
 }
 
 /** A page in one of these states does not ask again. */
-const FINAL: readonly OrderState[] = ['paid', 'failed', 'unprepared'];
+const FINAL: readonly OrderState[] = ['paid', 'unprepared'];
 
 /** Returns an order's page. Its changeable part stays live while the order is unpaid. */
 export function orderPage(order: ShopOrder, state: OrderState, language: Language): Html {
@@ -103,8 +103,11 @@ function action({ reference, payUrl }: ShopOrder, state: OrderState, language: L
   const texts = TEXTS[language];
   if (state === 'unpaid' && payUrl !== null)
     return html`<a class="button" href="${payUrl}">${texts.payNow}</a>`;
-  // Not back to the pay page: a link that failed or was cancelled does not accept payments.
-  if (state === 'failed' || state === 'cancelled' || state === 'unprepared')
+  // Back to the same link: with a new order beside it, a customer could pay both.
+  if (state === 'failed' && payUrl !== null)
+    return html`<a class="button" href="${payUrl}">${texts.tryAgain}</a>`;
+  // A cancelled link does not accept payments.
+  if (state === 'cancelled' || state === 'unprepared')
     return html`<a class="button" href="/">${texts.orderAgain}</a>`;
   if (state === 'paid') return html``;
   return html`<a

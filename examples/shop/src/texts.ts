@@ -11,6 +11,7 @@ interface Texts {
   readonly payNow: string;
   readonly lookAgain: string;
   readonly orderAgain: string;
+  readonly tryAgain: string;
   readonly toShop: string;
   readonly state: Readonly<Record<OrderState, string>>;
   readonly stateHint: Readonly<Record<OrderState, string>>;
@@ -28,6 +29,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     payNow: 'Pay now',
     lookAgain: 'Look again',
     orderAgain: 'Order again',
+    tryAgain: 'Try again',
     toShop: 'To the shop',
     state: {
       paid: 'Paid',
@@ -44,7 +46,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
         'Thank you. The payment service is telling us about your payment. You need not pay again.',
       checking: 'This can take a while. If you have paid, you need not pay again.',
       unpaid: 'Nothing was charged so far.',
-      failed: 'Nothing was charged. You can place a new order.',
+      failed: 'Nothing was charged. You can try again on the same payment page.',
       cancelled: 'You cancelled this payment. Nothing was charged.',
       unprepared: 'The payment could not be prepared. Nothing was charged: please order again.',
     },
@@ -63,6 +65,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     payNow: 'Payer maintenant',
     lookAgain: 'Vérifier de nouveau',
     orderAgain: 'Commander de nouveau',
+    tryAgain: 'Réessayer',
     toShop: 'Vers la boutique',
     state: {
       paid: 'Payé',
@@ -81,7 +84,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       checking:
         'Cela peut prendre un moment. Si vous avez payé, inutile de payer une seconde fois.',
       unpaid: 'Rien n’a été débité pour l’instant.',
-      failed: 'Rien n’a été débité. Vous pouvez passer une nouvelle commande.',
+      failed: 'Rien n’a été débité. Vous pouvez réessayer sur la même page de paiement.',
       cancelled: 'Vous avez annulé ce paiement. Rien n’a été débité.',
       unprepared:
         'Le paiement n’a pas pu être préparé. Rien n’a été débité : veuillez commander de nouveau.',

@@ -199,12 +199,17 @@ describe('the pages', () => {
     }
   });
 
-  it('say that a payment failed, and offer a new order', async () => {
+  it('say that a payment failed, and lead back to the same link alone', async () => {
     const failed = await order('pending');
     await emulator.fail(failed);
     const markup = await pageOf(failed, '?from=payment');
-    expect(markup).toMatch(/The payment failed.*Nothing was charged.*href="\/">Order again/s);
+    expect(markup).toMatch(/The payment failed.*Nothing was charged.*\/link\/[^"]+">Try again/s);
     expect(await pageOf(failed, '', 'fr')).toContain('Le paiement a échoué');
+    // A customer who can also order anew can pay twice.
+    expect(markup).not.toContain('Order again');
+    await emulator.pay(failed);
+    // A page reuses the answer of the service for a moment.
+    await expect.poll(() => pageOf(failed)).toMatch(/class="state paid"/);
   });
 
   it('say that the shop is checking within four seconds if the service hangs, and nothing of the cause', async () => {
