@@ -74,7 +74,8 @@ it.runIf(existsSync('/dev/full'))(
         stdio: ['ignore', full, 'pipe'],
       });
       closeSync(full);
-      const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+      const exit = once(child, 'exit') as Promise<[number]>;
+      const [stderr, [code]] = await Promise.all([text(child.stderr!), exit]);
       expect({ line, code, stderr }).toEqual({ line, code: 1, stderr: '' });
     }
   },
