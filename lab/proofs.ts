@@ -85,16 +85,17 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     file: 'mutants/main.ts',
   },
   'full-size': {
-    what: 'what CI runs in a short form: quick starts, older hosts, 600 notifications',
+    what: 'what CI runs in a short form: quick starts, projects of init, older hosts',
     file: '../node_modules/vitest/vitest.mjs',
     always: [
       'run',
-      ...['next-15', 'quick-start', 'money/rate-limit', 'types/matrix'],
+      ...['next-15', 'quick-start', 'test/init', 'money/rate-limit', 'types/matrix'],
       ...['adapters/invariants', 'adapters/slow-senders', 'adapters/transport'],
       'runtimes/transports',
     ],
     env: {
       PAYLINK_QUICK_STARTS: 'all',
+      PAYLINK_INIT: 'installed',
       PAYLINK_OLDER_HOSTS: 'true',
       PAYLINK_TRANSPORTS: 'all',
       PAYLINK_TYPESCRIPT: 'all',

@@ -15,6 +15,7 @@ export async function embedFiles(folder: string): Promise<void> {
   cpSync(`${RECIPES}/tables`, `${folder}/recipes/tables`, { recursive: true });
   for (const file of readdirSync(TEMPLATES, { recursive: true, encoding: 'utf8' }))
     if (file.endsWith('.ts')) await copy(`${TEMPLATES}/${file}`, `${folder}/templates/${file}`);
+    else if (file.endsWith('.tsx')) cpSync(`${TEMPLATES}/${file}`, `${folder}/templates/${file}`);
 }
 
 async function copy(source: string, target: string): Promise<void> {

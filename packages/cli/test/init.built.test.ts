@@ -150,7 +150,7 @@ const namesOf = (names: readonly string[]): object =>
   Object.fromEntries(names.map((name) => [name, '*']));
 
 describe('paylink init', () => {
-  it('writes files for each host and each database that pass tsc --strict', async () => {
+  it('writes files for each host, each database and each new project that pass tsc --strict', async () => {
     // All projects share one folder, so that one compiler run checks them all.
     const root = await project({}, { 'tsconfig.json': TSCONFIG });
     const projects = [
@@ -168,6 +168,19 @@ describe('paylink init', () => {
         const { code, stdout, stderr } = await inFolder(folder, args);
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
         expect(stdout).toContain(`${framework}, TypeScript, orders in ${recipe}\n`);
+      }),
+    );
+    await Promise.all(
+      ['express', 'fastify', 'koa', 'hono', 'node', 'next'].map(async (framework) => {
+        const folder = join(root, `new-${framework}`);
+        await mkdir(folder);
+        const { code, stdout } = await inFolder(folder, ['--framework', framework]);
+        expect({ code, server: /^ {2}new +(?:server|app\/page)\.tsx?$/m.test(stdout) }).toEqual({
+          code: 0,
+          server: true,
+        });
+        const again = await inFolder(folder, ['--framework', framework]);
+        expect(again.stdout).toContain('Nothing to write.');
       }),
     );
     const compiled = run(process.execPath, [TSC, '--singleThreaded'], { cwd: root });
@@ -595,7 +608,13 @@ app.listen(${port}, () => console.log('ready'));
   });
 
   it.each([
-    ['there is no package.json', undefined, [], /folder has no package\.json/],
+    ['there is no package.json', undefined, [], /no package\.json[^]*--framework express/],
+    [
+      'a new project needs its own tool',
+      undefined,
+      ['--framework', 'nest'],
+      /create the project of nest with its own tool/,
+    ],
     ['no framework is found', {}, [], /--framework/],
     [
       'two frameworks are found',

@@ -3,7 +3,7 @@ import { createCommand, option, type CommonFlags, type Run } from '../terminal/c
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { parseUrl } from '../terminal/input.js';
 import { text } from '../terminal/safe-text.js';
-import { nextSteps } from './next-steps.js';
+import { missingPackages, nextSteps } from './next-steps.js';
 import { planOf } from './plan.js';
 import { FRAMEWORKS, readProject, type Framework } from './project.js';
 import { refuseUnwritable, writeFiles } from './writing.js';
@@ -22,7 +22,8 @@ export const initCommand = (): Command =>
     description:
       'Finds the framework and the database of the project in this folder. Writes the webhook, ' +
       'the credit on your database, the return page, a test, the lines that .env lacks, and a ' +
-      'script that starts the emulator. Prints the steps that are left. Installs nothing.',
+      'script that starts the emulator. Prints the steps that are left. Installs nothing. In an ' +
+      'empty folder, with --framework, it writes package.json and the server too.',
     options: [
       option('--framework <name>', 'the framework (default: the one in package.json)').choices([
         'next',
@@ -74,7 +75,7 @@ async function init({ flags, output }: Run<Flags>): Promise<number> {
   output.line(paint.bold(`${isDone} Then:`));
   for (const line of next.flatMap((each) => each.split('\n'))) output.line(text`  ${line}`);
   output.document({
-    ...{ framework, database: recipe, written: !isDry, next },
+    ...{ framework, database: recipe, written: !isDry, next, packages: missingPackages(project) },
     files: files.map(({ path, overwrites = false }) => ({ path, overwrites })),
   });
   return EXIT.ok;

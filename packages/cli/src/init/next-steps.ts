@@ -23,9 +23,10 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     ...installLines(project),
     ...databaseLines(project, files),
     testLine(project, files.test),
-    ...(mount === '' ? [] : [`in your server:\n${mount}`]),
+    ...(mount === '' || project.isNew ? [] : [`in your server:\n${mount}`]),
     ...(framework === 'lambda' ? [] : [answers]),
     `${commands.run} ${scriptOf(project)}   # the payment service on your machine, beside your server`,
+    ...(project.isNew ? [`${commands.run} dev   # your server`] : []),
     `call checkout of ${files.checkout} where a customer buys, also if the customer tries again ` +
       '(one link per order), and schedule every few minutes:',
     ['memory', 'pglite'].includes(recipe)
@@ -65,25 +66,34 @@ function databaseLines(project: Project, { orders, table }: CodeFiles): string[]
   ];
 }
 
-function installLines(project: Project): string[] {
-  const { commands, framework, isTypeScript, testRunner, database } = project;
+/** The packages that package.json lacks. */
+export function missingPackages(
+  project: Project,
+): Readonly<Record<'production' | 'development', readonly string[]>> {
+  const { framework, isTypeScript, testRunner, database } = project;
   const { dependencies = {}, devDependencies = {} } = project.manifest;
   const has = (name: string): boolean => name in dependencies || name in devDependencies;
   // A package for development is missing in production, where the schedule runs.
-  const forProduction = [
+  const production = [
     ...[HOSTS[framework].adapter, 'client', 'payments'].map((name) => `@paylink/${name}`),
     ...database.packages,
     ...['@paylink/cli', ...(isTypeScript ? ['tsx'] : [])].filter((name) => !has(name)),
   ].filter((name) => !(name in dependencies));
   const types = ['@types/node', ...(database.types ?? [])];
-  const forDevelopment = [
+  const development = [
     ...['emulator', 'testing'].map((name) => `@paylink/${name}`),
     ...(isTypeScript ? types : []),
     ...(database.tools ?? []),
     ...(isTypeScript && testRunner === 'jest' ? ['@types/jest'] : []),
   ].filter((name) => !has(name));
+  return { production, development };
+}
+
+function installLines(project: Project): string[] {
+  const { dependencies = {} } = project.manifest;
+  const { production, development } = missingPackages(project);
   const isOurs = (name: string): boolean => VERSION === UNPUBLISHED && name.startsWith('@paylink/');
-  const packed = [...forProduction, ...forDevelopment].filter(isOurs);
+  const packed = [...production, ...development].filter(isOurs);
   // An adapter of another major version than Prisma's client does not fit.
   const [major] = /\d+/.exec(dependencies['@prisma/client'] ?? '') ?? [];
   const versioned = (name: string): string =>
@@ -98,8 +108,8 @@ function installLines(project: Project): string[] {
     'packages yet: run the lines that it prints in this folder';
   return [
     ...(packed.length === 0 ? [] : [pack]),
-    ...line(commands.install, forProduction),
-    ...line(commands.installDev, forDevelopment),
+    ...line(project.commands.install, production),
+    ...line(project.commands.installDev, development),
   ];
 }
 

@@ -13,6 +13,7 @@ import {
   testSettingsFile,
 } from './code.js';
 import { NEXT_ROUTES, WEBHOOK } from './hosts.js';
+import { newFiles } from './new-project.js';
 import type { Project } from './project.js';
 import { render, type Style } from './render.js';
 import { readTemplate } from './templates.js';
@@ -56,6 +57,9 @@ export function planOf(project: Project): {
     test: inCode(`payment-webhook.${framework === 'nest' ? 'spec' : 'test'}`),
   };
   const files = [
+    ...Object.entries(project.isNew ? newFiles(framework) : {}).map(([path, text]) =>
+      whole(path, text),
+    ),
     ...(loadsDotenv(project) ? [whole(inCode('load-env'), template('load-env'))] : []),
     whole(names.orders, ordersFile(project)),
     whole(names.payments, paymentsFile(project)),
@@ -119,11 +123,12 @@ function environment({ folder, env, database, shopUrl, isShopUrlGiven }: Project
   return { path: '.env', before, after: joined(kept, lines), isSecret: true };
 }
 
-function ignored({ folder, database: { place } }: Project): PlannedFile {
+function ignored({ folder, isNew, database: { place } }: Project): PlannedFile {
   const before = readText(folder, '.gitignore');
   const lines = (before ?? '').split(/\r?\n/);
   // SQLite keeps files beside the database.
-  const names = place === undefined ? ['.env'] : ['.env', `${PLACES[place]}*`];
+  const own = place === undefined ? ['.env'] : ['.env', `${PLACES[place]}*`];
+  const names = [...own, ...(isNew ? ['node_modules', '.next'] : [])];
   // The last line that matches the file decides, and a line such as "!.env*" takes it back.
   const taken = lines.findLastIndex((line) => line.startsWith('!'));
   const missing = names.filter((name) => lines.lastIndexOf(name) <= taken);
@@ -152,15 +157,15 @@ export function webhookUrl(project: Project): string {
 }
 
 function manifest(project: Project): PlannedFile {
-  const before = readText(project.folder, 'package.json')!;
-  const parsed = JSON.parse(before) as { scripts?: Record<string, string> };
+  const before = readText(project.folder, 'package.json');
+  const parsed = { ...project.manifest };
   const name = scriptOf(project);
   const known = project.manifest.scripts?.[name];
   const url = webhookUrl(project);
   const script = known?.replace(/(--webhook )\S+/, `$1${url}`) ?? `${COMMAND}${url}`;
   parsed.scripts = { ...parsed.scripts, [name]: script };
-  const indent = /^([ \t]+)"/m.exec(before)?.[1] ?? '  ';
+  const indent = /^([ \t]+)"/m.exec(before ?? '')?.[1] ?? '  ';
   const after = `${JSON.stringify(parsed, undefined, indent)}\n`;
   const isKept = known !== undefined && (script === known || !project.isShopUrlGiven);
-  return { path: 'package.json', before, after: isKept ? before : after };
+  return { path: 'package.json', before, after: isKept ? (before ?? after) : after };
 }

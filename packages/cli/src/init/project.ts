@@ -8,6 +8,7 @@ import { usageFailure } from '../terminal/failure.js';
 import { addressOf } from './address.js';
 import type { Database } from './databases.js';
 import { findDatabase } from './find-database.js';
+import { newManifest } from './new-project.js';
 import { readText } from './text.js';
 
 export const FRAMEWORKS = [
@@ -34,6 +35,8 @@ export interface Project {
   /** The folder of the code: "src" or "". */
   readonly source: string;
   readonly manifest: Manifest;
+  /** True if the folder has no package.json, so that the command writes the server too. */
+  readonly isNew: boolean;
   /** The address of the server, with its global prefix. */
   readonly shopUrl: URL;
   /** True if the user named the address, and not the project. */
@@ -43,6 +46,7 @@ export interface Project {
 }
 
 export interface Manifest {
+  readonly private?: boolean;
   readonly type?: string;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -81,10 +85,11 @@ export async function readProject(
   wanted: Framework | 'next' | undefined,
 ): Promise<Project> {
   const has = (...names: string[]): boolean => names.some((name) => existsSync(join(folder, name)));
-  const manifest = readManifest(folder);
+  const isNew = wanted !== undefined && !has('package.json');
+  const manifest = isNew ? createManifest(wanted) : readManifest(folder);
   const dependencies = { ...manifest.devDependencies, ...manifest.dependencies };
   const framework = frameworkOf(dependencies, has, wanted);
-  const isTypeScript = has('tsconfig.json');
+  const isTypeScript = isNew || has('tsconfig.json');
   if (framework === 'nest' && !isTypeScript)
     throw usageFailure('this folder has no tsconfig.json', 'the module for Nest is TypeScript');
   const isModule = manifest.type === 'module';
@@ -103,7 +108,8 @@ export async function readProject(
     database: findDatabase(folder, dependencies, env, isModule || framework.startsWith('next')),
     commands: await commandsOf(folder),
     testRunner: (['vitest', 'jest'] as const).find((name) => name in dependencies) ?? 'node:test',
-    source: has('src') ? 'src' : '',
+    source: has('src') && !isNew ? 'src' : '',
+    isNew,
   };
 }
 
@@ -114,13 +120,22 @@ function keptAddress({ SHOP_URL = '' }: NodeJS.Dict<string>): URL | undefined {
   return isLocalHost(url.hostname) ? url : undefined;
 }
 
+function createManifest(wanted: Framework | 'next'): Manifest {
+  const manifest = newManifest(wanted === 'next' ? 'next-app' : wanted);
+  if (manifest !== undefined) return manifest;
+  throw usageFailure(
+    'this folder has no package.json',
+    `create the project of ${wanted} with its own tool, then run the command again`,
+  );
+}
+
 function readManifest(folder: string): Manifest {
   try {
     return JSON.parse(readText(folder, 'package.json')!) as Manifest;
   } catch {
     throw usageFailure(
       'this folder has no package.json that can be read',
-      "run paylink init in your server's folder",
+      "run paylink init in your server's folder, or start a new project: --framework express",
     );
   }
 }

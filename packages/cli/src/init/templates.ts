@@ -3,8 +3,12 @@ import { readFileSync } from 'node:fs';
 
 const FOLDER = new URL('./templates/', import.meta.url);
 
-export function readTemplate(name: string, isTypeScript: boolean): string {
-  return readFileSync(new URL(`${name}.${isTypeScript ? 'ts' : 'js'}`, FOLDER), 'utf8');
+export function readTemplate(
+  name: string,
+  isTypeScript: boolean,
+  ending = isTypeScript ? 'ts' : 'js',
+): string {
+  return readFileSync(new URL(`${name}.${ending}`, FOLDER), 'utf8');
 }
 
 /** Makes one module of several, with all imports above. */

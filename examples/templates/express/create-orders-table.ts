@@ -1,0 +1,3 @@
+import { close, createTable } from './orders.js';
+
+void createTable().then(close);

@@ -1,0 +1,10 @@
+import { payments } from '../../../../lib/payments';
+
+// The page that the customer returns to. Check first that the order is of this customer.
+export async function GET(
+  _request: Request,
+  { params }: { params: Promise<{ reference: string }> },
+): Promise<Response> {
+  const { status } = await payments.settle((await params).reference);
+  return Response.json({ status });
+}

@@ -1,0 +1,3 @@
+import { close, createTable } from './orders';
+
+void createTable().then(close);
