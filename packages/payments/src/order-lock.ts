@@ -64,7 +64,7 @@ export class Hold {
   }
 
   /** Calls `release` as soon as no `credit` is under way. */
-  end(release: () => void): void {
+  whenFree(release: () => void): void {
     if (this.#crediting === undefined) release();
     else void this.#crediting.then(release);
   }
@@ -88,7 +88,7 @@ export class OrderLocks {
     try {
       return await work(hold);
     } finally {
-      hold.end(() => this.#release(hold));
+      hold.whenFree(() => this.#release(hold));
     }
   }
 

@@ -113,33 +113,33 @@ async function sweep<List extends string, Detailed extends string>(
   const first = found < 0 ? start!.index : found;
   const report = new Report([...lists, 'notAsked'], detailed);
   const underWay = new Map<number, Run | undefined>();
-  /** Places of orders that the service did not let us ask. They get a second try at the end. */
+  /** Positions of orders that the service did not let us ask. They get a second try at the end. */
   const again: number[] = [];
   let [begun, triedAgain, answers, isEnded] = [0, 0, 0, false];
   let breath: Promise<void> | undefined;
   let refused401: string | undefined;
   let keyRefused = false;
 
-  const cursorAt = (place: number): string | undefined => {
-    const index = (first + place) % all.length;
+  const cursorAt = (position: number): string | undefined => {
+    const index = (first + position) % all.length;
     const reference = all[index];
-    return place < all.length
+    return position < all.length
       ? `${index}:${typeof reference === 'string' ? reference : ''}`
       : undefined;
   };
-  const resultOf = async (reference: unknown, place: number): Promise<Result> => {
+  const resultOf = async (reference: unknown, position: number): Promise<Result> => {
     for (let pause; (pause = pauseOf(settings, tenant)) > 0 && now() + pause < end;) {
       // Before it takes its order, for which a webhook may wait.
       await withinBounds(after(pause), { signals: [signal] });
     }
     if (keyRefused || now() + pauseOf(settings, tenant) >= end) return { list: 'notAsked' };
     if (typeof reference !== 'string') {
-      const problem = `the reference at index ${(first + place) % all.length} must be a string`;
+      const problem = `the reference at index ${(first + position) % all.length} must be a string`;
       const message = `${problem}: map each row to its reference`;
       return toResult(refusal(runError('unknown_order', message)));
     }
     const run = new Run({ reference, tenant, source: 'reconcile' }, timeout);
-    underWay.set(place, run);
+    underWay.set(position, run);
     const late = 'the order was under way at the time limit, and its run goes on';
     const reason = () => runError('handler_timeout', late);
     const bounds = { milliseconds: end + GRACE - now(), reason, isBackground: true };
@@ -159,15 +159,15 @@ async function sweep<List extends string, Detailed extends string>(
   const takeAll = async (): Promise<void> => {
     while (begun < all.length || triedAgain < again.length) {
       const isFirstTry = begun < all.length;
-      const place = isFirstTry ? begun++ : again[triedAgain++]!;
-      underWay.set(place, undefined);
-      if (place % AT_A_STRETCH === AT_A_STRETCH - 1) breath = after(0);
+      const position = isFirstTry ? begun++ : again[triedAgain++]!;
+      underWay.set(position, undefined);
+      if (position % AT_A_STRETCH === AT_A_STRETCH - 1) breath = after(0);
       await breath;
-      const reference = all[(first + place) % all.length];
-      const result = await resultOf(reference, place);
-      underWay.delete(place);
-      if (isFirstTry && result.error instanceof Limited && !isEnded) again.push(place);
-      else report.add(reference, place, result);
+      const reference = all[(first + position) % all.length];
+      const result = await resultOf(reference, position);
+      underWay.delete(position);
+      if (isFirstTry && result.error instanceof Limited && !isEnded) again.push(position);
+      else report.add(reference, position, result);
     }
   };
   const tell = (): void => {
@@ -279,7 +279,7 @@ function pauseOf({ askerOf }: Settings, tenant: string | null): number {
 class Report {
   readonly #lists = new Map<string, { count: number; references: string[] }>();
   readonly #detailed = new Map<string, ReturnType<typeof noDetails>>();
-  /** The first place that was not asked. */
+  /** The first position that was not asked. */
   left = Infinity;
 
   constructor(lists: readonly string[], detailed: readonly string[]) {
@@ -287,10 +287,10 @@ class Report {
     for (const name of detailed) this.#detailed.set(name, noDetails());
   }
 
-  add(given: unknown, place: number, { list: name, outcome, error }: Result): void {
+  add(given: unknown, position: number, { list: name, outcome, error }: Result): void {
     const reference = typeof given === 'string' ? given : '';
     const list = this.#lists.get(name)!;
-    if (name === 'notAsked') this.left = Math.min(this.left, place);
+    if (name === 'notAsked') this.left = Math.min(this.left, position);
     if (list.count++ < MOST_LISTED) list.references.push(reference);
     const detailed = this.#detailed.get(name);
     if (detailed === undefined) return;

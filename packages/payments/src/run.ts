@@ -31,7 +31,7 @@ export class Run implements Call {
   #isQueued = false;
   #error: WebhookError | undefined;
   #controller: AbortController | undefined;
-  #endStep: ((error: WebhookError) => void) | undefined;
+  #rejectStep: ((error: WebhookError) => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor({ reference, tenant, source }: Call, timeout: number) {
@@ -92,7 +92,7 @@ export class Run implements Call {
   /** Tells the run that its caller stopped waiting. A run that only queues then ends. */
   abandon(): void {
     this.#isWanted = false;
-    if (this.#isQueued) this.#end(unwanted());
+    if (this.#isQueued) this.#finish(unwanted());
   }
 
   /** Stops the clock of a run that has ended. */
@@ -110,10 +110,10 @@ export class Run implements Call {
     stopTimer(this.#timer);
     return new Promise((resolve, reject) => {
       const left = until - now();
-      if (this.#error === undefined && left <= 0) this.#end(reason());
+      if (this.#error === undefined && left <= 0) this.#finish(reason());
       if (this.#error !== undefined) throw this.#error;
-      this.#endStep = reject;
-      this.#timer = startTimer(() => this.#end(reason()), left);
+      this.#rejectStep = reject;
+      this.#timer = startTimer(() => this.#finish(reason()), left);
       // The callers' own timers keep the process alive.
       (this.#timer as Partial<NodeJS.Timeout>).unref?.();
       // The result of a thenable can be a thenable that never settles.
@@ -122,15 +122,15 @@ export class Run implements Call {
   }
 
   #fail(error: WebhookError): never {
-    this.#end(error);
+    this.#finish(error);
     throw this.#error ?? error;
   }
 
-  #end(error: WebhookError): void {
+  #finish(error: WebhookError): void {
     this.#error ??= error;
     stopTimer(this.#timer);
     this.#controller?.abort(this.#error);
-    this.#endStep?.(this.#error);
+    this.#rejectStep?.(this.#error);
   }
 }
 

@@ -22,7 +22,7 @@ import {
 } from './order.js';
 import type { Run } from './run.js';
 
-/** The end of a run. */
+/** The result of a run. */
 export interface Verdict {
   readonly outcome: Outcome;
   /** The webhook throws this error. Without an error, the webhook acknowledges. */

@@ -131,13 +131,42 @@ describe('the rate limit of the service', () => {
     expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(1_999);
   });
 
-  it('P35: is kept although the clock goes back an hour', async () => {
+  it('P35, Q10: is kept although the clock goes back an hour', async () => {
     const answers = [refusalOf(429, 50), {}];
     const { payments } = openShop({ answer: () => answers.shift() });
     const receiving = payments.receive(succeeded());
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
     await receiving;
     clock.mockRestore();
+  });
+
+  it('Q07: of one order that is asked too often leaves the other orders alone', async () => {
+    const answers = [{ status: 'pending' }, refusalOf(429, 58_000)];
+    const polled = (reference: string) => (reference === REFERENCE ? answers.shift() : {});
+    const { payments } = openMany(4, polled);
+    expect((await payments.settle(REFERENCE)).status).toBe('pending');
+    // A webhook asks anew.
+    const { retryAfter } = await failure(payments.receive(succeeded()));
+    expect(retryAfter).toBeGreaterThan(57_000);
+    await payments.receive(succeeded('order-2'));
+    expect((await payments.settle('order-3')).status).toBe('paid');
+    expect(await payments.reconcile()).toMatchObject({
+      credited: { references: ['order-4'] },
+      pending: { references: [REFERENCE] },
+    });
+    expect((await failure(payments.receive(succeeded()))).retryAfter).toBeGreaterThan(57_000);
+  });
+
+  it('Q07: pauses the line as soon as a second order is refused', async () => {
+    const { payments, asked } = openMany(3, (reference) =>
+      asked().filter((each) => each === reference).length === 1 && reference !== 'order-3'
+        ? { status: 'pending' }
+        : refusalOf(429, 58_000),
+    );
+    for (const each of [REFERENCE, 'order-2']) await payments.settle(each);
+    for (const each of [REFERENCE, 'order-2']) await failure(payments.receive(succeeded(each)));
+    expect(await payments.settle('order-3')).toEqual({ status: 'unavailable' });
+    expect(asked()).toEqual([REFERENCE, 'order-2', REFERENCE, 'order-2']);
   });
 
   it('lets a return page pass the waiting schedule', async () => {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred, failure, openShop, REFERENCE, refusalOf, succeeded, tick } from './shop.js';
 
 const ROW = { amount: 1_000, currency: 'XOF', paid: false };
@@ -134,16 +134,32 @@ describe('one run per order', () => {
     expect(credit).toHaveBeenCalledOnce();
   });
 
-  it('that a Worker left behind frees its order soon after its time', async () => {
-    const { find, payments } = openShop({ timeout: 30 });
-    const timers = vi.spyOn(AbortController.prototype, 'abort').mockReturnValue();
-    const left = new Promise<never>(() => undefined);
-    // Nothing of the first run ever settles, as if its request had ended.
-    find.mockImplementationOnce(() => ({ then: () => left }));
-    const first = payments.settle(REFERENCE, { wait: 10_000 });
-    timers.mockRestore();
-    await first;
+  it('that a Worker left behind frees its order and its place soon after its time', async () => {
+    let isLeft = true;
+    const { setTimeout } = globalThis;
+    vi.stubGlobal('setTimeout', (...call: Parameters<typeof setTimeout>) =>
+      isLeft ? {} : setTimeout(...call),
+    );
+    vi.resetModules();
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const { createPayments } = await import('../src/index.js');
+    let asked = 0;
+    const getPayment = (reference: string) => {
+      const never = new Promise<never>(() => undefined);
+      return asked++ === 0 ? never : Promise.resolve({ ...ROW, reference, status: 'success' });
+    };
+    const { memory } = openShop();
+    memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
+    const { orders } = memory;
+    const options = { client: { getPayment }, orders, timeout: 2_000, concurrency: 1 };
+    const payments = createPayments(options);
+    // Its request ends without a word: no timer fires, and no answer comes.
+    void payments.settle(REFERENCE);
+    await tick();
+    isLeft = false;
+    await new Promise((resolve) => setTimeout(resolve, 3_050));
     expect((await payments.settle(REFERENCE)).status).toBe('paid');
+    expect((await payments.settle('order-2')).status).toBe('paid');
   });
 
   it('Q11: with one signal of the shop for many calls causes no warning', async () => {

@@ -109,6 +109,30 @@ describe('what credit returns', () => {
   );
 });
 
+describe('a row that comes back paid and closed', () => {
+  it('Q12: is acknowledged, and logged as order_closed for a person', async () => {
+    const row = { ...ROW, closed: false };
+    const { payments, logger } = openShop({
+      orders: {
+        find: () => ({ ...row }),
+        credit() {
+          // The merchant closed the order while Paylink asked the service.
+          Object.assign(row, { paid: true, closed: true });
+          return 1;
+        },
+      },
+    });
+    await payments.receive(succeeded());
+    expect(logger.error).toHaveBeenCalledOnce();
+    expect(logger.error).toHaveBeenCalledWith(
+      expect.stringMatching(/order_closed: webhook of "order-1": the order was closed while/),
+      expect.objectContaining({ code: 'order_closed', reference: REFERENCE }),
+    );
+    await payments.receive(succeeded());
+    expect(logger.error).toHaveBeenCalledOnce();
+  });
+});
+
 describe('P04, P24: an error of credit', () => {
   it('is logged if the row says paid, and the delivery is acknowledged', async () => {
     const { memory, ...shop } = openShop();
@@ -402,6 +426,26 @@ describe('settle', () => {
     expect(await payments.settle(REFERENCE, { wait: 1 })).toEqual({ status: 'unavailable' });
     answer.resolve({});
     await vi.waitFor(async () => expect(await isPaid()).toBe(true));
+  });
+
+  it('is unavailable after three seconds without `wait`', async () => {
+    const { payments } = openShop({ answer: () => new Promise(() => undefined) });
+    const started = performance.now();
+    expect(await payments.settle(REFERENCE)).toEqual({ status: 'unavailable' });
+    expect(performance.now() - started).toBeGreaterThan(2_990);
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+
+  it('asks nothing for a page that stopped waiting in the line of questions', async () => {
+    const answer = deferred<object>();
+    const { payments, memory, client } = openShop({ answer: () => answer.promise, concurrency: 1 });
+    memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
+    const first = payments.receive(succeeded());
+    expect(await payments.settle('order-2', { wait: 20 })).toEqual({ status: 'unavailable' });
+    answer.resolve({});
+    await first;
+    await payments.settle(REFERENCE);
+    expect(client.getPayment.mock.calls.map(([reference]) => reference)).toEqual([REFERENCE]);
   });
 
   it('is unavailable on abort, and never rejects for it', async () => {
