@@ -54,6 +54,7 @@ export const GROUPS: readonly Group[] = [
       'docker',
       'serverless',
       'queues',
+      'better-auth',
       'migration',
       'faq',
     ],
