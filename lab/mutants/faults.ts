@@ -47,8 +47,8 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'a refund is credited as a payment',
     ],
     [
-      'new Map(Object.entries(handlers) as [string, AnyHandler][])',
-      'new Map(Object.entries(handlers).concat(Object.entries(Object.prototype)) as [string, AnyHandler][])',
+      'return (type) => map.get(type);',
+      'return (type) => (handlers as Record<string, AnyHandler>)[type];',
       'inherited names are handlers',
     ],
     [
