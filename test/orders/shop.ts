@@ -1,4 +1,4 @@
-/** A shop in memory, whose statements are atomic and take a turn of the event loop, as in a database. */
+/** A shop in memory. Its statements are atomic and take a turn of the event loop. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Order, Orders } from '@paylink/payments';
 import type { Broken } from './faults.js';

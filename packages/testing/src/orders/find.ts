@@ -151,7 +151,7 @@ export async function expectCredit(shop: Shop, order: NewOrder): Promise<void> {
   await expectPaid(shop, order, await shop.credit(order));
 }
 
-/** Judges a credit by the row. More than one changed row is no fault: triggers and carts do that. */
+/** Judges a credit by the row. Triggers and carts may change more than one row. */
 export async function expectPaid(shop: Shop, order: NewOrder, count: number | null): Promise<void> {
   if (count === 0)
     throw new Error(

@@ -21,7 +21,7 @@ export function checkInjection(shop: Shop): OrdersCheck[] {
       const isText = await takesText(shop, order);
       const call = async <Value>(act: (order: NewOrder) => Promise<Value>) =>
         act(crafted).catch(async (error: unknown) => {
-          // A column of numbers or UUIDs refuses such a reference, and some refuse every unknown one.
+          // A column of numbers or UUIDs refuses it, and some refuse all unknown ones.
           const isRefused = await act(plain).then(
             () => false,
             () => true,

@@ -1,4 +1,4 @@
-/** The checks of later changes: an order is shipped, refunded, edited, closed, or gets another link. */
+/** The checks of later changes: an order is shipped, refunded, edited, closed or linked again. */
 import type { Order, Orders } from '@paylink/payments';
 import { NotTested, untestedCheck, type OrdersCheck } from './check.js';
 import { printCount } from './count.js';
@@ -146,7 +146,7 @@ async function expectClosed(shop: Shop, name: string, order: NewOrder): Promise<
     );
 }
 
-/** Judges changes that close unpaid orders alone: others may close an order that was paid before. */
+/** Judges changes that close unpaid orders. Others may close an order that was paid before. */
 async function expectOneOfTwo(shop: Shop, name: string, make: Make): Promise<void> {
   const [paid, unpaid] = [await shop.create(), await shop.create()];
   await shop.tryCredit(paid);

@@ -26,7 +26,7 @@ export interface TestOrdersOptions {
   /** Counts further writes that `credit` made for the order, such as rows of a wallet. */
   readonly effects?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Later changes of an order, such as `ship`, `refund`, `edit`, `cancel` and `'another link'`. Each
+   * Later changes of an order, such as `ship`, `refund`, `edit`, `cancel`, `'another link'`. Each
    * runs on a paid order, which must stay paid, and on an unpaid one, which must be closed or be
    * paid as before. `'another link'` may return the reference of the new link.
    */
