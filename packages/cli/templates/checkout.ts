@@ -3,8 +3,8 @@ import { createOrder } from './orders';
 import { paylink } from './payments';
 
 /**
- * Inserts an order, then creates its only payment link. Send the customer to `url`. If a customer
- * tries again, call this again: one link per order.
+ * Inserts an order, then creates its only payment link. Send the customer to `url`. A customer who
+ * tries again pays by the same link.
  */
 export async function checkout(amount: number): Promise<{ reference: string; url: string }> {
   // A reference must never repeat, not even after you restore a backup.

@@ -17,5 +17,5 @@ const getPayment = (reference: string, options: object) => paylink().getPayment(
 /** Says how an order is credited. The webhook, the return page and the schedule share it. */
 export const payments = createPayments({ client: { getPayment }, orders });
 
-// For paylink reconcile, verify, explain and doctor.
+// For paylink reconcile, verify, explain, doctor and torture.
 export { close, createOrder, orders };

@@ -10,5 +10,5 @@ export const paylink = createClient({
 /** Says how an order is credited. The webhook, the return page and the schedule share it. */
 export const payments = createPayments({ client: paylink, orders });
 
-// For paylink reconcile, verify, explain and doctor.
+// For paylink reconcile, verify, explain, doctor and torture.
 export { close, createOrder, orders };

@@ -264,6 +264,7 @@ describe('paylink doctor --module', () => {
     expect(stdout).toMatch(/ok +orders +20 simultaneous calls credit an order once/);
     expect(stdout).toMatch(/– +orders +not tested: .*tenant/);
     expect(stdout).toContain('nothing wrong was found');
+    expect(stdout).toMatch(/\nNext: paylink torture .*--module and --database <url>/);
     expect(code).toBe(0);
   });
 

@@ -58,7 +58,9 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
         'nothing was tested: --module writes about a hundred orders into the database of your module',
         'if that is a database for tests, add --yes',
       );
-    return checkOrders({ ...flags, module }, output, (checks) => conclude(checks, {}, output));
+    return checkOrders({ ...flags, module }, output, (checks) =>
+      conclude(checks, {}, output, TORTURE),
+    );
   }
   if (to === undefined)
     throw usageFailure('no --to', 'for example --to http://localhost:3000/webhooks/payments');
@@ -74,10 +76,15 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
   return conclude(checks, { url: showUrl(to) }, output);
 }
 
+const TORTURE =
+  'Next: paylink torture with the same --module and --database <url> tries every order of two ' +
+  'deliveries, and cuts each';
+
 async function conclude(
   checks: readonly Check[],
   subject: object,
   output: Output,
+  next = '',
 ): Promise<number> {
   const { paint } = output;
   await output.table(checks.map((check) => row(check, output)));
@@ -88,6 +95,7 @@ async function conclude(
       ? paint.green('nothing wrong was found')
       : paint.red(`${failed} of ${checks.length} checks failed`),
   );
+  if (failed === 0 && next !== '') output.line(next);
   const shown = checks.map(({ ok = null, ...rest }) => ({ ...rest, ok }));
   output.document({ ...subject, ok: failed === 0, checks: shown });
   return failed === 0 ? EXIT.ok : EXIT.failed;

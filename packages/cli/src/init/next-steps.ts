@@ -27,8 +27,8 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     ...(framework === 'lambda' ? [] : [answers]),
     `${commands.run} ${scriptOf(project)}   # the payment service on your machine, beside your server`,
     ...(project.isNew ? [`${commands.run} dev   # your server`] : []),
-    `call checkout of ${files.checkout} where a customer buys, also if the customer tries again ` +
-      '(one link per order), and schedule every few minutes:',
+    `call checkout of ${files.checkout} where a customer buys (one link per order: a customer who ` +
+      'tries again pays by the same link), and schedule every few minutes:',
     ['memory', 'pglite'].includes(recipe)
       ? 'payments.reconcile()   # within your server: no other process may use its orders'
       : `${NPX} reconcile --module ./${files.payments} --dotenv .env`,
