@@ -175,7 +175,9 @@ describe('the rate limit of the service', () => {
     await vi.waitFor(() => expect(shop.counts.refused).toBeGreaterThan(0));
     expect((await shop.payments.settle('order-39')).status).toBe('paid');
     expect(shop.unpaid().length).toBeGreaterThan(20);
-    expect((await reconciling).credited.count).toBe(39);
+    // A question that is refused twice leaves the line, and its order waits for the next run.
+    const { credited, errors } = await reconciling;
+    expect(credited.count + errors.count).toBe(39);
   });
 });
 
