@@ -2,7 +2,7 @@
  * Writes the pages that are in no commit: the quick starts, the packages' READMEs, and the API of
  * each door from its docstrings. `pnpm docs:build` runs it first.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import GithubSlugger from 'github-slugger';
 import { Application, Converter } from 'typedoc';
@@ -105,10 +105,63 @@ function withHeadingsInOrder(markdown: string): string {
   });
 }
 
+/** Examples of the values of each door, by page: regions that the tests compile. */
+const EXAMPLES = join(ROOT, 'test/docs/api');
+
+/** Returns the code of each region of a page's examples, by the name of its value. */
+export function examplesOf(page: string): Map<string, string> {
+  const path = join(EXAMPLES, page.replace(/\.md$/, '.ts'));
+  const source = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const regions = source.matchAll(/^\/\/ #region (\w+)\n(.*?)^\/\/ #endregion$/gms);
+  return new Map(Array.from(regions, ([, name, code]) => [name!, code!.trim()]));
+}
+
+/** The section of a name, up to the next rule or heading of its level. */
+const sectionOf = (name: string): RegExp =>
+  new RegExp(`^### ${name}(?:\\(\\))?\n.*?(?=^\\*\\*\\*$|^## |(?![^]))`, 'ms');
+
+const withExamples = (markdown: string, page: string): string =>
+  [...examplesOf(page)].reduce(
+    (text, [name, code]) =>
+      text.replace(
+        sectionOf(name),
+        (section) => `${section.trimEnd()}\n\n#### Example\n\n\`\`\`ts\n${code}\n\`\`\`\n\n`,
+      ),
+    markdown,
+  );
+
+/** Writes the options where a reader looks for them: below the function that takes them. */
+function withOptions(markdown: string, core: string): string {
+  const tableOf = (type: string): string => {
+    const [section = ''] = sectionOf(type).exec(core) ?? [];
+    const rows = section.split('#### Properties')[1]?.match(/^\| .*\|$/gm) ?? [];
+    const cells = rows.map((row) =>
+      row.split(/(?<!\\)\| /).map((cell) => cell.replace(/\|?$/, '')),
+    );
+    const head = cells[0]?.map((cell) => cell.trim()) ?? [];
+    const kept = ['Property', 'Type', 'Description'].map((name) => head.indexOf(name));
+    return cells
+      .map((row) => `| ${kept.map((column) => row[column]!.trim()).join(' | ')} |`)
+      .join('\n')
+      .replaceAll('](#', '](core.md#')
+      .replaceAll(/<a id="[^"]*"><\/a> /g, '');
+  };
+  return markdown.replace(
+    /^### (paymentWebhook(?:Api)?|paymentGate)\(\)\n.*?^#### Returns$/gms,
+    (section, name: string) => {
+      const type = name === 'paymentGate' ? 'GateOptions' : 'ReceiverOptions';
+      return section.replace(/#### Returns$/, `#### Options\n\n${tableOf(type)}\n\n#### Returns`);
+    },
+  );
+}
+
 function correctApi(): void {
+  const core = readFileSync(join(FOLDER, 'api/core.md'), 'utf8');
   for (const name of readdirSync(join(FOLDER, 'api'))) {
     const path = join(FOLDER, 'api', name);
-    writeFileSync(path, withHeadingsInOrder(withAnchorsThatAre(readFileSync(path, 'utf8'))));
+    const written = withAnchorsThatAre(readFileSync(path, 'utf8'));
+    const whole = withExamples(name === 'core.md' ? written : withOptions(written, core), name);
+    writeFileSync(path, withHeadingsInOrder(whole));
   }
 }
 

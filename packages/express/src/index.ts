@@ -23,7 +23,11 @@ const BODY_CONSUMED_HINT =
   'app.use(express.json()). Or let the parser keep the bytes: ' +
   'express.json({ verify: (req, res, buf) => { req.rawBody = buf; } })';
 
-/** Makes a route's handler that verifies a notification, runs your handler and replies. */
+/**
+ * Makes a route's handler that verifies a notification, runs your handler and replies.
+ *
+ * @function
+ */
 export const paymentWebhook: PaymentWebhook<ExpressHost, ExpressHandler> = (options, handlers) => {
   const receiver = createReceiver(options, handlers);
   return (req, res) => respond(receiver, req, res, { req: req as Request }, BODY_CONSUMED_HINT);
@@ -32,6 +36,8 @@ export const paymentWebhook: PaymentWebhook<ExpressHost, ExpressHandler> = (opti
 /**
  * Makes middleware that verifies a notification and calls `next`. It answers refusals and signed
  * events of other kinds, and your code answers the rest.
+ *
+ * @function
  */
 export const paymentGate: PaymentGate<ExpressHost, ExpressMiddleware> = (options) => {
   const gate = createGate(options);

@@ -27,6 +27,8 @@ type Kept = FastifyRequest & { [STREAM]?: Readable; readonly rawBody?: unknown }
 /**
  * Returns an encapsulated plugin to register. Its route verifies a notification, runs your handler
  * and replies. Sibling routes keep their parsers.
+ *
+ * @function
  */
 export const paymentWebhook: PaymentWebhook<FastifyHost, FastifyPluginCallback, FastifyRoute> = (
   all,

@@ -17,7 +17,11 @@ const BODY_CONSUMED_HINT =
   'Put the webhook above the parser: app.use(router.routes()) with paymentWebhook(…) before ' +
   'app.use(bodyParser()), or exclude its path from the parser.';
 
-/** Makes middleware that verifies a notification, runs your handler and replies. */
+/**
+ * Makes middleware that verifies a notification, runs your handler and replies.
+ *
+ * @function
+ */
 export const paymentWebhook: PaymentWebhook<KoaHost, Middleware> = (options, handlers) => {
   const receiver = createReceiver(options, handlers);
   return (ctx) => {
@@ -30,6 +34,8 @@ export const paymentWebhook: PaymentWebhook<KoaHost, Middleware> = (options, han
 /**
  * Makes middleware that verifies a notification and calls `next`. It answers refusals and signed
  * events of other kinds, and your code answers the rest.
+ *
+ * @function
  */
 export const paymentGate: PaymentGate<KoaHost, Middleware> = (options) => {
   const gate = createGate(options);

@@ -17,6 +17,8 @@ const BODY_CONSUMED =
  * Makes a Lambda handler that verifies a notification, runs your handler and replies. Rejects the
  * invocation if the event is not an HTTP request: SQS, SNS and EventBridge count every result as
  * success and would delete the message.
+ *
+ * @function
  */
 export const paymentWebhook: PaymentWebhook<LambdaHost, LambdaHandler> = (options, handlers) => {
   const receiver = createReceiver(options, handlers);

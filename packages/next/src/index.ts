@@ -22,6 +22,8 @@ type RouteHandler = ((request: Request) => Promise<Response>) &
 /**
  * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. It verifies a
  * notification, runs your handler and replies. A missing secret gives a 500 at the first request.
+ *
+ * @function
  */
 export const paymentWebhook: PaymentWebhook<NextHost, RouteHandler> = (options, handlers) => {
   const receiver = createReceiverOrRefuse(options, handlers);

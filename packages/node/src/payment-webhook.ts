@@ -13,6 +13,8 @@ type NodeListener = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 /**
  * Makes a request listener for `http.createServer`, or for the compatibility API of HTTP/2. The
  * listener's promise resolves when the reply is written.
+ *
+ * @function
  */
 export const paymentWebhook: PaymentWebhook<NodeHost, NodeListener> = (options, handlers) => {
   const receiver = createReceiver(options, handlers);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { filesWith, read } from './built-site.js';
 
-const markdown = filesWith('.md');
+/** The pages, without the skill for assistants. */
+const markdown = filesWith('.md').filter((path) => !path.startsWith('.well-known/'));
 const pictures = filesWith('.svg');
 
 describe('the site for programs', () => {
