@@ -19,7 +19,7 @@ it('Q20 fails the test that finds a fault, with its story', async () => {
   await expect(runs[0]!()).rejects.toThrow(
     /^Two deliveries both credit[^]*\nA {2}UPDATE orders[^]*\nLet one write decide/,
   );
-});
+}, 120_000);
 
 it('says that a database without a wire is not tested', async () => {
   const notes: string[] = [];
@@ -61,6 +61,12 @@ describe('the proxy', () => {
     await client.query("DO $$ BEGIN RAISE NOTICE 'é'; END $$");
     await client.query('COPY t TO STDOUT').catch(() => undefined);
     const slow = client.query('SELECT pg_sleep(60)');
+    const running = "SELECT 1 FROM pg_stat_activity WHERE query ~ '^SELECT pg_sleep'";
+    const watcher = new Client({ connectionString: url });
+    await watcher.connect();
+    // A cancel before the statement runs would cancel nothing.
+    await expect.poll(async () => (await watcher.query(running)).rowCount).toBe(1);
+    await watcher.end();
     const { processID, secretKey } = client as unknown as { processID: number; secretKey: number };
     const cancel = connect(Number(new URL(tapped.url).port), '127.0.0.1');
     const request = Buffer.alloc(16);
