@@ -104,6 +104,16 @@ export const hosts: readonly Host[] = [
     serve: () => 'node dist/server.js',
   },
   {
+    id: 'hapi',
+    name: 'hapi',
+    version: '@hapi/hapi',
+    shows: 'src/server.ts',
+    ours: ['@paylink/node'],
+    others: ['@hapi/hapi'],
+    build: ['tsc'],
+    serve: () => 'node dist/server.js',
+  },
+  {
     id: 'next',
     name: 'Next.js, App Router',
     version: 'next',

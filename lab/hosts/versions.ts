@@ -17,6 +17,7 @@ export const versions = {
   '@cloudflare/workers-types': '5.20261117.1',
   '@deno/linux-x64-glibc': '2.9.6',
   '@google-cloud/functions-framework': '5.0.5',
+  '@hapi/hapi': '21.4.10',
   '@hono/node-server': '2.1.8',
   '@koa/router': '15.7.0',
   '@nestjs/common': '12.5.1',
