@@ -1,9 +1,12 @@
 import type { Orders } from '@paylink/payments';
-import { and, eq, gt, isNull, sql } from 'drizzle-orm';
+import { and, eq, gt, isNotNull, isNull, sql, type SQL } from 'drizzle-orm';
 import { bigint, datetime, mysqlTable, varchar } from 'drizzle-orm/mysql-core';
 import { drizzle } from 'drizzle-orm/mysql2';
 
-export const db = drizzle(process.env['DATABASE_URL'] ?? '');
+const uri = process.env['DATABASE_URL'] ?? '';
+export const db = drizzle(uri);
+// Connections of its own, so that find shows only rows that are committed.
+const reader = drizzle({ connection: { uri, connectionLimit: 2 } });
 const table = mysqlTable('orders', {
   reference: varchar({ length: 64 }).primaryKey(),
   amount: bigint({ mode: 'bigint' }).notNull(),
@@ -16,23 +19,22 @@ const lastMonth = gt(table.createdAt, sql`now() - interval 30 day`);
 
 export const orders: Orders = {
   async find(reference) {
-    const [order] = await db.select().from(table).where(eq(key, reference));
+    const [order] = await reader.select().from(table).where(eq(key, reference));
     return order && { ...order, paid: order.paidAt !== null };
   },
   async credit({ reference, amount, currency }) {
     const isOrder = and(eq(key, reference), eq(table.currency, currency));
     const isDue = and(isOrder, eq(table.amount, BigInt(amount)), isNull(table.paidAt));
-    const [result] = await db
-      .update(table)
-      .set({ paidAt: sql`now()` })
-      .where(isDue);
-    return result.affectedRows;
+    const set = { paidAt: sql`now()` };
+    return (await db.update(table).set(set).where(isDue))[0].affectedRows;
   },
-  async unpaid() {
-    const isUnpaid = and(isNull(table.paidAt), lastMonth);
-    const rows = await db.select({ key }).from(table).where(isUnpaid).orderBy(table.createdAt);
-    return rows.map(({ key }) => key);
-  },
+  unpaid: () => references(isNull(table.paidAt)),
+  paid: () => references(isNotNull(table.paidAt)),
 };
 
-export const close = () => db.$client.end();
+async function references(condition: SQL): Promise<string[]> {
+  const rows = reader.select({ key }).from(table).where(and(condition, lastMonth));
+  return (await rows.orderBy(table.createdAt)).map(({ key }) => key);
+}
+
+export const close = () => Promise.all([db, reader].map(({ $client }) => $client.promise().end()));

@@ -1,11 +1,13 @@
 import type { Orders } from '@paylink/payments';
 import Database from 'better-sqlite3';
-import { and, eq, gt, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, sql, type SQL } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-const client = new Database(process.env['DATABASE_FILE'] ?? 'shop.db', { timeout: 5_000 });
-export const db = drizzle({ client });
+const file = process.env['DATABASE_FILE'] ?? 'shop.db';
+const open = () => drizzle({ client: new Database(file, { timeout: 5_000 }) });
+export const db = open();
+const reader = open(); // its own, so that find shows only rows that are committed
 const table = sqliteTable('orders', {
   reference: text().primaryKey(),
   amount: integer().notNull(),
@@ -13,25 +15,26 @@ const table = sqliteTable('orders', {
   createdAt: text('created_at').notNull(),
   paidAt: text('paid_at'),
 });
-const { reference: key } = table;
-const lastMonth = gt(table.createdAt, sql`datetime('now', '-30 days')`);
+const [key, lastMonth] = [table.reference, sql`created_at > datetime('now', '-30 days')`];
 
 export const orders: Orders = {
   async find(reference) {
-    const [order] = await db.select().from(table).where(eq(key, reference));
+    const [order] = await reader.select().from(table).where(eq(key, reference));
     return order && { ...order, paid: order.paidAt !== null };
   },
   async credit({ reference, amount, currency }) {
     const isOrder = and(eq(key, reference), eq(table.currency, currency));
     const isDue = and(isOrder, eq(table.amount, amount), isNull(table.paidAt));
-    const set = { paidAt: sql`CURRENT_TIMESTAMP` };
-    return (await db.update(table).set(set).where(isDue)).changes;
+    const update = db.update(table).set({ paidAt: sql`CURRENT_TIMESTAMP` });
+    return update.where(isDue).run().changes;
   },
-  async unpaid() {
-    const isUnpaid = and(isNull(table.paidAt), lastMonth);
-    const rows = await db.select({ key }).from(table).where(isUnpaid).orderBy(table.createdAt);
-    return rows.map(({ key }) => key);
-  },
+  unpaid: () => references(isNull(table.paidAt)),
+  paid: () => references(isNotNull(table.paidAt)),
 };
 
-export const close = (): void => void client.close();
+async function references(condition: SQL): Promise<string[]> {
+  const rows = reader.select({ key }).from(table).where(and(condition, lastMonth));
+  return (await rows.orderBy(table.createdAt)).map(({ key }) => key);
+}
+
+export const close = () => [db, reader].map(({ $client }) => $client.close());

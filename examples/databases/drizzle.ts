@@ -1,11 +1,13 @@
 import type { Orders } from '@paylink/payments';
-import { and, eq, gt, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, sql, type SQL } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { bigint, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
 
-export const db = drizzle(process.env['DATABASE_URL'] ?? '');
-// Without a listener, a lost connection would end the process.
-db.$client.on('error', ({ message }) => console.error(message));
+const { DATABASE_URL: connectionString = '' } = process.env;
+export const db = drizzle(connectionString);
+const reader = drizzle({ connection: { connectionString, max: 2 } }); // sees only committed rows
+const clients = [db.$client, reader.$client]; // without a listener, a lost one ends the process
+for (const each of clients) each.on('error', ({ message }) => console.error(message));
 const table = pgTable('orders', {
   reference: text().primaryKey(),
   amount: bigint({ mode: 'bigint' }).notNull(),
@@ -13,12 +15,11 @@ const table = pgTable('orders', {
   createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   paidAt: timestamp('paid_at', { withTimezone: true }),
 });
-const { reference: key } = table;
-const lastMonth = gt(table.createdAt, sql`now() - interval '30 days'`);
+const [key, lastMonth] = [table.reference, sql`created_at > now() - interval '30 days'`];
 
 export const orders: Orders = {
   async find(reference) {
-    const [order] = await db.select().from(table).where(eq(key, reference));
+    const [order] = await reader.select().from(table).where(eq(key, reference));
     return order && { ...order, paid: order.paidAt !== null };
   },
   async credit({ reference, amount, currency }) {
@@ -27,11 +28,13 @@ export const orders: Orders = {
     const set = { paidAt: sql`now()` };
     return (await db.update(table).set(set).where(isDue)).rowCount;
   },
-  async unpaid() {
-    const isUnpaid = and(isNull(table.paidAt), lastMonth);
-    const rows = await db.select({ key }).from(table).where(isUnpaid).orderBy(table.createdAt);
-    return rows.map(({ key }) => key);
-  },
+  unpaid: () => references(isNull(table.paidAt)),
+  paid: () => references(isNotNull(table.paidAt)),
 };
 
-export const close = () => db.$client.end();
+async function references(condition: SQL): Promise<string[]> {
+  const rows = reader.select({ key }).from(table).where(and(condition, lastMonth));
+  return (await rows.orderBy(table.createdAt)).map(({ key }) => key);
+}
+
+export const close = () => Promise.all(clients.map((client) => client.end()));

@@ -1,6 +1,6 @@
 import type { Order, Orders } from '@paylink/payments';
 import { getApps, initializeApp } from 'firebase-admin/app';
-import { FieldValue, getFirestore, type Timestamp } from 'firebase-admin/firestore';
+import { FieldValue, getFirestore, type Query, type Timestamp } from 'firebase-admin/firestore';
 
 interface OrderDocument extends Pick<Order, 'amount' | 'currency'> {
   readonly createdAt: Timestamp;
@@ -27,12 +27,13 @@ export const orders: Orders = {
       return isDue ? 1 : 0;
     });
   },
-  async unpaid() {
-    const since = new Date(Date.now() - 30 * 86_400_000);
-    const isUnpaid = table.where('paidAt', '==', null).where('createdAt', '>', since);
-    const { docs } = await isUnpaid.orderBy('createdAt').select().get();
-    return docs.map(({ id }) => id);
-  },
+  unpaid: () => references(table.where('paidAt', '==', null), 'createdAt'),
+  paid: () => references(table, 'paidAt'),
 };
+
+async function references(query: Query, since: 'createdAt' | 'paidAt'): Promise<string[]> {
+  const lastMonth = query.where(since, '>', new Date(Date.now() - 30 * 86_400_000));
+  return (await lastMonth.orderBy(since).select().get()).docs.map(({ id }) => id);
+}
 
 export const close = () => db.terminate();

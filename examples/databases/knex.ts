@@ -23,13 +23,13 @@ export const orders: Orders = {
       .where({ reference, amount: String(amount), currency, paid_at: null })
       .update({ paid_at: knex.fn.now() });
   },
-  async unpaid() {
-    return reader<OrderRow>('orders')
-      .where({ paid_at: null })
-      .whereRaw("created_at > now() - interval '30 days'")
-      .orderBy('created_at')
-      .pluck('reference');
-  },
+  unpaid: () => references('paid_at IS NULL'),
+  paid: () => references('paid_at IS NOT NULL'),
 };
+
+async function references(condition: string): Promise<string[]> {
+  const rows = reader<OrderRow>('orders').whereRaw(condition).orderBy('created_at');
+  return rows.whereRaw("created_at > now() - interval '30 days'").pluck('reference');
+}
 
 export const close = () => Promise.all([knex.destroy(), reader.destroy()]);

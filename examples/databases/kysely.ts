@@ -2,39 +2,38 @@ import type { Orders } from '@paylink/payments';
 import { Kysely, PostgresDialect, sql, type Generated } from 'kysely';
 import { Pool } from 'pg';
 
-interface OrderTable {
-  reference: string;
-  amount: string; // pg reads a bigint as text
-  currency: string;
+type OrderTable = Record<'reference' | 'amount' | 'currency', string> & {
   created_at: Generated<Date>;
   paid_at: Date | null;
+};
+function open(max: number) {
+  const pool = new Pool({ connectionString: process.env['DATABASE_URL'], max });
+  pool.on('error', console.error); // or a lost connection ends the process
+  return new Kysely<{ orders: OrderTable }>({ dialect: new PostgresDialect({ pool }) });
 }
-const pool = new Pool({ connectionString: process.env['DATABASE_URL'] });
-// Without a listener, a lost connection would end the process.
-pool.on('error', ({ message }) => console.error(message));
-export const db = new Kysely<{ orders: OrderTable }>({ dialect: new PostgresDialect({ pool }) });
+export const db = open(10);
+const reader = open(2); // its own, so that find shows only rows that are committed
 
 export const orders: Orders = {
   async find(reference) {
-    const select = db.selectFrom('orders').selectAll().where('reference', '=', reference);
-    const order = await select.executeTakeFirst();
+    const all = reader.selectFrom('orders').selectAll().where('reference', '=', reference);
+    const order = await all.executeTakeFirst();
     return order && { ...order, paid: order.paid_at !== null };
   },
   async credit({ reference, amount, currency }) {
-    const { numUpdatedRows } = await db
-      .updateTable('orders')
-      .set({ paid_at: sql`now()` })
-      .where((column) => column.and({ reference, amount: String(amount), currency }))
-      .where('paid_at', 'is', null)
-      .executeTakeFirst();
-    return numUpdatedRows;
+    const isOrder = { reference, amount: String(amount), currency };
+    const update = db.updateTable('orders').where((column) => column.and(isOrder));
+    const isDue = update.where('paid_at', 'is', null).set({ paid_at: sql`now()` });
+    return (await isDue.executeTakeFirst()).numUpdatedRows;
   },
-  async unpaid() {
-    const unpaid = db.selectFrom('orders').select('reference').where('paid_at', 'is', null);
-    const lastMonth = unpaid.where('created_at', '>', sql<Date>`now() - interval '30 days'`);
-    const rows = await lastMonth.orderBy('created_at').execute();
-    return rows.map(({ reference }) => reference);
-  },
+  unpaid: () => references('is'),
+  paid: () => references('is not'),
 };
 
-export const close = () => db.destroy();
+async function references(not: 'is' | 'is not'): Promise<string[]> {
+  const rows = reader.selectFrom('orders').where('paid_at', not, null).orderBy('created_at');
+  const lastMonth = rows.where('created_at', '>', sql<Date>`now() - interval '30 days'`);
+  return (await lastMonth.select('reference').execute()).map(({ reference }) => reference);
+}
+
+export const close = () => Promise.all([db.destroy(), reader.destroy()]);

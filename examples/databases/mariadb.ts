@@ -25,12 +25,14 @@ export const orders: Orders = {
     );
     return affectedRows;
   },
-  async unpaid() {
-    const rows = await reader.query<OrderRow[]>(
-      'SELECT reference FROM orders WHERE paid_at IS NULL AND created_at > NOW() - INTERVAL 30 DAY ORDER BY created_at',
-    );
-    return rows.map(({ reference }) => reference);
-  },
+  unpaid: () => references('paid_at IS NULL'),
+  paid: () => references('paid_at IS NOT NULL'),
 };
+
+async function references(condition: string): Promise<string[]> {
+  const lastMonth = `${condition} AND created_at > NOW() - INTERVAL 30 DAY`;
+  const select = `SELECT reference FROM orders WHERE ${lastMonth} ORDER BY created_at`;
+  return (await reader.query<OrderRow[]>(select)).map(({ reference }) => reference);
+}
 
 export const close = () => Promise.all([pool.end(), reader.end()]);

@@ -21,18 +21,18 @@ export const orders: Orders = {
     return order && { ...order, paid: Boolean(order.paidAt) };
   },
   async credit({ reference, amount, currency }) {
-    const collection = await table();
-    const { modifiedCount } = await collection.updateOne(
-      { reference, amount, currency, paidAt: null },
-      { $set: { paidAt: new Date() } },
-    );
-    return modifiedCount;
+    const isDue = { reference, amount, currency, paidAt: null };
+    const set = { $set: { paidAt: new Date() } };
+    return (await (await table()).updateOne(isDue, set)).modifiedCount;
   },
-  async unpaid() {
-    const since = new Date(Date.now() - 30 * 86_400_000);
-    const rows = (await table()).find({ paidAt: null, createdAt: { $gt: since } });
-    return rows.sort({ createdAt: 1 }).map(({ reference }) => reference);
-  },
+  unpaid: () => references(null),
+  paid: () => references({ $ne: null }),
 };
+
+async function references(paidAt: { $ne: null } | null): Promise<string[]> {
+  const since = new Date(Date.now() - 30 * 86_400_000);
+  const rows = (await table()).find({ paidAt, createdAt: { $gt: since } });
+  return (await rows.sort({ createdAt: 1 }).toArray()).map(({ reference }) => reference);
+}
 
 export const close = () => client.close();

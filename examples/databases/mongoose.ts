@@ -1,11 +1,11 @@
 import type { Orders } from '@paylink/payments';
 import { createConnection, Schema } from 'mongoose';
 
-const url = process.env['MONGODB_URL'] ?? '';
 // find shows only credits that no failover takes back.
 const concerns = { readConcern: { level: 'majority' }, writeConcern: { w: 'majority' } } as const;
 export const db = createConnection();
 // Mongoose does not repeat a first connection that failed.
+const url = process.env['MONGODB_URL'] ?? '';
 const connect = (): unknown => db.openUri(url, concerns).catch(() => setTimeout(connect, 1_000));
 void connect();
 const schema = new Schema({
@@ -24,16 +24,17 @@ export const orders: Orders = {
     return order && { ...order, paid: Boolean(order.paidAt) };
   },
   async credit({ reference, amount, currency }) {
-    // Never findOne, then save: between the two, another call credits as well.
     const isDue = { reference, amount, currency, paidAt: null };
-    const { modifiedCount } = await table.updateOne(isDue, { paidAt: new Date() });
-    return modifiedCount;
+    return (await table.updateOne(isDue, { paidAt: new Date() })).modifiedCount;
   },
-  async unpaid() {
-    const since = new Date(Date.now() - 30 * 86_400_000);
-    const rows = table.find({ paidAt: null, createdAt: { $gt: since } }).sort('createdAt');
-    return (await rows.select('reference').lean()).map(({ reference }) => reference);
-  },
+  unpaid: () => references(null),
+  paid: () => references({ $ne: null }),
 };
+
+async function references(paidAt: { $ne: null } | null): Promise<string[]> {
+  const createdAt = { $gt: new Date(Date.now() - 30 * 86_400_000) };
+  const rows = table.find({ paidAt, createdAt }).sort('createdAt');
+  return (await rows.select('reference').lean()).map(({ reference }) => reference);
+}
 
 export const close = () => db.close();

@@ -14,9 +14,8 @@ const reader = createPool({ uri, supportBigNumbers: true, connectionLimit: 2 });
 
 export const orders: Orders = {
   async find(reference) {
-    const [[order]] = await reader.execute<OrderRow[]>('SELECT * FROM orders WHERE reference = ?', [
-      reference,
-    ]);
+    const sql = 'SELECT * FROM orders WHERE reference = ?';
+    const [[order]] = await reader.execute<OrderRow[]>(sql, [reference]);
     return order && { ...order, paid: order.paid_at !== null };
   },
   async credit({ reference, amount, currency }) {
@@ -26,12 +25,14 @@ export const orders: Orders = {
     );
     return affectedRows;
   },
-  async unpaid() {
-    const [rows] = await reader.query<OrderRow[]>(
-      'SELECT reference FROM orders WHERE paid_at IS NULL AND created_at > NOW() - INTERVAL 30 DAY ORDER BY created_at',
-    );
-    return rows.map(({ reference }) => reference);
-  },
+  unpaid: () => references('paid_at IS NULL'),
+  paid: () => references('paid_at IS NOT NULL'),
 };
+
+async function references(condition: string): Promise<string[]> {
+  const lastMonth = `${condition} AND created_at > NOW() - INTERVAL 30 DAY`;
+  const select = `SELECT reference FROM orders WHERE ${lastMonth} ORDER BY created_at`;
+  return (await reader.query<OrderRow[]>(select))[0].map(({ reference }) => reference);
+}
 
 export const close = () => Promise.all([pool.end(), reader.end()]);

@@ -25,12 +25,15 @@ export const orders: Orders = {
     );
     return rowCount;
   },
-  async unpaid() {
-    const { rows } = await reader.query<Row>(
-      "SELECT reference FROM donations WHERE paid_at IS NULL AND created_at > now() - interval '30 days' ORDER BY created_at",
-    );
-    return rows.map(({ reference }) => reference);
-  },
+  unpaid: () => references('paid_at IS NULL'),
+  paid: () => references('paid_at IS NOT NULL'),
 };
+
+async function references(condition: string): Promise<string[]> {
+  const { rows } = await reader.query<Row>(
+    `SELECT reference FROM donations WHERE created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
+  );
+  return rows.map(({ reference }) => reference);
+}
 
 export const close = () => Promise.all([pool.end(), reader.end()]);

@@ -1,20 +1,14 @@
-import type { Order, Orders } from '@paylink/payments';
+import type { Orders } from '@paylink/payments';
 import { Pool } from 'pg';
+import { close as closePlain, orders as plain } from './pg.js';
 
-const connectionString = process.env['DATABASE_URL'];
-const [pool, reader] = [new Pool({ connectionString }), new Pool({ connectionString, max: 2 })];
+const pool = new Pool({ connectionString: process.env['DATABASE_URL'] });
 const log = ({ message }: Error) => console.error(message);
+pool.on('error', log);
 pool.on('connect', (client) => client.on('error', log)); // or a lost connection ends the process
-for (const each of [pool, reader]) each.on('error', log);
 
 export const orders: Orders = {
-  async find(reference) {
-    const { rows } = await reader.query<Order>(
-      'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
-      [reference],
-    );
-    return rows[0];
-  },
+  ...plain,
   async credit({ reference, amount, currency }) {
     const client = await pool.connect();
     try {
@@ -37,4 +31,4 @@ export const orders: Orders = {
   },
 };
 
-export const close = () => Promise.all([pool.end(), reader.end()]);
+export const close = () => Promise.all([pool.end(), closePlain()]);

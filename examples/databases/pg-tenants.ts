@@ -22,13 +22,16 @@ export const orders: Orders = {
     );
     return rowCount;
   },
-  async unpaid({ tenant }) {
-    const { rows } = await reader.query<Order>(
-      "SELECT reference FROM tenant_orders WHERE merchant = $1 AND paid_at IS NULL AND created_at > now() - interval '30 days' ORDER BY created_at",
-      [tenant],
-    );
-    return rows.map(({ reference }) => reference);
-  },
+  unpaid: ({ tenant }) => references('paid_at IS NULL', tenant),
+  paid: ({ tenant }) => references('paid_at IS NOT NULL', tenant),
 };
+
+async function references(condition: string, tenant: string | null): Promise<string[]> {
+  const { rows } = await reader.query<Order>(
+    `SELECT reference FROM tenant_orders WHERE merchant = $1 AND created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
+    [tenant],
+  );
+  return rows.map(({ reference }) => reference);
+}
 
 export const close = () => Promise.all([pool.end(), reader.end()]);

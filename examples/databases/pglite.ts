@@ -2,13 +2,13 @@ import { PGlite } from '@electric-sql/pglite';
 import type { Order, Orders } from '@paylink/payments';
 
 // One process only: a second one on the same folder loses committed orders, and can break it.
-// PGlite has one connection, so a transaction of your code must end before find reads.
 export const db = new PGlite(process.env['DATABASE_FOLDER']);
 
 export const orders: Orders = {
   async find(reference) {
+    // PGlite has one connection: inside a transaction that has written, find gives nothing.
     const { rows } = await db.query<Order>(
-      'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
+      'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1 AND pg_current_xact_id_if_assigned() IS NULL',
       [reference],
     );
     return rows[0];

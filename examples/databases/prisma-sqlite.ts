@@ -2,12 +2,14 @@ import type { Orders } from '@paylink/payments';
 import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import { PrismaClient } from './.cache/sqlite/client.js';
 
-const adapter = new PrismaBetterSqlite3({ url: process.env['DATABASE_FILE'] ?? 'shop.db' });
-export const prisma = new PrismaClient({ adapter });
+const url = process.env['DATABASE_FILE'] ?? 'shop.db';
+export const prisma = new PrismaClient({ adapter: new PrismaBetterSqlite3({ url }) });
+// A connection of its own, so that find shows only rows that are committed.
+const reader = new PrismaClient({ adapter: new PrismaBetterSqlite3({ url }) });
 
 export const orders: Orders = {
   async find(reference) {
-    const order = await prisma.order.findUnique({ where: { reference } });
+    const order = await reader.order.findUnique({ where: { reference } });
     return order && { ...order, paid: order.paidAt !== null };
   },
   async credit({ reference, amount, currency }) {
@@ -18,15 +20,14 @@ export const orders: Orders = {
     });
     return count;
   },
-  async unpaid() {
-    const since = new Date(Date.now() - 30 * 86_400_000);
-    const rows = await prisma.order.findMany({
-      where: { paidAt: null, createdAt: { gt: since } },
-      orderBy: { createdAt: 'asc' },
-      select: { reference: true },
-    });
-    return rows.map(({ reference }) => reference);
-  },
+  unpaid: () => references(null),
+  paid: () => references({ not: null }),
 };
 
-export const close = () => prisma.$disconnect();
+async function references(paidAt: { not: null } | null): Promise<string[]> {
+  const createdAt = { gt: new Date(Date.now() - 30 * 86_400_000) };
+  const query = { where: { paidAt, createdAt }, orderBy: { createdAt: 'asc' } } as const;
+  return (await reader.order.findMany(query)).map(({ reference }) => reference);
+}
+
+export const close = () => Promise.all([prisma.$disconnect(), reader.$disconnect()]);

@@ -7,34 +7,34 @@ interface OrderRow {
   currency: string;
   paid_at: Date | null;
 }
-export const db = new Sequelize(process.env['DATABASE_URL'] ?? '', { logging: false });
-const columns = {
-  reference: { type: DataTypes.TEXT, primaryKey: true },
-  amount: DataTypes.BIGINT,
-  currency: DataTypes.TEXT,
-  paid_at: DataTypes.DATE,
-};
+const url = process.env['DATABASE_URL'] ?? '';
+export const db = new Sequelize(url, { logging: false });
+// A pool of its own, so that find shows only rows that are committed.
+const reader = new Sequelize(url, { logging: false, pool: { max: 2 } });
+const { BIGINT: amount, DATE: paid_at, TEXT: currency } = DataTypes;
+const columns = { reference: { type: currency, primaryKey: true }, amount, currency, paid_at };
 const timestamps = { createdAt: 'created_at', updatedAt: false } as const;
-const table = db.define<Model<OrderRow>>('orders', columns, timestamps);
-// Outside a transaction of your code (CLS), so that find shows only rows that are committed.
-const transaction = null;
+const define = (on: Sequelize) => on.define<Model<OrderRow>>('orders', columns, timestamps);
+const [table, read, transaction] = [define(db), define(reader), null]; // outside CLS's transaction
 
 export const orders: Orders = {
   async find(reference) {
-    const order = (await table.findByPk(reference, { transaction }))?.get();
+    const order = (await read.findByPk(reference, { transaction }))?.get();
     return order && { ...order, paid: order.paid_at !== null };
   },
   async credit({ reference, amount, currency }) {
     const where = { reference, amount, currency, paid_at: null };
-    const [count] = await table.update({ paid_at: new Date() }, { where, transaction });
-    return count;
+    return (await table.update({ paid_at: new Date() }, { where, transaction }))[0];
   },
-  async unpaid() {
-    const since = new Date(Date.now() - 30 * 86_400_000);
-    const where = { paid_at: null, created_at: { [Op.gt]: since } };
-    const rows = await table.findAll({ where, order: ['created_at'], transaction });
-    return rows.map((row) => row.get().reference);
-  },
+  unpaid: () => references(Op.is),
+  paid: () => references(Op.not),
 };
 
-export const close = () => db.close();
+async function references(not: typeof Op.is | typeof Op.not): Promise<string[]> {
+  const since = new Date(Date.now() - 30 * 86_400_000);
+  const where = { paid_at: { [not]: null }, created_at: { [Op.gt]: since } };
+  const rows = read.findAll({ where, order: ['created_at'], transaction });
+  return (await rows).map((row) => row.get().reference);
+}
+
+export const close = () => Promise.all([db.close(), reader.close()]);

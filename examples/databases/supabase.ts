@@ -17,23 +17,24 @@ export const orders: Orders = {
     const update = table().update({ paid_at: new Date().toISOString() });
     const isDue = update.match({ reference, amount, currency }).is('paid_at', null);
     // Without select, the reply does not say whether a row was changed.
-    const { data } = await isDue.select('reference').throwOnError();
-    return data.length;
+    return (await isDue.select('reference').throwOnError()).data.length;
   },
-  async unpaid() {
-    const since = new Date(Date.now() - 30 * 86_400_000).toISOString();
-    const found: string[] = [];
-    for (;;) {
-      const rows = table().select('reference').is('paid_at', null).gt('created_at', since);
-      const sorted = rows.order('created_at').order('reference');
-      // In pages, because Supabase returns 1,000 rows at most.
-      const page = sorted.range(found.length, found.length + 999).throwOnError();
-      const { data } = await page.overrideTypes<Order[]>();
-      if (!data?.length) return found;
-      found.push(...data.map(({ reference }) => reference));
-    }
-  },
+  unpaid: () => references((rows) => rows.is('paid_at', null)),
+  paid: () => references((rows) => rows.not('paid_at', 'is', null)),
 };
 
-/** Nothing stays open. */
-export const close = (): void => undefined;
+const since = () => new Date(Date.now() - 30 * 86_400_000).toISOString();
+const lastMonth = () => table().select('reference').gt('created_at', since());
+async function references(only: (rows: ReturnType<typeof lastMonth>) => typeof rows) {
+  const found: string[] = [];
+  for (;;) {
+    const sorted = only(lastMonth()).order('created_at').order('reference');
+    // In pages, because Supabase returns 1,000 rows at most.
+    const page = sorted.range(found.length, found.length + 999).throwOnError();
+    const { data } = await page.overrideTypes<Order[]>();
+    if (!data?.length) return found;
+    found.push(...data.map(({ reference }) => reference));
+  }
+}
+
+export const close = (): void => undefined; // nothing stays open

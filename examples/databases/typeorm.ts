@@ -1,8 +1,8 @@
 import type { Orders } from '@paylink/payments';
-import { Column, DataSource, Entity, IsNull, MoreThan, PrimaryColumn } from 'typeorm';
+import { Column, DataSource, Entity, IsNull, MoreThan, Not, PrimaryColumn } from 'typeorm';
 
 @Entity('orders')
-class OrderRow {
+export class OrderRow {
   @PrimaryColumn('text') reference!: string;
   @Column('bigint') amount!: string; // pg reads a bigint as text
   @Column('text') currency!: string;
@@ -10,13 +10,16 @@ class OrderRow {
   @Column('timestamptz', { name: 'paid_at', nullable: true }) paidAt!: Date | null;
 }
 const url = process.env['DATABASE_URL'] ?? '';
-export const db = new DataSource({ type: 'postgres', url, entities: [OrderRow] });
-await db.initialize();
+const open = (poolSize: number) =>
+  new DataSource({ type: 'postgres', url, poolSize, entities: [OrderRow] }).initialize();
+export const db = await open(10);
+// A pool of its own, so that find shows only rows that are committed.
+const reader = await open(2);
 const table = db.getRepository(OrderRow);
 
 export const orders: Orders = {
   async find(reference) {
-    const order = await table.findOneBy({ reference });
+    const order = await reader.manager.findOneBy(OrderRow, { reference });
     return order && Object.assign(order, { paid: order.paidAt !== null });
   },
   async credit({ reference, amount, currency }) {
@@ -24,12 +27,14 @@ export const orders: Orders = {
     const { affected } = await table.update(isDue, { paidAt: () => 'now()' });
     return affected ?? null;
   },
-  async unpaid() {
-    const since = new Date(Date.now() - 30 * 86_400_000);
-    const where = { paidAt: IsNull(), createdAt: MoreThan(since) };
-    const rows = await table.find({ where, order: { createdAt: 'ASC' } });
-    return rows.map(({ reference }) => reference);
-  },
+  unpaid: () => references(IsNull()),
+  paid: () => references(Not(IsNull())),
 };
 
-export const close = () => db.destroy();
+async function references(paidAt: ReturnType<typeof IsNull>): Promise<string[]> {
+  const createdAt = MoreThan(new Date(Date.now() - 30 * 86_400_000));
+  const query = { where: { paidAt, createdAt }, order: { createdAt: 'ASC' } } as const;
+  return (await reader.manager.find(OrderRow, query)).map(({ reference }) => reference);
+}
+
+export const close = () => Promise.all([db.destroy(), reader.destroy()]);

@@ -30,6 +30,7 @@ export const RECIPES: readonly RecipeRow[] = [
     mariadb: 'mariadb',
     Drizzle: 'drizzle-mysql',
     'Prisma 7': 'prisma-mysql',
+    TypeORM: 'typeorm-mysql',
   }),
   ...on('SQLite', {
     libsql: 'libsql',

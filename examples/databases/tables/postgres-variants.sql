@@ -1,4 +1,7 @@
--- pg-more-writes.ts
+-- pg-closing.ts
+ALTER TABLE orders ADD cancelled_at timestamptz;
+
+-- pg-more-writes.ts, drizzle-more-writes.ts, prisma-more-writes.ts, typeorm-more-writes.ts
 ALTER TABLE orders ADD wallet text NOT NULL DEFAULT 'ada';
 CREATE TABLE wallets (id text PRIMARY KEY, balance bigint NOT NULL);
 CREATE TABLE outbox (kind text NOT NULL, reference text NOT NULL, UNIQUE (kind, reference));
@@ -33,4 +36,17 @@ CREATE TABLE bookings (
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
   paid_at    timestamptz
+);
+
+-- pg-attempts.ts
+CREATE TABLE purchases (
+  id             text PRIMARY KEY,
+  amount         bigint NOT NULL,
+  currency       text NOT NULL,
+  paid_reference text -- the link that was paid: set once by the credit, and never reset
+);
+CREATE TABLE attempts (
+  reference  text PRIMARY KEY, -- of one link, and never overwritten by the next one
+  purchase   text NOT NULL REFERENCES purchases,
+  created_at timestamptz NOT NULL DEFAULT now()
 );

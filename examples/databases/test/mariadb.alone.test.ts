@@ -39,6 +39,7 @@ const recipes: Record<string, Recipe> = {
   mariadb: await import('../mariadb.js'),
   Drizzle: await import('../drizzle-mysql.js'),
   Prisma: await import('../prisma-mysql.js'),
+  TypeORM: await import('../typeorm-mysql.js'),
 };
 for (const [name, recipe] of Object.entries(recipes))
   testRecipe(name, recipe, { ...options, elsewhere });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Order, Orders } from '@paylink/payments';
+import { createPayments, type Order, type Orders } from '@paylink/payments';
+import { sql } from 'kysely';
 import { Pool } from 'pg';
 import { afterAll, expect, it, vi } from 'vitest';
 import { startPostgres } from '../../../test/servers/postgres.js';
@@ -46,18 +47,69 @@ const options: RecipeOptions = {
   },
 };
 
+const drizzle = await import('../drizzle.js');
+const prisma = await import('../prisma.js');
+const kysely = await import('../kysely.js');
+const typeOrm = await import('../typeorm.js');
+const sequelize = await import('../sequelize.js');
+const mikroOrm = await import('../mikro-orm.js');
 const recipes: Record<string, Recipe> = {
   pg: await import('../pg.js'),
   'postgres.js': await import('../postgres-js.js'),
-  Drizzle: await import('../drizzle.js'),
-  Prisma: await import('../prisma.js'),
-  Kysely: await import('../kysely.js'),
+  Drizzle: drizzle,
+  Prisma: prisma,
+  Kysely: kysely,
   Knex: await import('../knex.js'),
-  TypeORM: await import('../typeorm.js'),
-  Sequelize: await import('../sequelize.js'),
-  MikroORM: await import('../mikro-orm.js'),
+  TypeORM: typeOrm,
+  Sequelize: sequelize,
+  MikroORM: mikroOrm,
 };
 for (const [name, recipe] of Object.entries(recipes)) testRecipe(name, recipe, options);
+
+/** Leaves a transaction open through each handle that a recipe exports. */
+const leaks: Record<string, Record<string, () => Promise<unknown>>> = {
+  pg: {},
+  'postgres.js': {},
+  Knex: {},
+  Drizzle: { db: () => drizzle.db.execute('BEGIN') },
+  Prisma: { prisma: () => prisma.prisma.$executeRawUnsafe('BEGIN') },
+  Kysely: { db: () => sql`BEGIN`.execute(kysely.db) },
+  TypeORM: { db: () => typeOrm.db.query('BEGIN'), OrderRow: () => Promise.resolve() },
+  Sequelize: { db: () => sequelize.db.query('BEGIN') },
+  MikroORM: { db: () => mikroOrm.db.em.getConnection().execute('BEGIN') },
+};
+
+it.each(Object.keys(recipes))(
+  'Q05 acknowledges nothing through %s that an open transaction of other code holds',
+  async (name) => {
+    vi.spyOn(console, 'error').mockReturnValue(undefined);
+    const { orders, close: _, ...handles } = recipes[name]!;
+    expect(Object.keys(handles).sort()).toEqual(Object.keys(leaks[name]!).sort());
+    const getPayment = async (reference: string) =>
+      ({ reference, status: 'success', amount: 1_500, currency: 'XOF' }) as const;
+    const logger = { warn: () => undefined, error: () => undefined };
+    const payments = createPayments({ client: { getPayment }, orders, logger });
+    for (const leak of Object.values(leaks[name]!)) await leak();
+    const replies: number[] = [];
+    for (let count = 0; count < 12; count++) {
+      const reference = `leak ${count} through ${name}`;
+      await options.createOrder({ reference, amount: 1_500, currency: 'XOF', tenant: null });
+      const event = { type: 'payment.succeeded', reference, tenant: null } as never;
+      const status = await payments.receive(event).then(
+        () => 200,
+        (error: unknown) => (error as { status: number }).status,
+      );
+      replies.push(status);
+      if (status === 200)
+        expect(await findElsewhere('orders', reference)).toMatchObject({ paid: true });
+    }
+    const isHeld = Object.keys(leaks[name]!).length > 0;
+    expect(new Set(replies)).toEqual(new Set(isHeld ? [503] : [200]));
+    await merchant.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'",
+    );
+  },
+);
 
 it.each(Object.keys(recipes))(
   'reads again through %s after the server cut it off',
@@ -79,12 +131,66 @@ it.each(Object.keys(recipes))(
   },
 );
 
-const moreWrites = await import('../pg-more-writes.js');
-testRecipe('pg with more writes', moreWrites, {
-  ...options,
-  async effects(reference) {
-    const receipts = 'SELECT 1 FROM outbox WHERE reference = $1';
-    return (await merchant.query(receipts, [reference])).rowCount ?? 0;
+const moreWrites: Record<string, Recipe> = {
+  pg: await import('../pg-more-writes.js'),
+  Drizzle: await import('../drizzle-more-writes.js'),
+  Prisma: await import('../prisma-more-writes.js'),
+  TypeORM: await import('../typeorm-more-writes.js'),
+};
+for (const [name, { orders }] of Object.entries(moreWrites))
+  testRecipe(
+    `${name} with more writes`,
+    { orders, close: () => undefined },
+    {
+      ...options,
+      async effects(reference) {
+        const receipts = 'SELECT 1 FROM outbox WHERE reference = $1';
+        return (await merchant.query(receipts, [reference])).rowCount ?? 0;
+      },
+      async total() {
+        const { rows } = await merchant.query<{ balance: string }>('SELECT balance FROM wallets');
+        return rows[0]!.balance;
+      },
+    },
+  );
+
+const closing = await import('../pg-closing.js');
+const cancel = (reference: string, status = 'pending'): Promise<boolean> =>
+  closing.cancelOrder({ settle: () => Promise.resolve({ status } as never) }, reference);
+testRecipe(
+  'pg with orders that are cancelled',
+  { orders: closing.orders, close: () => undefined },
+  {
+    ...options,
+    later: { ...options.later, cancel: (reference) => cancel(reference) },
+  },
+);
+
+it('Q12 cancels no order that is paid, nor one that the service says nothing about', async () => {
+  const reference = 'cancelled once';
+  await options.createOrder({ reference, amount: 1_500, currency: 'XOF', tenant: null });
+  expect(await cancel(reference, 'unavailable')).toBe(false);
+  expect(await cancel(reference, 'paid')).toBe(false);
+  expect(await findElsewhere('orders', reference)).toMatchObject({ paid: false });
+  expect(await cancel(reference)).toBe(true);
+});
+
+testRecipe('Q14 pg with a customer who tries again', await import('../pg-attempts.js'), {
+  async createOrder({ reference, amount, currency }) {
+    await merchant.query(
+      'WITH new AS (INSERT INTO purchases (id, amount, currency) VALUES ($1, $2, $3) RETURNING id) INSERT INTO attempts (reference, purchase) SELECT id, id FROM new',
+      [reference, amount, currency],
+    );
+  },
+  later: {
+    async 'another link'(reference) {
+      const next = `${reference} again`;
+      await merchant.query(
+        'INSERT INTO attempts (reference, purchase) SELECT $1, purchase FROM attempts WHERE reference = $2',
+        [next, reference],
+      );
+      return next;
+    },
   },
 });
 
@@ -124,15 +230,14 @@ it('closes and refuses a booking that has expired', async () => {
   expect(await credit(payment, { tenant: null, signal, source: 'webhook' })).toBe(0);
 });
 
-it('leaves neither mark nor receipt if a further write fails', async () => {
+it.each(Object.keys(moreWrites))('%s leaves no mark if a further write fails', async (name) => {
   const { signal } = new AbortController();
-  await merchant.query(
-    "INSERT INTO orders (reference, amount, currency) VALUES ('half', 1, 'XOF')",
-  );
-  await merchant.query("INSERT INTO outbox VALUES ('receipt', 'half')");
-  const payment = { reference: 'half', amount: 1, currency: 'XOF' };
+  const reference = `half by ${name}`;
+  const payment = { reference, amount: 1, currency: 'XOF' };
+  await options.createOrder({ ...payment, tenant: null });
+  await merchant.query("INSERT INTO outbox VALUES ('receipt', $1)", [reference]);
   const context = { tenant: null, signal, source: 'webhook' as const };
-  const crediting = Promise.resolve(moreWrites.orders.credit(payment, context));
-  await expect(crediting).rejects.toThrow(/unique/);
-  expect(await findElsewhere('orders', 'half')).toMatchObject({ paid: false });
+  const crediting = Promise.resolve(moreWrites[name]!.orders.credit(payment, context));
+  await expect(crediting).rejects.toThrow();
+  expect(await findElsewhere('orders', reference)).toMatchObject({ paid: false });
 });

@@ -85,17 +85,14 @@ export function checkFind(shop: Shop): OrdersCheck[] {
 }
 
 /**
- * A reference that no driver can send, so that a read fails in every database. A function, because
- * native drivers refuse one, and some end the process for an object.
+ * A reference that drivers refuse to send. A function, because some native drivers end the process
+ * for an object. MongoDB's would leave a function out of the filter.
  */
 function createUnreadable(): string {
   const fail = (): never => {
     throw new Error('this read fails on purpose');
   };
-  const names = ['toString', 'toJSON', 'toPostgres', 'toBSON', Symbol.toPrimitive];
-  const unreadable = (): never => fail();
-  for (const name of names) Object.defineProperty(unreadable, name, { value: fail });
-  return unreadable as unknown as string;
+  return Object.assign(() => undefined, { toBSON: fail }) as unknown as string;
 }
 
 async function expectNothingOfFailedRead(shop: Shop): Promise<void> {
