@@ -28,7 +28,6 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ['report.proven = proving', 'const proven = proving', 'the log misses genuine failures'],
     ["settings.unrecognized !== 'pass'", 'settings.unrecognized', 'a refund passes the gate'],
     ['        keepEvent(holder, event);\n', '', 'code behind a gate gets no event'],
-    ["!error.option.startsWith('secret')", 'false', 'a misspelt option serves 500 for ever'],
     [
       '    createRunner(handlers, settings.kinds, settings.handlerTimeout);\n',
       '',

@@ -64,10 +64,11 @@ export const createReceiverOrRefuse: typeof createReceiver = (options, handlers)
   try {
     return createReceiver(options, handlers);
   } catch (error) {
-    if (!(error instanceof ConfigurationError) || !error.option.startsWith('secret')) throw error;
+    if (!(error instanceof ConfigurationError)) throw error;
     const failing = (): never => {
       throw error;
     };
+    // Throws again for every mistake but the secret.
     const settings = createSettings({ ...options, secret: failing }, 'receiver');
     createRunner(handlers, settings.kinds, settings.handlerTimeout);
     const refusal = fault('misconfigured', `this route cannot verify (${error.message})`);
