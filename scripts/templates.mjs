@@ -1,14 +1,14 @@
 /**
  * Writes examples/templates: what `paylink init` writes in an empty folder, with the versions of
- * this repository. `degit` and `giget` copy the folders. Build the command first, and run this
- * after each change of a version: `node scripts/templates.mjs`.
+ * this repository. `degit` and `giget` copy the folders. `pnpm raise` runs it after it has raised
+ * the versions.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ROOT } from './bootstrap.mjs';
+import { build, ROOT } from './bootstrap.mjs';
 import { publishedPackages } from './pack.mjs';
 
 /** The name of each template, with its `--framework`. */
@@ -65,5 +65,7 @@ npm test
 ${name === 'next' ? 'Open http://localhost:3000 and pay' : '`curl -X POST http://localhost:3000/checkout` creates an order and its payment link'}. Each order has one link.
 `;
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await build(['@paylink/cli...']);
   writeTemplates(join(ROOT, 'examples/templates'));
+}
