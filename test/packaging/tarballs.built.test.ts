@@ -52,7 +52,7 @@ describe('the tarballs', () => {
         .split('\n')
         .sort();
       const shared = packed.filter((file) =>
-        /^package\/(dist\/([a-z-]+\.d-[\w-]{8}\.d\.c?ts|chunk-\w{8}\.c?js|attacks\.json|(?:recipes|templates)\/[\w/.-]+\.(?:[jt]s|sql))|judges\/judge\.\w+|skills\/paylink\/SKILL\.md)$/.test(
+        /^package\/(dist\/([a-z-]+\.d-[\w-]{8}\.d\.c?ts|[a-z-]+-[A-Z0-9]{8}\.c?js|attacks\.json|schedules\/caller\.(?:d\.)?c?[jt]s|(?:recipes|templates)\/[\w/.-]+\.(?:[jt]s|sql))|judges\/judge\.\w+|skills\/paylink\/SKILL\.md)$/.test(
           file,
         ),
       );
@@ -89,7 +89,7 @@ describe('npm pack', () => {
   it('packs a publishable manifest and does not change the manifest on disk', () => {
     // In a copy, because this rewrites the manifest, which other tests read.
     for (const path of [
-      'scripts',
+      ...['package.json', 'scripts'],
       ...['core', 'node', 'express'].map((name) => `packages/${name}`),
     ]) {
       cpSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), join(folder, path), {
