@@ -64,6 +64,10 @@ const run = (sql: string, ...values: unknown[]): Promise<unknown> =>
   call({ name: 'sql', sql, values });
 
 await run(readFileSync(at('../tables/sqlite.sql'), 'utf8').replace(/--.*$/gm, ''));
+// Q15 D1 counts the rows that a trigger changes.
+await run(
+  'CREATE TRIGGER touch AFTER UPDATE OF paid_at ON orders BEGIN UPDATE orders SET currency = currency WHERE reference = NEW.reference; END',
+);
 
 const orders = {
   find: (reference: string) => call<Order | null>({ name: 'find', reference }),
