@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createReceiver, type BodyLimits, type PaymentWebhook } from '@paylink/core';
 import { check } from '@paylink/core/internal';
-import { copyBodies, deliveryOf, writeReply } from '@paylink/node';
+import { copyBody, deliveryOf, writeReply } from '@paylink/node';
 import type { FastifyPluginCallback, FastifyRequest, RouteShorthandOptions } from 'fastify';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
@@ -42,7 +42,6 @@ export const paymentWebhook: PaymentWebhook<FastifyHost, FastifyPluginCallback, 
   return (instance, _options, done) => {
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const limit = (by: BodyLimits) => ({ ...by, bodyLimit: Math.min(by.bodyLimit, hostLimit) });
-    copyBodies(instance.server, instance.prefix + url, hostLimit);
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser('*', (request, payload, parsed) => {
       // A hook may have put another stream around the body.
@@ -54,9 +53,16 @@ export const paymentWebhook: PaymentWebhook<FastifyHost, FastifyPluginCallback, 
       raw.headers['content-type'] = 'application/octet-stream';
       next();
     });
-    instance.post(url, { ...routeOptions }, async (request, reply) => {
+    const createLogger = routeOptions?.childLoggerFactory ?? instance.childLoggerFactory;
+    // Fastify calls it once it has found the route, before all hooks.
+    const childLoggerFactory: typeof createLogger = (...call) => {
+      copyBody(call[3], hostLimit);
+      return createLogger.apply(instance, call);
+    };
+    instance.post(url, { ...routeOptions, childLoggerFactory }, async (request, reply) => {
       const { raw, rawBody, [STREAM]: stream } = request as Kept;
-      if (Buffer.isBuffer(rawBody)) Object.assign(raw, { rawBody });
+      if (Object.hasOwn(request, 'rawBody') && Buffer.isBuffer(rawBody))
+        Object.assign(raw, { rawBody });
       const read = deliveryOf(raw, HINT, stream);
       const delivery = { ...read, body: (limits: BodyLimits) => read.body(limit(limits)) };
       const answer = await receiver.receive(delivery, { request });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import http from 'node:http';
 import http2 from 'node:http2';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +7,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import compress from '@fastify/compress';
-import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { FastifyServerOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import rawBody from 'fastify-raw-body';
 import fastify4 from 'fastify4';
@@ -217,6 +219,39 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(await answerTo(forged.send(to))).toEqual(UNSIGNED);
   });
 
+  it('leaves a text that a hook kept as request.rawBody off the message of Node', async () => {
+    const app = create();
+    app.addHook('preHandler', async (request) => {
+      Object.assign(request, { rawBody: 'a text' });
+    });
+    const seen: unknown[] = [];
+    const look = (_event: unknown, { request }: { readonly request: { raw: object } }): void => {
+      seen.push('rawBody' in request.raw);
+    };
+    await app.register(paymentWebhook({ url, secret }, look));
+    expect(await answerTo(delivery.send(await listen(app)))).toEqual(RECEIVED);
+    expect(seen).toEqual([false]);
+  });
+
+  it('keeps hooks and other code from a second reply while a refused sender still uploads', async () => {
+    const app = create();
+    const ran: string[] = [];
+    app.addHook('preSerialization', async () => void ran.push('preSerialization'));
+    app.addHook('onSend', async () => void ran.push('onSend'));
+    app.addHook('onError', async () => void ran.push('onError'));
+    let late: FastifyReply | undefined;
+    app.addHook('onRequest', async (_request, reply) => void (late = reply));
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    const request = http.request(await listen(app), { method: 'POST' });
+    request.write('the first piece');
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    expect(response.statusCode).toBe(401);
+    // Such as the guard of a slow request.
+    await late!.code(503).send({ error: 'too slow' });
+    expect(ran).toEqual([]);
+    request.destroy();
+  });
+
   it('O14 shows no `request.body` to hooks, and works if they copy and log it', async () => {
     const bodies: unknown[] = [];
     const app = create();
@@ -351,6 +386,85 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
     const origin = await listen(app, '');
     expect((await long.send(`${origin}/shops/main`)).status).toBe(413);
     expect(await answerTo(long.send(`${origin}/shops/other`))).toEqual(RECEIVED);
+  });
+
+  it.each<[string, (app: FastifyInstance) => unknown]>([
+    [
+      'pauses the request',
+      (app) => app.addHook('onRequest', async ({ raw }) => void raw.on('data', nothing).pause()),
+    ],
+    [
+      'pipes the request to a sink that stops',
+      (app) =>
+        app.addHook('onRequest', async ({ raw }) => {
+          raw.pipe(new PassThrough({ highWaterMark: 1 }));
+        }),
+    ],
+    [
+      'reads by `readable`',
+      (app) =>
+        app.addHook('onRequest', async ({ raw }) => {
+          raw.on('readable', () => {
+            while (raw.read() !== null);
+          });
+        }),
+    ],
+    [
+      'listens before Fastify',
+      (app) => {
+        app.addHook('onRequest', async () => undefined);
+        app.server.prependListener('request', (req) => void req.on('data', nothing));
+      },
+    ],
+  ])('R02 costs no delivery if other code %s', async (_what, add) => {
+    const app = create();
+    add(app);
+    await app.register(paymentWebhook({ url, secret, bodyTimeout: 2_000 }, nothing));
+    const address = await listen(app);
+    const payload = { reference: 'order-42', note: 'x'.repeat(40_000) };
+    const long = signedDelivery({ secret, rawBody: Buffer.from(JSON.stringify(payload)) });
+    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+    expect(await answerTo(long.send(address))).toEqual(RECEIVED);
+    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+  });
+
+  it.each<[string, object, string]>([
+    ['a rewritten URL', { rewriteUrl: (req: { url: string }) => req.url.slice(4) }, `/api${url}`],
+    ['another case', { caseSensitive: false }, url.toUpperCase()],
+    ['two slashes', { ignoreDuplicateSlashes: true }, `/${url}`],
+    ['a percent-encoded letter', {}, url.replace('p', '%70')],
+    ['an absolute target', {}, `http://shop.example${url}`],
+    ['a prefix', {}, `/shop${url}`],
+  ])('R02 takes no byte from a webhook that Fastify finds by %s', async (_how, options, path) => {
+    const app = (create as (options: object) => FastifyInstance)(options);
+    opened.add(app);
+    app.addHook('onRequest', async ({ raw }) => void raw.on('data', nothing));
+    for (const prefix of ['', '/shop']) {
+      await app.register(paymentWebhook({ url, secret }, nothing), { prefix });
+    }
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as AddressInfo;
+    const request = http.request({ port, method: 'POST', path, headers: delivery.headers });
+    request.end(delivery.rawBody);
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    expect([response.resume().statusCode]).toEqual([200]);
+  });
+
+  it('R03 copies no upload to another route below a parameter', async () => {
+    const app = create();
+    const listeners: number[] = [];
+    app.addHook('onRequest', ({ raw }, _reply, done) => {
+      listeners.push(raw.on('data', nothing).listenerCount('data'));
+      done();
+    });
+    await app.register(paymentWebhook({ url: '/:merchant/payments', secret }, nothing));
+    app.post('/:merchant/uploads', () => 'kept');
+    const origin = await listen(app, '');
+    const headers = { 'content-type': 'text/plain' };
+    await fetch(`${origin}/a/uploads`, { method: 'POST', body: 'an upload', headers });
+    expect(await answerTo(delivery.send(`${origin}/a/payments`))).toEqual(RECEIVED);
+    // The second listener is the copy of the webhook.
+    expect(listeners).toEqual([1, 2]);
   });
 
   it('O11 hangs no other route of the same path, and warns of no leak', async () => {

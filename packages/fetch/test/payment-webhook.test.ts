@@ -78,6 +78,16 @@ describe('paymentWebhook', () => {
     expect(credited).toEqual(['order-42']);
   });
 
+  it('gives the handler the verified request, and not a field `request` of the host', async () => {
+    const seen: unknown[] = [];
+    const handle = paymentWebhook({ secret }, (_event, { request }) => void seen.push(request));
+    const verified = delivery.toRequest(url);
+    const host = { request: forged.toRequest(url) };
+    expect(await answerOf(handle(verified, host))).toEqual(RECEIVED);
+    expect(seen).toEqual([verified]);
+    expect(seen[0]).toBe(verified);
+  });
+
   it('gives the handler the request, the values of the host and `signal`, and no means to answer', async () => {
     interface Bindings {
       readonly env: { readonly SECRET: string };

@@ -95,6 +95,22 @@ describe('paymentWebhook', () => {
     expect(keys).toEqual([['env', 'executionCtx', 'req', 'var']]);
   });
 
+  it('O09 gives no handler and no secret function the response of Node', async () => {
+    const seen: unknown[] = [];
+    const look = ({ env }: HonoHost): void =>
+      void seen.push((env as { readonly outgoing?: unknown }).outgoing);
+    const secretOf = (host: HonoHost) => {
+      look(host);
+      return { secret, tenant: null };
+    };
+    const app = new Hono().post(
+      path,
+      paymentWebhook({ secret: secretOf }, (_event, host) => look(host)),
+    );
+    expect(await answerOf(delivery.send(await listen(app)))).toEqual(RECEIVED);
+    expect(seen).toEqual([undefined, undefined]);
+  });
+
   it('gives the handler the execution context of a Worker', async () => {
     const contexts: unknown[] = [];
     const app = new Hono().post(

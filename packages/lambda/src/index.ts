@@ -22,15 +22,16 @@ const BODY_CONSUMED =
  */
 export const paymentWebhook: PaymentWebhook<LambdaHost, LambdaHandler> = (options, handlers) => {
   const receiver = createReceiver(options, handlers);
-  return async (event, context) =>
-    resultOf(event, await receiver.receive(deliveryOf(event), { event, context }));
+  return async (event, context) => {
+    // Own fields alone: a polluted prototype is no method and no header.
+    const own = { __proto__: null, ...event } as LambdaEvent;
+    return resultOf(own, await receiver.receive(deliveryOf(own), { event, context }));
+  };
 };
 
 /** @throws ConfigurationError if the event is not an HTTP request */
 function deliveryOf(event: LambdaEvent): Delivery {
-  // Own fields alone: a polluted prototype is no method.
-  const { httpMethod, requestContext } = { __proto__: null, ...event } as LambdaEvent;
-  const method = httpMethod ?? requestContext?.http?.method;
+  const method = event.httpMethod ?? event.requestContext?.http?.method;
   if (typeof method !== 'string') throw new ConfigurationError('paymentWebhook', NOT_HTTP);
   return {
     method,

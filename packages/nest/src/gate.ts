@@ -32,8 +32,7 @@ export const paymentGate: PaymentGate<NestGateHost, CanActivate> = (options) => 
       const response = context.switchToHttp().getResponse<Response>();
       response.hijack?.();
       await writeReply(raw, response.raw ?? response, reply);
-      // If this promise settled, Nest would write a second reply.
-      return new Promise(() => undefined);
+      return new Promise(() => undefined); // If it settled, Nest would write a second reply.
     },
   };
 };

@@ -5,7 +5,7 @@ import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { EventSchemas, EventTypes, Handlers, NoEvents } from '@paylink/core';
 import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import { check, withinBounds } from '@paylink/core/internal';
-import { copyBodies, paymentWebhook, type NodeHost } from '@paylink/node';
+import { copyBody, paymentWebhook, type NodeHost } from '@paylink/node';
 import type { FastifyInstance } from 'fastify';
 
 export type NestWebhook<Events extends EventSchemas> = ReceiverOptions<Events, NodeHost> & {
@@ -54,8 +54,11 @@ export class PaymentWebhookModule {
 function mount(adapter: AbstractHttpAdapter, url: string, listener: RequestListener): void {
   if (adapter.getType() !== 'fastify') return void adapter.post(url, listener);
   const fastify = adapter.getInstance<FastifyInstance>();
-  copyBodies(fastify.server, url, fastify.initialConfig.bodyLimit);
   void fastify.register(async (scope) => {
+    scope.setChildLoggerFactory((...call) => {
+      copyBody(call[3], fastify.initialConfig.bodyLimit); // Before all hooks of the found route.
+      return fastify.childLoggerFactory(...call);
+    });
     scope.post(url, () => undefined);
     scope.addHook('onRequest', ({ raw, params }, reply) =>
       listener(Object.assign(raw, { params }), reply.hijack().raw),

@@ -248,6 +248,26 @@ export function testNest(version: string, nest: typeof nest11): void {
         await expect(create(Unset)).rejects.toThrow(new RegExp(`^${problem}`));
       });
 
+      it('gives the secret function the parameters of the path', async () => {
+        const useFactory = () => ({
+          url: '/:merchant/payments',
+          secret: ({ req }: { readonly req: IncomingMessage }) => {
+            const { merchant } = (req as unknown as { params: { merchant: string } }).params;
+            return { secret: `the-secret-of-${merchant}`, tenant: merchant };
+          },
+          logger: log,
+          handlers: ({ tenant }: WebhookEvent) => void credited.push(String(tenant)),
+        });
+
+        @Module({ imports: [PaymentWebhookModule.forRootAsync({ useFactory })] })
+        class Market {}
+        const origin = await listen(await create(Market));
+        const ofAcme = signedDelivery({ secret: 'the-secret-of-acme' });
+        expect((await ofAcme.send(`${origin}/acme/payments`)).status).toBe(200);
+        expect((await ofAcme.send(`${origin}/other/payments`)).status).toBe(401);
+        expect(credited).toEqual(['acme']);
+      });
+
       // R05
       it('does not start if a provider of `inject` belongs to a request', async () => {
         @Injectable({ scope: common.Scope.REQUEST })

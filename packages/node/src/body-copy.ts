@@ -1,5 +1,4 @@
-/** Keeps the body of requests whose host runs other code first: its `data` listener takes bytes. */
-import type { EventEmitter } from 'node:events';
+/** Keeps the body of a request whose host runs other code first: its listeners take bytes. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
@@ -8,30 +7,17 @@ const COPY = Symbol.for('paylink.copy');
 /** Ends the watch, and returns the stream with all bytes of the body. */
 type Copied = IncomingMessage & { [COPY]?: () => Readable };
 
-const routesOf = new WeakMap<EventEmitter, { readonly start: string; readonly limit: number }[]>();
-
 /**
- * Copies the bodies of requests for a route, from the first `data` listener of other code on.
- * `readBody` then reads the copy.
+ * Copies the body of a request, from the first listener of other code on. `readBody` then reads the
+ * copy, also if the other code pauses the request.
  *
- * @param path a route's path. Every request is copied that begins like it, up to a parameter
  * @param limit bytes to keep. The piece that exceeds it is kept too. Default: no limit
  */
-export function copyBodies(server: EventEmitter, path: string, limit = Infinity): void {
-  const [start = ''] = path.split(/[:*(]/, 1);
-  const others = routesOf.get(server);
-  if (others !== undefined) return void others.push({ start, limit });
-  const routes = [{ start, limit }];
-  routesOf.set(server, routes);
-  server.prependListener('request', (req: IncomingMessage) => {
-    const possible = routes.filter((each) => req.url?.startsWith(each.start));
-    if (possible.length > 0) watch(req, Math.max(...possible.map((route) => route.limit)));
-  });
-}
-
-function watch(req: Copied, limit: number): void {
+export function copyBody(req: Copied, limit = Infinity): void {
   const listener = (event: string | symbol): void => {
-    if (event !== 'data') return;
+    if (event === 'data' || event === 'readable') copy();
+  };
+  const copy = (): void => {
     req.off('newListener', listener);
     const stream = new Readable({ read: () => undefined });
     let length = 0;
@@ -40,10 +26,22 @@ function watch(req: Copied, limit: number): void {
       length += piece.length;
     });
     req.on('end', () => stream.push(null)).on('close', () => req.readableEnded || stream.destroy());
-    req[COPY] = () => (req.readableEncoding === null ? stream : req);
+    req[COPY] = () => (req.readableEncoding === null ? readOn(req, stream) : req);
   };
+  if (req.listenerCount('data') + req.listenerCount('readable') > 0) return copy();
   req[COPY] = () => req.off('newListener', listener);
   req.on('newListener', listener);
+}
+
+/** Reads the rest of the request, so that nobody who pauses it stops the copy. */
+function readOn(req: IncomingMessage, stream: Readable): Readable {
+  const onReadable = (): void => {
+    while (req.read() !== null);
+  };
+  if (req.isPaused()) req.resume();
+  req.on('readable', onReadable);
+  onReadable();
+  return stream;
 }
 
 /** Returns the stream with all bytes of the body: the copy if there is one, or the request. */

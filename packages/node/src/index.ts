@@ -1,5 +1,5 @@
 export { WebhookError } from '@paylink/core';
-export { copyBodies } from './body-copy.js';
+export { copyBody } from './body-copy.js';
 export { deliveryOf } from './delivery.js';
 export { paymentWebhook, respond, type NodeHost } from './payment-webhook.js';
 export { writeReply } from './write-reply.js';

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { WebhookError, type BodyLimits } from '@paylink/core';
 import getRawBody from 'raw-body';
 import { wholeBody } from './body-copy.js';
+import { headerOf, ownValue } from './header.js';
 import { Pieces } from './pieces.js';
 import { endOfTurn } from './turn.js';
 
@@ -10,11 +11,7 @@ import { endOfTurn } from './turn.js';
 // application can contain two copies of this module.
 const CLAIMED = Symbol.for('paylink.claimed');
 
-type Request = IncomingMessage & {
-  readonly rawBody?: unknown;
-  readonly body?: unknown;
-  [CLAIMED]?: true;
-};
+type Request = IncomingMessage & { [CLAIMED]?: true };
 
 /**
  * Reads the raw body once. Attaches its listeners in the same tick, so that another `data` listener
@@ -33,14 +30,15 @@ export async function readBody(
   const reader = readerOf(req, stream);
   // Uses the bytes that Cloud Functions, `express.json({ verify })` and express.raw keep, and never
   // a string.
-  const kept = Buffer.isBuffer(req.rawBody) ? req.rawBody : reader && bodyOf(req);
+  const rawBody = ownValue(req, 'rawBody');
+  const kept = Buffer.isBuffer(rawBody) ? rawBody : reader && ownValue(req, 'body');
   if (req[CLAIMED] === true || (reader !== undefined && !Buffer.isBuffer(kept))) {
     const message = `${reader}, so the signed bytes are gone. ${hint}`;
     throw new WebhookError('body_consumed', { message });
   }
   req[CLAIMED] = true;
   if (Buffer.isBuffer(kept)) return kept;
-  const body = await collect(stream, req.headers['content-length'], limits);
+  const body = await collect(stream, headerOf(req, 'content-length'), limits);
   await endOfTurn();
   return body;
 }
@@ -51,14 +49,9 @@ function readerOf(req: Request, stream: Readable): string | undefined {
   if (typeof stream.readableEncoding === 'string') return 'setEncoding() turned the body into text';
   // Checks the stream's state, because the parsers of Express 4 set `req.body` without reading.
   if (!stream.readableDidRead && !stream.readableEnded) return undefined;
-  return bodyOf(req) === undefined
+  return ownValue(req, 'body') === undefined
     ? 'a `data` listener or another reader (tracing, a request logger) read the body first'
     : 'a parser read the body first and left no bytes in req.body';
-}
-
-/** Returns what a parser left. Calls no getter: the one of Vercel would parse unverified bytes. */
-function bodyOf(req: Request): unknown {
-  return Object.getOwnPropertyDescriptor(req, 'body')?.get === undefined ? req.body : undefined;
 }
 
 /** Reads by `readable`, which takes the stream from `data` listeners. They still get each piece. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Http2ServerResponse } from 'node:http2';
 import { finished } from 'node:stream/promises';
 import type { Reply } from '@paylink/core';
+import { headerOf } from './header.js';
 import { endOfTurn } from './turn.js';
 
 /** Milliseconds for an uploading sender to read its reply, which a reset could overtake. */
@@ -50,8 +51,9 @@ export async function writeReply(
 
 function hasEnded(req: IncomingMessage): boolean {
   if (req.complete || req.readableEnded) return true;
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = req.headers;
-  return req.httpVersionMajor < 2 && length === '0' && encoding === undefined;
+  const length = headerOf(req, 'content-length') ?? '0';
+  const isChunked = headerOf(req, 'transfer-encoding') !== undefined;
+  return req.httpVersionMajor < 2 && length === '0' && !isChunked;
 }
 
 /** Destroys the stream once the reply is sent. A close would wait for the unread body. */

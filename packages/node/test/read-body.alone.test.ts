@@ -119,6 +119,37 @@ describe('a body that is still arriving', () => {
     },
   );
 
+  it('ends a body in pieces by one time limit, which no piece begins again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const stream = new PassThrough();
+    const body = read(unfinished(), stream);
+    let isOver = false;
+    const ended = body.catch((error: unknown) => {
+      isOver = true;
+      return error;
+    });
+    for (let sent = 0; sent < 5; sent++) {
+      await turn();
+      expect(isOver).toBe(false);
+      stream.write('n');
+      await vi.advanceTimersByTimeAsync(limits.bodyTimeout / 5);
+    }
+    await turn();
+    expect(isOver).toBe(true);
+    expect(await ended).toEqual(refusal('body_timeout'));
+  });
+
+  it('leaves the rest of an upload in its stream once the body is refused', async () => {
+    const stream = new PassThrough();
+    const body = read(unfinished(), stream);
+    await turn();
+    stream.write(Buffer.alloc(limits.bodyLimit + 1));
+    await expect(body).rejects.toEqual(refusal('body_too_large'));
+    stream.write(Buffer.alloc(50));
+    await turn();
+    expect(stream.readableLength).toBe(50);
+  });
+
   it('leaves no timer behind when the body is complete', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const stream = new PassThrough();

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { createReceiver } from '@paylink/core';
-import { copyBodies, deliveryOf, paymentWebhook, respond, writeReply } from '@paylink/node';
+import { copyBody, deliveryOf, paymentWebhook, respond, writeReply } from '@paylink/node';
 import { payments } from './shop.js';
 
 const secret = process.env['WEBHOOK_SECRET'];
@@ -28,7 +28,9 @@ createServer(async (req, res) => {
 });
 // #endregion
 
-// #region copyBodies
-const server = createServer();
-copyBodies(server, '/webhooks/payments', 65_536); // before other code reads the bytes
+// #region copyBody
+createServer(async (req, res) => {
+  copyBody(req, 65_536); // before other code listens for the bytes
+  await respond(receiver, req, res, { req });
+});
 // #endregion
