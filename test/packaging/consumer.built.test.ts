@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, withoutRedis } from '../servers/redis.js';
 import { publishedPackages } from './pack.js';
 import { installProject, TYPESCRIPT, type Project } from './project.js';
 
-const noRedis = withoutRedis();
 const packages = [...publishedPackages().keys()];
 
 describe('a project that installs the packed tarballs', () => {
@@ -17,8 +15,6 @@ describe('a project that installs the packed tarballs', () => {
       libsql: '^0.5.29',
       // A stand-in, because @paylink/next imports types alone, and Next.js has 300 MB.
       next: 'file:next',
-      // BullMQ 6 loads it for a connection given as options.
-      ioredis: '^6.0.0',
     });
   }, 180_000);
 
@@ -55,22 +51,6 @@ describe('a project that installs the packed tarballs', () => {
         listed: ['order-42'],
       });
     }, 60_000);
-
-    it.skipIf(noRedis)(
-      'credits a purchase once by a worker behind a queue',
-      async () => {
-        const redis = await startRedis();
-        try {
-          expect(JSON.parse(shop.run('node', file, `${redis.port}`))).toEqual({
-            credits: 1,
-            again: 200,
-          });
-        } finally {
-          await redis.close();
-        }
-      },
-      60_000,
-    );
   });
 
   it('gets the same names of every entry point by import and by require', () => {

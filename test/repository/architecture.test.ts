@@ -30,7 +30,6 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   payments: CORE,
   client: CORE,
   testing: ['@paylink/payments'],
-  bullmq: CORE,
   emulator: CORE,
   cli: [
     ...[...CORE, '@paylink/core/diagnose', '@paylink/testing', '@paylink/testing/internal'],

@@ -22,7 +22,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> =
 const CHECKED = ['webhooks.ts', 'money.ts'];
 const FRAMEWORKS = ['frameworks.ts'];
 const ADAPTERS = ['node', 'fetch', 'express', 'fastify', 'koa', 'hono', 'next', 'nest', 'lambda'];
-const OTHERS = ['client', 'payments', 'bullmq', 'testing', 'emulator'];
+const OTHERS = ['client', 'payments', 'testing', 'emulator'];
 const INSTALLED = [...ADAPTERS, ...OTHERS];
 const ours = (name: string): string => `@paylink/${name}`;
 const run = promisify(execFile);
@@ -47,7 +47,6 @@ beforeAll(() => {
       ...{ koa: '^3.3.0', '@types/koa': '^3.0.3', hono: '^4.13.19', next: '^16.0.0' },
       ...{ react: '^19.3.1', 'react-dom': '^19.3.1', '@types/react': '^19.3.0', rxjs: '^7.8.2' },
       ...{ '@nestjs/common': '^11.2.10', '@nestjs/core': '^11.2.8', 'reflect-metadata': '^0.2.2' },
-      bullmq: '^6.7.0',
       ...{ '@types/node': '^20.19.0', ...Object.fromEntries(compilers) },
     },
     pnpm: { overrides: Object.fromEntries(overrides) },

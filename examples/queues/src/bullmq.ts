@@ -1,17 +1,41 @@
 /** Notifications as jobs of BullMQ. The 200 goes out when Redis has the job. */
-import { createProcessor, enqueue } from '@paylink/bullmq';
 import { paymentWebhook } from '@paylink/express';
-import type { Payments } from '@paylink/payments';
-import { Worker, type Queue, type WorkerOptions } from 'bullmq';
+import { WebhookError, type Payments } from '@paylink/payments';
+import { Worker, type JobsOptions, type Queue, type WorkerOptions } from 'bullmq';
 import express, { type Express } from 'express';
+
+type Event = Parameters<Payments['receive']>[0];
+
+/**
+ * The service has its 200 and does not send again, and BullMQ's default is one attempt. These take
+ * about six days. Set no jobId and no deduplication: BullMQ would drop jobs that were acknowledged.
+ */
+const PERSISTENT: JobsOptions = {
+  attempts: 20,
+  backoff: { type: 'exponential', delay: 1_000, jitter: 0.5 },
+  removeOnFail: false,
+};
 
 export function createApp(secret: string | undefined, queue: Queue): Express {
   const app = express();
-  app.post('/webhooks/payments', paymentWebhook({ secret }, enqueue(queue)));
+  const webhook = paymentWebhook(
+    // BullMQ keeps commands while Redis is down, so the wait has a limit.
+    { secret, handlerTimeout: 5_000 },
+    async ({ type, reference, tenant }) => {
+      const job: unknown = await queue
+        .add(type, { type, reference, tenant }, PERSISTENT)
+        .catch(() => undefined);
+      if (job === undefined) throw new WebhookError('orders_unavailable');
+    },
+  );
+  app.post('/webhooks/payments', webhook);
   return app;
 }
 
-export function startWorker(payments: Payments, options: WorkerOptions): Worker {
+export function startWorker(payments: Payments, options: WorkerOptions): Worker<Event> {
   // BullMQ's default of 1 would give up a job whose worker was killed twice.
-  return new Worker('payments', createProcessor(payments), { maxStalledCount: 20, ...options });
+  return new Worker<Event>('payments', ({ data }) => payments.receive(data), {
+    maxStalledCount: 20,
+    ...options,
+  });
 }

@@ -31,7 +31,7 @@ const webhook = paymentWebhook(
       // Awaited, and not given to `waitUntil`: the 200 says that the queue has the message.
       await env.PAYMENTS.send({ type, reference, tenant });
     } catch (cause) {
-      throw new WebhookError('queue_unavailable', { status: 503, cause });
+      throw new WebhookError('orders_unavailable', { cause });
     }
   },
 );

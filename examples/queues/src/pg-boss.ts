@@ -20,7 +20,7 @@ export function createApp(secret: string | undefined, boss: PgBoss): Express {
   const webhook = paymentWebhook({ secret }, async ({ type, reference, tenant }) => {
     // pg-boss resolves with null if there is no such queue.
     const id = await boss.send(QUEUE, { type, reference, tenant }).catch(() => null);
-    if (id === null) throw new WebhookError('queue_unavailable', { status: 503 });
+    if (id === null) throw new WebhookError('orders_unavailable');
   });
   app.post('/webhooks/payments', webhook);
   return app;

@@ -17,7 +17,7 @@ export function createWebhook(secret: string | undefined, sqs: SQSClient, queueU
     try {
       await sqs.send(message, { abortSignal: signal });
     } catch (cause) {
-      throw new WebhookError('queue_unavailable', { status: 503, cause });
+      throw new WebhookError('orders_unavailable', { cause });
     }
   });
 }

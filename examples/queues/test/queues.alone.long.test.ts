@@ -112,3 +112,24 @@ it('pg-boss answers no 2xx if the job could not be queued', async () => {
   boss.send.mockRejectedValue(new Error('the database is down'));
   expect(await send(url, 'order-1')).toBe(503);
 });
+
+// BullMQ itself would drop a job with the id or the deduplication key of another.
+it.skipIf(withoutRedis())('N09: BullMQ keeps a job for each notification', async () => {
+  const redis = await startRedis(DURABLE);
+  const queue = new Queue('payments', { connection: { port: redis.port } });
+  ends.push(
+    () => redis.close(),
+    () => queue.close(),
+  );
+  const url = await serve(onBullmq.createApp(TEST_SECRET, queue));
+  expect([await send(url, 'order-1'), await send(url, 'order-1')]).toEqual([200, 200]);
+  expect((await queue.getJobCounts('waiting'))['waiting']).toBe(2);
+});
+
+it('N09: BullMQ answers no 2xx if Redis stores no job', async () => {
+  const queue = { add: vi.fn(() => Promise.reject(new Error('Redis is down'))) };
+  const url = await serve(onBullmq.createApp(TEST_SECRET, queue as unknown as Queue));
+  expect(await send(url, 'order-1')).toBe(503);
+  queue.add.mockReturnValue(new Promise(() => undefined));
+  expect(await send(url, 'order-1')).toBe(503);
+});

@@ -1,12 +1,9 @@
 /** The hosts whose own types do not compile without `skipLibCheck` on every TypeScript. */
 import { Controller, Module, Post, Req, UseGuards } from '@nestjs/common';
-import { createProcessor, enqueue } from '@paylink/bullmq';
 import * as hono from '@paylink/hono';
 import { paymentGate, PaymentWebhookModule, webhookEvent, type WebhookEvent } from '@paylink/nest';
 import * as next from '@paylink/next';
 import { paymentWebhookApi } from '@paylink/next/pages';
-import type { Payments } from '@paylink/payments';
-import { Queue } from 'bullmq';
 import { Hono } from 'hono';
 import { z } from 'zod';
 
@@ -44,10 +41,7 @@ hono.paymentWebhook({ secret }, (_event, { env }) => {
   return outgoing;
 });
 
-declare const payments: Payments;
-export const enqueued = enqueue(new Queue('payments'));
-export const queued = hono.paymentWebhook({ secret }, enqueued);
-export const processor = createProcessor(payments);
+
 
 export const POST = next.paymentWebhook(
   { secret, events },

@@ -1,8 +1,6 @@
-import { createProcessor, enqueue } from '@paylink/bullmq';
 import { createClient, isPaylinkError, PaylinkError, type Payment } from '@paylink/client';
 import { paymentWebhook } from '@paylink/express';
 import { createPayments, type Orders } from '@paylink/payments';
-import { Queue, Worker } from 'bullmq';
 
 const secret = process.env['WEBHOOK_SECRET'];
 const paylink = createClient({
@@ -39,11 +37,6 @@ createPayments({
 });
 // @ts-expect-error `find` says whether the order is paid
 createPayments({ client: paylink, orders: { ...orders, find: () => ({ reference: 'order-42' }) } });
-
-const connection = { host: '127.0.0.1', port: 6379 };
-const queue = new Queue('payments', { connection });
-export const queued = paymentWebhook({ secret }, { 'payment.succeeded': enqueue(queue) });
-export const worker = new Worker('payments', createProcessor(payments), { connection });
 
 export async function read(reference: string): Promise<Payment['status'] | PaylinkError['code']> {
   try {

@@ -1,13 +1,12 @@
 /**
  * Shared by the ESM and the CJS consumer: a purchase by client and emulator, whose notification
- * comes twice, credited on a database; or with the port of a Redis, by a worker behind a queue.
- * Says what was credited.
+ * comes twice, credited on a database. Says what was credited.
  */
 const express = require('express');
 
 const secret = 'a-secret-of-the-portal';
 
-module.exports = async function purchase(parts, redisPort) {
+module.exports = async function purchase(parts) {
   const app = express();
   const server = app.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -22,9 +21,7 @@ module.exports = async function purchase(parts, redisPort) {
   });
 
   const shop = { app, client, notifyTwice: () => notifyTwice(emulator) };
-  const told = await (redisPort === undefined
-    ? onDatabase(parts, shop)
-    : throughQueue(parts, shop, Number(redisPort)));
+  const told = await onDatabase(parts, shop);
   await emulator.close();
   server.close();
   server.closeAllConnections();
@@ -61,32 +58,4 @@ async function onDatabase(parts, { app, client, notifyTwice }) {
   const { credits } = database.prepare('SELECT credits FROM orders').get();
   database.close();
   return { credits, again, listed: paid.references };
-}
-
-async function throughQueue(parts, { app, client, notifyTwice }, port) {
-  const { Queue, Worker, enqueue, createProcessor, paymentWebhook } = parts;
-  const { createPayments, memoryOrders } = parts;
-  const connection = { host: '127.0.0.1', port };
-  const queue = new Queue('payments', { connection });
-  app.post(
-    '/webhooks/payments',
-    paymentWebhook({ secret }, { 'payment.succeeded': enqueue(queue) }),
-  );
-  const memory = memoryOrders();
-  memory.add({ reference: 'order-42', amount: 15_000, currency: 'XOF' });
-  let credits = 0;
-  const credit = async (...args) => {
-    const changed = await memory.orders.credit(...args);
-    credits += changed;
-    return changed;
-  };
-  const payments = createPayments({ client, orders: { ...memory.orders, credit } });
-  const again = await notifyTwice();
-  const worker = new Worker('payments', createProcessor(payments), {
-    connection: { ...connection, maxRetriesPerRequest: null },
-  });
-  await new Promise((resolve) => worker.once('drained', resolve));
-  await worker.close();
-  await queue.close();
-  return { credits, again };
 }

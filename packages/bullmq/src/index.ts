@@ -1,2 +1,0 @@
-export { enqueue, type PaymentJob } from './enqueue.js';
-export { createProcessor } from './processor.js';
