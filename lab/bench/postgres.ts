@@ -33,7 +33,7 @@ const NETWORKS = [
   { roundTrip: 0, goal: 0.85 },
   { roundTrip: 5, goal: 1.2 },
 ];
-/** The least share of the requests per second of the same statements, on loopback and a pool of 10. */
+/** The least share of the rate of the same statements, on loopback and a pool of 10. */
 const OF_STATEMENTS = 0.95;
 interface Row {
   readonly what: string;

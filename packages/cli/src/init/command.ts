@@ -5,7 +5,8 @@ import { parseUrl } from '../terminal/input.js';
 import { text } from '../terminal/safe-text.js';
 import { missingPackages, nextSteps } from './next-steps.js';
 import { planOf } from './plan.js';
-import { FRAMEWORKS, readProject, type Framework } from './project.js';
+import { FRAMEWORKS, type Framework } from './manifest.js';
+import { readProject } from './project.js';
 import { refuseUnwritable, writeFiles } from './writing.js';
 
 interface Flags extends CommonFlags {

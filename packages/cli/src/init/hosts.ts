@@ -1,4 +1,4 @@
-import type { Framework } from './project.js';
+import type { Framework } from './manifest.js';
 
 export const WEBHOOK = '/webhooks/payments';
 

@@ -1,6 +1,6 @@
 /** What `paylink init` adds in a folder without package.json: the server, and its settings. */
 import { readTemplate } from './templates.js';
-import type { Framework, Manifest } from './project.js';
+import type { Framework, Manifest } from './manifest.js';
 
 type Ranges = Readonly<Record<string, string>>;
 

@@ -8,21 +8,9 @@ import { usageFailure } from '../terminal/failure.js';
 import { addressOf } from './address.js';
 import type { Database } from './databases.js';
 import { findDatabase } from './find-database.js';
+import { FRAMEWORKS, type Framework, type Manifest } from './manifest.js';
 import { newManifest } from './new-project.js';
 import { readText } from './text.js';
-
-export const FRAMEWORKS = [
-  'express',
-  'fastify',
-  'koa',
-  'hono',
-  'nest',
-  'next-app',
-  'next-pages',
-  'lambda',
-  'node',
-] as const;
-export type Framework = (typeof FRAMEWORKS)[number];
 
 export interface Project {
   readonly folder: string;
@@ -43,14 +31,6 @@ export interface Project {
   readonly isShopUrlGiven: boolean;
   /** The variables of .env. */
   readonly env: NodeJS.Dict<string>;
-}
-
-export interface Manifest {
-  readonly private?: boolean;
-  readonly type?: string;
-  readonly scripts?: Readonly<Record<string, string>>;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
 /** The commands of a package manager, without the names that follow. */
