@@ -41,8 +41,6 @@ hono.paymentWebhook({ secret }, (_event, { env }) => {
   return outgoing;
 });
 
-
-
 export const POST = next.paymentWebhook(
   { secret, events },
   {
