@@ -218,7 +218,11 @@ try {
   for (const line of [...lines, 'npm install --save-dev tsx'])
     await run('npm', [...line.split(' ').slice(1), '--no-audit', '--no-fund'], shop, home);
   say(`a merchant installed ${first} and sold: ${await sell()}`);
-  const reserved = await run('npx', ['-y', `paylink@${first}`, '--version'], folder, home);
+  const reserved = await run('npx', ['-y', `paylink@${first}`, '--version'], folder, {
+    ...home,
+    // npx would run the same version of an earlier dry run.
+    npm_config_cache: join(folder, 'cache'),
+  });
   assert.equal(reserved.trim(), first);
   say(`npx paylink@${first} is that version of the command line`);
   const manifest = JSON.parse(
