@@ -48,7 +48,6 @@ export const GROUPS: readonly Group[] = [
     text: { en: 'Guides', fr: 'Guides' },
     pages: [
       'how-it-works',
-      'databases',
       'testing',
       'prove-your-credit',
       'docker',
@@ -58,6 +57,10 @@ export const GROUPS: readonly Group[] = [
       'migration',
       'faq',
     ],
+  },
+  {
+    text: { en: 'Databases', fr: 'Bases de données' },
+    pages: ['databases', 'databases/*'],
   },
   {
     text: { en: 'Operate', fr: 'Exploiter' },

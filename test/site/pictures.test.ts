@@ -6,7 +6,7 @@ import { PICTURES } from '../../docs/.vitepress/pictures/write.js';
 const folder = new URL('../../docs/public/', import.meta.url);
 
 describe('a picture of the site', () => {
-  it.each(Object.entries(PICTURES))('is as `pnpm docs:write` draws it: %s', (file, picture) => {
+  it.each(Object.entries(PICTURES))('is as `pnpm docs:pictures` draws it: %s', (file, picture) => {
     expect(readFileSync(new URL(file, folder), 'utf8')).toBe(draw(picture()));
   });
 

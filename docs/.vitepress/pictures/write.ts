@@ -1,4 +1,4 @@
-/** `pnpm docs:write` draws the pictures of docs/public again. */
+/** `pnpm docs:pictures` draws the pictures of docs/public again. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DOCS } from '../pages.js';
