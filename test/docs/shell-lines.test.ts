@@ -43,12 +43,14 @@ describe('the shell lines of the pages', () => {
     ['docs/runbook.md', 'npx --no-install paylink doctor'],
     ['docs/going-live.md', 'npx --no-install paylink doctor'],
     ['AGENTS.md', 'npx --no-install paylink doctor'],
-  ])('pass a correct webhook and credit nothing: %s', async (page, command) => {
+  ])('pass a correct webhook and credit no order: %s', async (page, command) => {
     const { url, folder, credited } = await openShop();
     const [line] = await linesOf(page, command);
     const { code, output } = await run(line!, url, folder);
     expect(output).toMatch(/ok +secret [^]*\nnothing wrong was found\n$/);
-    expect([code, credited]).toEqual([0, []]);
+    // One payment of no order, which a proxy that turns a 503 into 200 would acknowledge.
+    const ofOrders = credited.filter((reference) => !/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(reference));
+    expect([code, ofOrders]).toEqual([0, []]);
   });
 
   it('read a payment from the service: docs/runbook.md', async () => {

@@ -64,7 +64,8 @@ export const createReceiverOrRefuse: typeof createReceiver = (options, handlers)
   try {
     return createReceiver(options, handlers);
   } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
+    const isSecret = error instanceof ConfigurationError && error.option.startsWith('secret');
+    if (!isSecret) throw error;
     const failing = (): never => {
       throw error;
     };
