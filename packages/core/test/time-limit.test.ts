@@ -23,6 +23,22 @@ describe('withinBounds', () => {
     expect(removed.mock.calls).toEqual(added.mock.calls);
   });
 
+  it('ends each of many waits for one signal, with one listener', async () => {
+    const controller = new AbortController();
+    const added = vi.spyOn(controller.signal, 'addEventListener');
+    const waits = Array.from({ length: 12 }, () =>
+      withinBounds(never, {
+        signals: [controller.signal],
+        reason: (signal) => signal?.reason as unknown,
+      }),
+    );
+    const outcomes = Promise.allSettled(waits);
+    controller.abort(new Error('stop'));
+    for (const outcome of await outcomes)
+      expect(outcome).toEqual({ status: 'rejected', reason: new Error('stop') });
+    expect(added).toHaveBeenCalledOnce();
+  });
+
   it('rejects at its time and not before', async () => {
     const outcome = vi.fn();
     withinBounds(never, { milliseconds: 1_000 }).catch(outcome);

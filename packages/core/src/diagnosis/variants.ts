@@ -59,7 +59,7 @@ export function attempt<T>(decode: () => T): T | undefined {
   }
 }
 
-const ENTITIES = [
+const ENTITIES: readonly (readonly [at: string, to: string])[] = [
   ['&', '&amp;'],
   ['"', '&quot;'],
   ["'", '&#39;'],
@@ -78,7 +78,7 @@ export function escapesOf(text: string): Value[] {
     ...[text.replaceAll('+', ' '), text.replaceAll(' ', '+')],
     ...[typeof json === 'string' ? json : undefined, JSON.stringify(text).slice(1, -1)],
     ...[text.replace(/\\(.)/gs, '$1'), text.replaceAll('$$', '$')],
-    ENTITIES.reduceRight((rest, [at = '', to = '']) => rest.replaceAll(to, at), text),
-    ENTITIES.reduce((rest, [at = '', to = '']) => rest.replaceAll(at, to), text),
+    ENTITIES.reduceRight((rest, [at, to]) => rest.replaceAll(to, at), text),
+    ENTITIES.reduce((rest, [at, to]) => rest.replaceAll(at, to), text),
   ];
 }

@@ -183,6 +183,8 @@ const BODIES: readonly Story[] = [
   ['had a number as text', 'body_reserialized', body('{"a":15000}', '{"a":"15000"}')],
   ['kept its large number, and lost its spaces', 'body_reserialized', body('{"a":12345678901234567890}', '{"a": 12345678901234567890}')],
   ['had its large number rounded', 'body_reserialized', body('{"a":12345678901234567000}', '{"a":12345678901234567890}')],
+  ['had lists and empty values spaced', 'body_reserialized', body('{"a":[1,"b"],"c":[],"d":{}}', JSON.stringify({ a: [1, 'b'], c: [], d: {} }, null, 2))],
+  ['was a spaced list', 'body_reserialized', body('[{"a":1},2]', '[{"a": 1}, 2]')],
   ['is a JSON text within a JSON text', 'body_reserialized', body(JSON.stringify(BODY))],
   ['is a Buffer as JSON', 'body_buffer', body(JSON.stringify(bytes))],
   ['is a Uint8Array as JSON', 'body_buffer', body(JSON.stringify(new Uint8Array(bytes)))],
@@ -246,4 +248,15 @@ it.each([
     cause,
     causes: [cause],
   });
+});
+
+const deep = `${'['.repeat(40)}${']'.repeat(40)}`;
+it.each([
+  ['a body nested too deeply to be written again', { rawBody: deep, signature: mac(` ${deep}x`) }],
+  ['a secret too long for its neighbours', secret('k'.repeat(101), 'another'.repeat(20))],
+  ['a signature with a broken escape', signature(`%zz${RIGHT.slice(0, 20)}`)],
+] satisfies [string, Given][])('diagnose claims no wrong cause for %s', async (_story, given) => {
+  const options = { rawBody: bytes, signature: RIGHT, secret: SECRET, ...given } as DiagnoseOptions;
+  const { cause } = await diagnose(options);
+  expect(['unknown', 'body_too_complex', 'signature_malformed']).toContain(cause);
 });

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WebhookError } from '../src/index.js';
+import { checkSignal, createLogger } from '../src/internal.js';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** A logger that keeps its calls, with the mark by which its kind is known. */
+function openLogger(mark: object = {}) {
+  const calls: unknown[][] = [];
+  const write = (...values: unknown[]) => void calls.push(values);
+  return { calls, logger: createLogger({ warn: write, error: write, ...mark }) };
+}
+
+const cause = Object.assign(new TypeError('no database'), { apiKey: 'sk_live_a.b' });
+const refused = new WebhookError('orders_unavailable', { cause });
+const fields = { code: 'orders_unavailable', reference: 'order-1', error: refused };
+
+describe('a logger', () => {
+  it('of the merchant receives the message and the fields, with the error', async () => {
+    const { calls, logger } = openLogger();
+    logger.error('failed', fields);
+    await vi.waitFor(() => expect(calls).toEqual([['failed', fields]]));
+  });
+
+  it('of pino, Fastify or bunyan receives the fields first, with the stack as text', async () => {
+    const { calls, logger } = openLogger({ child: () => undefined });
+    logger.error('failed', fields);
+    await vi.waitFor(() => expect(calls).toHaveLength(1));
+    const [entry, message] = calls[0] as [Record<string, unknown>, string];
+    expect(message).toBe('failed');
+    expect(entry).toMatchObject({ code: 'orders_unavailable', reference: 'order-1' });
+    expect(entry['stack']).toMatch(/^TypeError: no database\n/);
+    expect(JSON.stringify(entry)).not.toContain('sk_live_');
+  });
+
+  it('of winston receives the fields last', async () => {
+    const { calls, logger } = openLogger({ child: () => undefined, configure: () => undefined });
+    logger.warn('failed', fields);
+    await vi.waitFor(() => expect(calls).toHaveLength(1));
+    expect(calls[0]).toEqual(['failed', expect.objectContaining({ code: 'orders_unavailable' })]);
+  });
+
+  it('prints the stack of a cause once per code and minute on the console', async () => {
+    const printed = vi.spyOn(console, 'error').mockReturnValue();
+    const logger = createLogger();
+    const stacks = () => printed.mock.calls.filter(([line]) => String(line).includes('TypeError'));
+    for (let times = 0; times < 3; times++) logger.error('failed', fields);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(printed).toHaveBeenCalledTimes(3);
+    expect(stacks()).toHaveLength(1);
+    logger.error('failed', { ...fields, code: 'handler_timeout' });
+    await vi.advanceTimersByTimeAsync(60_000);
+    logger.error('failed', fields);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(stacks()).toHaveLength(3);
+  });
+
+  it('prints the message alone if the cause cannot be read', async () => {
+    const printed = vi.spyOn(console, 'error').mockReturnValue();
+    const hostile = new WebhookError('orders_unavailable');
+    Object.defineProperty(hostile, 'cause', {
+      get() {
+        throw new Error('unreadable');
+      },
+    });
+    createLogger().error('failed', { ...fields, error: hostile });
+    createLogger().error('failed', { code: 'orders_unavailable' });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(printed.mock.calls).toEqual([['failed'], ['failed']]);
+  });
+});
+
+describe('checkSignal', () => {
+  it.each([undefined, new AbortController().signal])('accepts %o', (signal) => {
+    expect(() => checkSignal(signal)).not.toThrow();
+  });
+
+  it.each([null, {}, 'signal', { aborted: false }, { addEventListener: () => undefined }])(
+    'refuses %o',
+    (signal) => {
+      expect(() => checkSignal(signal)).toThrow('signal must be an AbortSignal');
+    },
+  );
+});
