@@ -15,7 +15,8 @@ export interface KoaHost {
 
 const BODY_CONSUMED_HINT =
   'Put the webhook above the parser: app.use(router.routes()) with paymentWebhook(…) before ' +
-  'app.use(bodyParser()), or exclude its path from the parser.';
+  'app.use(bodyParser()) or app.use(koaBody()), or exclude its path from the parser. ' +
+  'What includeUnparsed of koa-body keeps is text.';
 
 /**
  * Makes middleware that verifies a notification, runs your handler and replies.
@@ -27,6 +28,7 @@ export const paymentWebhook: PaymentWebhook<KoaHost, Middleware> = (options, han
   return (ctx) => {
     // Middleware that does not wait for this one would let Koa answer.
     ctx.respond = false;
+    passKeptBytes(ctx);
     return respond(receiver, ctx.req, ctx.res, hostOf(ctx), BODY_CONSUMED_HINT);
   };
 };
@@ -40,6 +42,7 @@ export const paymentWebhook: PaymentWebhook<KoaHost, Middleware> = (options, han
 export const paymentGate: PaymentGate<KoaHost, Middleware> = (options) => {
   const gate = createGate(options);
   return async (ctx, next) => {
+    passKeptBytes(ctx);
     const delivery = deliveryOf(ctx.req, BODY_CONSUMED_HINT);
     const reply = await gate.admit(delivery, hostOf(ctx), ctx);
     if (reply !== undefined) {
@@ -49,9 +52,20 @@ export const paymentGate: PaymentGate<KoaHost, Middleware> = (options) => {
     }
     // A parser behind the gate would wait for bytes that the gate has read.
     (ctx as { disableBodyParser?: boolean }).disableBodyParser = true;
+    // koa-body has no such flag, and parses nothing if these headers announce no body.
+    delete ctx.req.headers['content-length'];
+    delete ctx.req.headers['transfer-encoding'];
     await next();
   };
 };
+
+/** Gives the Node request the bytes that a parser in front kept on the request of Koa. */
+function passKeptBytes({ req, request }: Context): void {
+  for (const name of ['rawBody', 'body'] as const) {
+    const kept: unknown = Object.getOwnPropertyDescriptor(request, name)?.value;
+    if (Buffer.isBuffer(kept)) Object.assign(req, { [name]: kept });
+  }
+}
 
 function hostOf(ctx: Context): KoaHost {
   const { params = {} } = ctx as { params?: Record<string, string> };

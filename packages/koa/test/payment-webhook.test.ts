@@ -14,6 +14,11 @@ const secret = TEST_SECRET;
 const delivery = signedDelivery({ secret });
 const forged = signedDelivery({ secret: 'a-secret-of-nobody' });
 
+// Not imported, because its types change those of every request of node:http.
+const { koaBody } = createRequire(import.meta.url)('koa-body') as {
+  koaBody(options?: object): Middleware;
+};
+
 const versions: readonly (readonly [string, typeof Koa])[] = [
   ['Koa 3', Koa],
   // The alias has no types of its own; what is used of it is the same.
@@ -181,4 +186,52 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     expect(await answerTo(delivery.send(`${url}/a`))).toEqual([200, '/a']);
     expect((await delivery.send(`${url}/b`)).status).toBe(401);
   });
+
+  describe.each(['paymentWebhook', 'paymentGate'])('R09 %s beside koa-body', (kind) => {
+    const acknowledges: Middleware = (ctx) => void (ctx.body = '{"received":true}');
+    const webhook = (): Middleware[] =>
+      kind === 'paymentGate'
+        ? [paymentGate({ secret }), acknowledges]
+        : [paymentWebhook({ secret }, () => undefined)];
+
+    it.each([
+      ['alone', {}],
+      ['with includeUnparsed', { includeUnparsed: true }],
+      ['that patches the Node request', { includeUnparsed: true, patchNode: true }],
+    ])('names the fix if koa-body %s is in front', async (_how, options) => {
+      const url = await serve(new App(), koaBody(options), ...webhook());
+      expect(await answerTo(delivery.send(url))).toEqual(CONSUMED);
+      expect(logged.join()).toMatch(/above the parser.*before .*koaBody\(\)/);
+    });
+
+    it.each([{ includeUnparsed: true }, { includeUnparsed: false }])(
+      'uses the Buffer that koa-body keeps in front with %o, and refuses a forged one',
+      async (options) => {
+        const asBytes = { json: false, textTypes: ['application/json'], encoding: '' };
+        const url = await serve(new App(), koaBody({ ...asBytes, ...options }), ...webhook());
+        expect(await answerTo(delivery.send(url))).toEqual(RECEIVED);
+        expect(await answerTo(forged.send(url))).toEqual([401, '{"error":"invalid_signature"}']);
+      },
+    );
+  });
+
+  it.each(['content-length', 'transfer-encoding'])(
+    'R09 answers as its code says if koa-body is behind a gate, for a body with %s',
+    async (framing) => {
+      const router = new Router()
+        .post('/webhooks', paymentGate({ secret }), koaBody({ multipart: true }), (ctx) => {
+          ctx.body = webhookEvent(ctx).reference;
+        })
+        .post('/other', koaBody(), (ctx) => {
+          ctx.body = ctx.request.body;
+        });
+      const url = await serve(new App(), router.routes() as unknown as Middleware);
+      const { headers, rawBody } = delivery;
+      const whole = framing === 'content-length' ? rawBody : new Blob([rawBody]).stream();
+      const sent = { method: 'POST', headers, body: whole, duplex: 'half' } as const;
+      expect(await answerTo(fetch(`${url}/webhooks`, sent))).toEqual([200, 'order-42']);
+      expect((await forged.send(`${url}/webhooks`)).status).toBe(401);
+      expect((await delivery.send(`${url}/other`)).status).toBe(200);
+    },
+  );
 });
