@@ -1,4 +1,4 @@
-export { WebhookError } from '@paylink/core';
+export { WebhookError, type WebhookEvent } from '@paylink/core';
 export { deliveryOf, toResponse } from './delivery.js';
 export { paymentWebhook, type FetchHost } from './payment-webhook.js';
 export type { FetchRequest } from './read-body.js';
