@@ -15,7 +15,7 @@ const en = {
   closed: { success: 'Payment received', failed: 'Payment failed', cancelled: 'Payment cancelled' },
   said: {
     success: (amount: string) => `We have received ${amount}.`,
-    failed: () => 'You were not charged. Return to the merchant to place a new order.',
+    failed: () => 'You were not charged. Return to the merchant to try again.',
     cancelled: () => 'You were not charged.',
   },
   back: 'Return to the merchant',
@@ -40,7 +40,7 @@ const fr: typeof en = {
   closed: { success: 'Paiement reçu', failed: 'Paiement échoué', cancelled: 'Paiement annulé' },
   said: {
     success: (amount) => `Nous avons bien reçu ${amount}.`,
-    failed: () => 'Rien n’a été débité. Retournez chez le marchand pour passer une commande.',
+    failed: () => 'Rien n’a été débité. Retournez chez le marchand pour réessayer.',
     cancelled: () => 'Rien n’a été débité.',
   },
   back: 'Retour au marchand',
