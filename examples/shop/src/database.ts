@@ -5,16 +5,23 @@ export type Db = Database.Database;
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
   CREATE TABLE IF NOT EXISTS orders (
-    reference TEXT PRIMARY KEY,
+    id TEXT PRIMARY KEY NOT NULL,
     product TEXT NOT NULL,
+    description TEXT NOT NULL,
     amount INTEGER NOT NULL CHECK (amount > 0),
     currency TEXT NOT NULL,
+    paid_reference TEXT -- the link that was paid: set once by the credit, and never reset
+  );
+  CREATE TABLE IF NOT EXISTS attempts (
+    reference TEXT PRIMARY KEY NOT NULL, -- of one link, and never overwritten by the next one
+    order_id TEXT NOT NULL REFERENCES orders,
+    number INTEGER NOT NULL,
     pay_url TEXT,
     created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    paid_at TEXT
+    UNIQUE (order_id, number)
   );
   CREATE TABLE IF NOT EXISTS credits (
-    reference TEXT NOT NULL REFERENCES orders,
+    reference TEXT NOT NULL REFERENCES attempts,
     amount INTEGER NOT NULL,
     credited_by TEXT NOT NULL
   );

@@ -5,6 +5,7 @@ import { driveFrauds } from './demo/frauds.js';
 import { driveOtherWays } from './demo/other-ways.js';
 import { drivePurchase } from './demo/purchase.js';
 import { startDemo, type RunningDemo } from './demo/running-demo.js';
+import { driveSecondTry } from './demo/second-try.js';
 import { ShopClient } from './demo/shop-client.js';
 import { createStory } from './demo/story.js';
 
@@ -77,6 +78,7 @@ async function drive(demo: RunningDemo, staysUp: boolean): Promise<'done'> {
   const shop = new ShopClient(shopUrl);
   const paid = await drivePurchase(story, shop, demo);
   await driveOtherWays(story, shop, demo);
+  await driveSecondTry(story, shop, demo);
   const unpaid = await driveFrauds(story, shop, paid);
   await driveBrokenRelease(story, shop, demo);
 

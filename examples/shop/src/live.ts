@@ -12,7 +12,8 @@ let streams = 0;
 /** Server-sent events: `change` as soon as the order is credited. The page then loads again. */
 export function orderEvents(orders: ShopOrders): RequestHandler<{ reference: string }> {
   return (req, res) => {
-    const order = orders.find(req.params.reference);
+    const { reference } = req.params;
+    const order = orders.find(reference);
     // 204 tells an EventSource not to connect again.
     if (order === undefined || order.isPaid || streams >= MOST_STREAMS)
       return void res.status(204).end();
@@ -27,7 +28,7 @@ export function orderEvents(orders: ShopOrders): RequestHandler<{ reference: str
     res.write('retry: 1000\n\n');
 
     function look(): void {
-      if (orders.find(order!.reference)?.isPaid === true) res.end('event: change\ndata: \n\n');
+      if (orders.find(reference)?.isPaid === true) res.end('event: change\ndata: \n\n');
       else if (++looks >= LOOKS) res.end();
     }
   };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { html, Html } from './html.js';
 import { LIVE_SCRIPT } from './live.js';
-import type { OrderState } from './order-state.js';
+import type { OrderState, Standing } from './order-state.js';
 import type { ShopOrder } from './orders.js';
 import { nameOf, type Product } from './product.js';
 import { TEXTS, type Language } from './texts.js';
@@ -75,9 +75,11 @@ export function productPage({ name, about, price }: Product, language: Language)
 const FINAL: readonly OrderState[] = ['paid', 'unprepared'];
 
 /** Returns an order's page. Its changeable part stays live while the order is unpaid. */
-export function orderPage(order: ShopOrder, state: OrderState, language: Language): Html {
+export function orderPage(order: ShopOrder, standing: Standing, language: Language): Html {
   const texts = TEXTS[language];
-  const { reference, product, amount } = order;
+  const { id, product, amount, attempts } = order;
+  const { state } = standing;
+  const [{ reference }] = attempts;
   const canChange = !FINAL.includes(state);
   return page(language, texts.state[state], [
     html`<h1>${nameOf(product, language)}</h1>
@@ -89,27 +91,24 @@ export function orderPage(order: ShopOrder, state: OrderState, language: Languag
       >
         <p class="state ${state}">${texts.state[state]}</p>
         <p>${texts.stateHint[state]}</p>
-        ${action(order, state, language)}
+        ${action(reference, standing, language)}
         <dl>
           <dt>${texts.order}</dt>
-          <dd>${reference}</dd>
+          <dd>${id}</dd>
         </dl>
       </div>`,
     canChange ? SCRIPT_ELEMENT : html``,
   ]);
 }
 
-function action({ reference, payUrl }: ShopOrder, state: OrderState, language: Language): Html {
+function action(reference: string, { state, payUrl }: Standing, language: Language): Html {
   const texts = TEXTS[language];
-  if (state === 'unpaid' && payUrl !== null)
-    return html`<a class="button" href="${payUrl}">${texts.payNow}</a>`;
-  // Back to the same link: with a new order beside it, a customer could pay both.
-  if (state === 'failed' && payUrl !== null)
-    return html`<a class="button" href="${payUrl}">${texts.tryAgain}</a>`;
-  // A cancelled link does not accept payments.
-  if (state === 'cancelled' || state === 'unprepared')
-    return html`<a class="button" href="/">${texts.orderAgain}</a>`;
   if (state === 'paid') return html``;
+  if (payUrl !== undefined) return html`<a class="button" href="${payUrl}">${texts.payNow}</a>`;
+  if (state === 'failed' || state === 'cancelled' || state === 'unprepared')
+    return html`<form method="post" action="/orders/${reference}/attempts">
+      <button type="submit">${texts.tryAgain}</button>
+    </form>`;
   return html`<a
     class="link"
     href="/orders/${reference}${state === 'confirming' ? '?from=payment' : ''}"

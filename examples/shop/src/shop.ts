@@ -7,9 +7,10 @@ import express, {
   type Request,
   type Response,
 } from 'express';
+import { Checkout } from './checkout.js';
 import type { Html } from './html.js';
 import { orderEvents } from './live.js';
-import { settleOrder, type CameFrom } from './order-state.js';
+import { settleOrder } from './order-state.js';
 import type { ShopOrders } from './orders.js';
 import { contentSecurityPolicy, messagePage, orderPage, productPage } from './pages.js';
 import { BASKET } from './product.js';
@@ -28,12 +29,10 @@ export interface ShopOptions {
   readonly webhookSecret: string | undefined;
 }
 
-/** Milliseconds that a customer waits for the payment page. */
-const CHECKOUT_TIMEOUT = 5_000;
-
 /** The whole shop: one product, its orders, and the webhook that marks them as paid. */
 export function createShop(options: ShopOptions): Express {
   const { orders, payments, paylink, shopUrl, payUrl, webhookSecret } = options;
+  const checkout = new Checkout(orders, paylink, shopUrl);
   const app = express();
   app.disable('x-powered-by');
 
@@ -57,42 +56,29 @@ export function createShop(options: ShopOptions): Express {
     send(res, productPage(BASKET, languageOf(req)));
   });
 
-  app.post('/orders', sameOrigin(shopUrl), async (req, res) => {
-    const reference = orders.create(BASKET.id, BASKET.price);
-    const orderUrl = new URL(`/orders/${reference}`, shopUrl).href;
-    try {
-      const { url } = await paylink.createPaymentLink(
-        {
-          amount: BASKET.price.amount,
-          reference,
-          description: BASKET.name[languageOf(req)],
-          return_url: `${orderUrl}?from=payment`,
-          cancel_url: `${orderUrl}?from=cancel`,
-          // The notification names the order and not the payment, so customers pay only once.
-          single_use: true,
-        },
-        // One key per order: a retry after a network failure creates no second link.
-        { idempotencyKey: reference, signal: AbortSignal.timeout(CHECKOUT_TIMEOUT) },
-      );
-      orders.setPayUrl(reference, url);
-      res.redirect(303, url);
-    } catch (error) {
-      console.error(`[shop] no payment link for ${reference}:`, error);
-      // The page says that the payment could not be prepared, and offers a new order.
-      res.redirect(303, orderUrl);
-    }
+  app.post('/{*path}', sameOrigin(shopUrl));
+
+  app.post('/orders', async (req, res) => {
+    const { id, name, price } = BASKET;
+    const reference = orders.create(id, name[languageOf(req)], price);
+    res.redirect(303, await checkout.open(orders.find(reference)!));
+  });
+
+  app.post('/orders/:reference/attempts', async (req, res) => {
+    const order = orders.find(req.params.reference);
+    if (order === undefined) sendNoOrder(req, res);
+    else res.redirect(303, await checkout.tryAgain(order));
   });
 
   // The customer comes back here, often before the notification: settle credits the order now.
   app.get('/orders/:reference', async (req, res) => {
-    const language = languageOf(req);
     const order = orders.find(req.params.reference);
     if (order === undefined) {
-      send(res.status(404), messagePage(TEXTS[language].noOrder, language));
+      sendNoOrder(req, res);
       return;
     }
-    const state = await settleOrder(order, payments, cameFrom(req));
-    send(res, orderPage(order, state, language));
+    const standing = await settleOrder(order, payments, req.query['from'] === 'payment');
+    send(res, orderPage(order, standing, languageOf(req)));
   });
 
   app.get('/orders/:reference/events', orderEvents(orders));
@@ -125,8 +111,9 @@ function languageOf(req: Request): Language {
   return (req.acceptsLanguages([...LANGUAGES]) || 'en') as Language;
 }
 
-function cameFrom({ query }: Request): CameFrom {
-  return query['from'] === 'payment' || query['from'] === 'cancel' ? query['from'] : undefined;
+function sendNoOrder(req: Request, res: Response): void {
+  const language = languageOf(req);
+  send(res.status(404), messagePage(TEXTS[language].noOrder, language));
 }
 
 function send(res: Response, page: Html): void {

@@ -10,7 +10,6 @@ interface Texts {
   readonly order: string;
   readonly payNow: string;
   readonly lookAgain: string;
-  readonly orderAgain: string;
   readonly tryAgain: string;
   readonly toShop: string;
   readonly state: Readonly<Record<OrderState, string>>;
@@ -28,7 +27,6 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     order: 'Order',
     payNow: 'Pay now',
     lookAgain: 'Look again',
-    orderAgain: 'Order again',
     tryAgain: 'Try again',
     toShop: 'To the shop',
     state: {
@@ -46,9 +44,10 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
         'Thank you. The payment service is telling us about your payment. You need not pay again.',
       checking: 'This can take a while. If you have paid, you need not pay again.',
       unpaid: 'Nothing was charged so far.',
-      failed: 'Nothing was charged. You can try again on the same payment page.',
-      cancelled: 'You cancelled this payment. Nothing was charged.',
-      unprepared: 'The payment could not be prepared. Nothing was charged: please order again.',
+      failed: 'You were not charged. If you try again, we open a new payment page for this order.',
+      cancelled:
+        'You cancelled this payment, and you were not charged. We keep your order: you can try again.',
+      unprepared: 'We could not open the payment page. You were not charged: please try again.',
     },
     noOrder: ['No such order', 'Perhaps its address was cut off.'],
     notFound: ['Not found', 'There is no such page.'],
@@ -64,7 +63,6 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     order: 'Commande',
     payNow: 'Payer maintenant',
     lookAgain: 'Vérifier de nouveau',
-    orderAgain: 'Commander de nouveau',
     tryAgain: 'Réessayer',
     toShop: 'Vers la boutique',
     state: {
@@ -84,10 +82,14 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       checking:
         'Cela peut prendre un moment. Si vous avez payé, inutile de payer une seconde fois.',
       unpaid: 'Rien n’a été débité pour l’instant.',
-      failed: 'Rien n’a été débité. Vous pouvez réessayer sur la même page de paiement.',
-      cancelled: 'Vous avez annulé ce paiement. Rien n’a été débité.',
+      failed:
+        'Rien n’a été débité. Si vous réessayez, nous ouvrons une nouvelle page de paiement pour ' +
+        'cette commande.',
+      cancelled:
+        'Vous avez annulé ce paiement, et rien n’a été débité. Nous gardons votre commande : vous ' +
+        'pouvez réessayer.',
       unprepared:
-        'Le paiement n’a pas pu être préparé. Rien n’a été débité : veuillez commander de nouveau.',
+        'Nous n’avons pas pu ouvrir la page de paiement. Rien n’a été débité : veuillez réessayer.',
     },
     noOrder: ['Commande introuvable', 'Son adresse a peut-être été coupée.'],
     notFound: ['Introuvable', 'Cette page n’existe pas.'],

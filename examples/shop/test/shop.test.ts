@@ -46,7 +46,7 @@ afterAll(async () => {
 
 /** Inserts an order, and returns it with its payment. */
 async function order(payment: 'pending' | 'success' = 'success'): Promise<string> {
-  const reference = orders.create(BASKET.id, BASKET.price);
+  const reference = orders.create(BASKET.id, BASKET.name.en, BASKET.price);
   const { url: payUrl } = await paylink.createPaymentLink({ amount: 15_000, reference });
   orders.setPayUrl(reference, payUrl);
   if (payment === 'success') await emulator.pay(reference);
@@ -87,7 +87,7 @@ describe('the webhook', () => {
   });
 
   it('refuses a signature that is not the service’s', async () => {
-    const reference = orders.create(BASKET.id, BASKET.price);
+    const reference = orders.create(BASKET.id, BASKET.name.en, BASKET.price);
     expect((await notify(JSON.stringify({ reference }), 'f'.repeat(64))).status).toBe(401);
     expect(orders.find(reference)).toMatchObject({ isPaid: false, credits: { count: 0 } });
   });
@@ -116,18 +116,27 @@ describe('the webhook', () => {
 
 describe('the orders', () => {
   const own = openDatabase(':memory:');
+  const addLink = (reference: string, order: string, number: number): unknown =>
+    own
+      .prepare('INSERT INTO attempts (reference, order_id, number) VALUES (?, ?, ?)')
+      .run(reference, order, number);
   testOrders({
     orders: ordersIn(own),
     test,
     createOrder: async ({ reference, amount, currency }) => {
       own
-        .prepare("INSERT INTO orders (reference, product, amount, currency) VALUES (?, '', ?, ?)")
+        .prepare("INSERT INTO orders VALUES (?, '', '', ?, ?, NULL)")
         .run(reference, amount, currency);
+      addLink(reference, reference, 1);
     },
     effects: async (reference) => new ShopOrders(own).find(reference)!.credits.count,
     later: {
       ships: async (reference) => {
-        own.prepare("UPDATE orders SET product = 'shipped' WHERE reference = ?").run(reference);
+        own.prepare("UPDATE orders SET product = 'shipped' WHERE id = ?").run(reference);
+      },
+      'another link'(reference) {
+        addLink(`${reference} again`, reference, 2);
+        return `${reference} again`;
       },
     },
   });
@@ -156,9 +165,128 @@ describe('the three ways', () => {
   });
 });
 
+describe('a customer who tries again (Q14)', () => {
+  const press = (reference: string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${url}/orders/${reference}/attempts`, { method: 'POST', redirect: 'manual', headers });
+  const addressOf = (response: Response): string => response.headers.get('location')!;
+  const referencesOf = (reference: string): string[] =>
+    orders.find(reference)!.attempts.map((attempt) => attempt.reference);
+  const unpaidLinks = async (): Promise<string[]> => {
+    const all: string[] = [];
+    for await (const one of await ordersIn(db).unpaid!({
+      tenant: null,
+      signal: AbortSignal.timeout(5_000),
+    }))
+      all.push(one);
+    return all;
+  };
+
+  it.each(['fail', 'cancel'] as const)('pays the same order by another link: %s', async (end) => {
+    const first = await order('pending');
+    await emulator[end](first);
+    const { id } = orders.find(first)!;
+    const payUrl = addressOf(await press(first));
+    const [second = '', ...others] = referencesOf(first);
+    expect(others).toEqual([first]);
+    expect(payUrl).toMatch(/\/link\//);
+    expect(orders.find(second)).toMatchObject({ id, attempts: [{ payUrl }, {}] });
+    // The pages of both links show the one payment page.
+    for (const reference of [first, second]) {
+      const markup = await (await fetch(`${url}/orders/${reference}`)).text();
+      expect(markup.match(/\/link\/[^"]+/g)).toEqual([new URL(payUrl).pathname]);
+      expect(markup).not.toContain('<form');
+    }
+    await emulator.pay(second);
+    expect((await notify(JSON.stringify({ reference: second }))).status).toBe(200);
+    expect(orders.find(first)).toMatchObject({ id, isPaid: true, credits: { count: 1 } });
+  });
+
+  it('gets one link for twenty presses at once', async () => {
+    const first = await order('pending');
+    await emulator.fail(first);
+    const pressed = await Promise.all(Array.from({ length: 20 }, () => press(first)));
+    expect(pressed.map(({ status }) => status)).toEqual(Array<number>(20).fill(303));
+    expect(referencesOf(first)).toHaveLength(2);
+    const addresses = new Set(pressed.map(addressOf).filter((to) => to.includes('/link/')));
+    expect([...addresses]).toEqual([orders.find(first)!.attempts[0].payUrl]);
+  });
+
+  it.each(['pending', 'success'] as const)(
+    'gets no other link while one of its links is %s',
+    async (status) => {
+      const first = await order('pending');
+      await emulator.fail(first);
+      // The page that the customer still has open offers another try.
+      expect(await (await fetch(`${url}/orders/${first}`)).text()).toContain('/attempts"');
+      if (status === 'success') await emulator.pay(first);
+      else await press(first);
+      const before = referencesOf(first);
+      expect(addressOf(await press(first))).toBe(`/orders/${before[0]}`);
+      expect(referencesOf(first)).toEqual(before);
+    },
+  );
+
+  it('gets no other link from a service that does not answer', async () => {
+    const first = await order('pending');
+    await emulator.fail(first);
+    const gone = await listen(0);
+    await close(gone.server);
+    const away = createClient({ baseUrl: gone.url, apiKey: emulator.apiKey, retries: 0 });
+    const other = await listen(0);
+    const options = { orders, payments, shopUrl: other.url, webhookSecret: SECRET };
+    other.server.on('request', createShop({ ...options, paylink: away, payUrl: emulator.payUrl }));
+    const to = `${other.url}/orders/${first}/attempts`;
+    const pressed = await fetch(to, { method: 'POST', redirect: 'manual' });
+    expect([pressed.status, addressOf(pressed)]).toEqual([303, `/orders/${first}`]);
+    expect(referencesOf(first)).toEqual([first]);
+    await close(other.server);
+  });
+
+  it('gets the link of the first attempt if that link could not be created', async () => {
+    const first = orders.create(BASKET.id, BASKET.name.en, BASKET.price);
+    const page = await fetch(`${url}/orders/${first}`, { headers: { 'Accept-Language': 'en' } });
+    expect(await page.text()).toMatch(/could not open the payment page.*Try again<\/button>/s);
+    const payUrl = addressOf(await press(first));
+    expect(orders.find(first)!.attempts).toEqual([{ reference: first, payUrl }]);
+    expect((await press('nobody')).status).toBe(404);
+    expect((await press(first, { Origin: 'https://evil.example' })).status).toBe(403);
+  });
+
+  it('who pays both links is credited once: 409, and undecided until a person decides', async () => {
+    const first = await order('pending');
+    await emulator.fail(first);
+    await press(first);
+    const [second = ''] = referencesOf(first);
+    await emulator.pay(second);
+    await emulator.pay(first);
+    expect((await notify(JSON.stringify({ reference: second }))).status).toBe(200);
+    const again = await notify(JSON.stringify({ reference: first }));
+    expect([again.status, await again.json()]).toEqual([409, { error: 'order_closed' }]);
+    expect(orders.find(first)).toMatchObject({ isPaid: true, credits: { count: 1 } });
+    expect(await unpaidLinks()).toContain(first);
+    const { undecided } = await payments.reconcile();
+    expect(undecided.references).toContain(first);
+    expect(undecided.references).not.toContain(second);
+    expect((await payments.verify([first, second])).confirmed.references).toEqual([second]);
+  });
+
+  it('who pays the first link after all has paid the order', async () => {
+    const first = await order('pending');
+    await emulator.fail(first);
+    await press(first);
+    await emulator.pay(first);
+    const markup = await (await fetch(`${url}/orders/${first}?from=payment`)).text();
+    expect(markup).toContain('class="state paid"');
+    expect(orders.find(first)).toMatchObject({ isPaid: true, credits: { count: 1, by: 'settle' } });
+    // No payment page is offered any more.
+    const [second = ''] = referencesOf(first);
+    expect(await (await fetch(`${url}/orders/${second}`)).text()).not.toMatch(/\/link\/|<form/);
+  });
+});
+
 describe('the pages', () => {
   it('escape what they show, load nothing, and have an icon', async () => {
-    const reference = orders.create('<script>alert("1")</script>', BASKET.price);
+    const reference = orders.create('<script>alert("1")</script>', '', BASKET.price);
     const response = await fetch(`${url}/orders/${reference}`);
     const markup = await response.text();
     expect(markup).toContain('&lt;script&gt;alert(&quot;1&quot;)');
@@ -192,24 +320,20 @@ describe('the pages', () => {
     );
     // The order's amount changes after the payment, so the credit is refused.
     const changed = await order();
-    db.prepare('UPDATE orders SET amount = 1 WHERE reference = ?').run(changed);
+    db.prepare('UPDATE orders SET amount = 1 WHERE id = ?').run(orders.find(changed)!.id);
     for (const query of ['', '?from=payment']) {
       expect(await pageOf(changed, query)).toContain('you need not pay again');
       expect(await pageOf(changed, query)).not.toMatch(/Not paid|Pay now|amount_differs/);
     }
   });
 
-  it('say that a payment failed, and lead back to the same link alone', async () => {
+  it('say that a payment failed, and offer one button: another try of the same order', async () => {
     const failed = await order('pending');
     await emulator.fail(failed);
     const markup = await pageOf(failed, '?from=payment');
-    expect(markup).toMatch(/The payment failed.*Nothing was charged.*\/link\/[^"]+">Try again/s);
-    expect(await pageOf(failed, '', 'fr')).toContain('Le paiement a échoué');
-    // A customer who can also order anew can pay twice.
-    expect(markup).not.toContain('Order again');
-    await emulator.pay(failed);
-    // A page reuses the answer of the service for a moment.
-    await expect.poll(() => pageOf(failed)).toMatch(/class="state paid"/);
+    expect(markup).toMatch(/The payment failed.*You were not charged.*Try again<\/button>/s);
+    expect(markup).not.toMatch(/\/link\/|order again|new order|href="\/">(?!Baobab)/);
+    expect(await pageOf(failed, '', 'fr')).toMatch(/Le paiement a échoué.*Réessayer<\/button>/s);
   });
 
   it('say that the shop is checking within four seconds if the service hangs, and nothing of the cause', async () => {
@@ -250,16 +374,18 @@ describe('the pages', () => {
     expect(await pageOf(pending, '', 'en')).toContain('<h1>Woven basket</h1>');
   });
 
-  it('lead from a cancelled payment to a new order, and not back to the payment page', async () => {
+  it('lead from a cancelled payment to another try, and not back to the payment page', async () => {
     const reference = await order('pending');
     expect(await pageOf(reference)).toMatch(
       /Not paid yet.*href="http:\/\/127.0.0.1:\d+\/link\/[^"]+">Pay now/s,
     );
     await emulator.cancel(reference);
-    const markup = await pageOf(reference, '?from=cancel');
-    expect(markup).toMatch(
-      /You cancelled this payment\. Nothing was charged\..*href="\/">Order again/s,
-    );
+    // A page reuses the answer of the service for a moment.
+    await expect
+      .poll(() => pageOf(reference), { timeout: 5_000 })
+      .toMatch(/class="state cancelled"/);
+    const markup = await pageOf(reference);
+    expect(markup).toMatch(/You cancelled this payment.*Try again<\/button>/s);
     expect(markup).not.toContain('/link/');
   });
 
@@ -325,6 +451,8 @@ describe('the demo', () => {
     expect(output).toMatch(/It says “Paid” after \d+ ms\. Credited/);
     expect(output).toContain('The schedule of the shop asks the service');
     expect(output.match(/acknowledged \(200\), and still one credit/g)).toHaveLength(2);
+    expect(output).toContain('The customer paid that link. Credited');
+    expect(output).toContain('409 (order_closed), and the order has still one credit');
     expect(output).toContain('Both agree, so only `credit` is left');
     expect(output).toContain('The three orders are credited, once each');
     expect(output).not.toContain('\u001B');

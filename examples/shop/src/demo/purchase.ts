@@ -22,7 +22,7 @@ export async function drivePurchase(
     const bought = await shop.buy();
     const order = await shop.order(bought.reference);
     mustHold(!order.isPaid && order.credits.count === 0, 'a new order was paid already');
-    tell(`The shop wrote down ${order.reference}: ${formatAmount(order.amount)}, not paid.`);
+    tell(`The shop wrote down the order ${order.id}: ${formatAmount(order.amount)}, not paid.`);
     tell(`The payment service gave it a page to pay at: ${bought.payUrl}`);
     tell('The shop sent the customer there.');
     return bought;

@@ -11,13 +11,27 @@ const TIMEOUT = 10_000;
 /** The pay page shows the reference in a separate element. */
 const REFERENCE = /<bdi>([0-9a-f-]{36})<\/bdi>/;
 
+export interface Checkout {
+  readonly payUrl: string;
+  readonly reference: string;
+}
+
 /** The demo's view of the shop. Uses only HTTP, so every line comes from the server. */
 export class ShopClient {
   constructor(readonly url: string) {}
 
-  /** Presses Buy. Returns the customer's next address, and the order. */
-  async buy(): Promise<{ payUrl: string; reference: string }> {
-    const response = await fetch(`${this.url}/orders`, {
+  /** Presses Buy. Returns the payment page, and the reference of its link. */
+  buy(): Promise<Checkout> {
+    return this.#press('/orders');
+  }
+
+  /** Presses "Try again" on the page of an order, which any of its references names. */
+  tryAgain(reference: string): Promise<Checkout> {
+    return this.#press(`/orders/${reference}/attempts`);
+  }
+
+  async #press(path: string): Promise<Checkout> {
+    const response = await fetch(new URL(path, this.url), {
       method: 'POST',
       redirect: 'manual',
       headers: { Origin: this.url },
@@ -25,13 +39,13 @@ export class ShopClient {
     });
     const payUrl = response.headers.get('location');
     mustHold(
-      response.status === 303 && payUrl !== null,
-      `the shop answered the order with ${response.status}, not with a redirect`,
+      response.status === 303 && payUrl?.includes('/link/') === true,
+      `the shop answered ${path} with ${response.status}, not with a redirect to a payment page`,
     );
     const page = await fetch(payUrl, { signal: AbortSignal.timeout(TIMEOUT) });
     const reference = REFERENCE.exec(await page.text())?.[1];
     mustHold(page.status === 200, `the page to pay at answered ${page.status}`);
-    mustHold(reference !== undefined, 'the page to pay at names no order');
+    mustHold(reference !== undefined, 'the page to pay at names no reference');
     return { payUrl, reference };
   }
 
