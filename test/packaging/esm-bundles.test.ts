@@ -16,6 +16,7 @@ const FAQ = readFileSync(new URL('../../docs/faq.md', import.meta.url), 'utf8');
 const [, banner = ''] = /--banner:js="(.+)"/.exec(FAQ) ?? [];
 
 const LISTEN = `(server) => server.listen(0, '127.0.0.1', () => console.log(server.address().port))`;
+/** By package, or by entry point. */
 const APPS: Readonly<Record<string, string>> = {
   node: `import http from 'node:http';
     listen(http.createServer(paymentWebhook(options, handler)));`,
@@ -29,6 +30,18 @@ const APPS: Readonly<Record<string, string>> = {
   hono: `import { createAdaptorServer } from '@hono/node-server'; import { Hono } from 'hono';
     const app = new Hono().post('/', paymentWebhook(options, handler));
     listen(createAdaptorServer({ fetch: app.fetch }));`,
+  'next/pages': `import http from 'node:http';
+    listen(http.createServer(paymentWebhookApi(options, handler)));`,
+  nest: `import 'reflect-metadata'; import { NestFactory } from '@nestjs/core';
+    const useFactory = () => ({ url: '/', ...options, handlers: handler });
+    const app = await NestFactory.create(PaymentWebhookModule.forRootAsync({ useFactory }), {
+      logger: false,
+    });
+    await app.init(); listen(app.getHttpServer());`,
+};
+const NAMES: Readonly<Record<string, string>> = {
+  'next/pages': 'paymentWebhookApi',
+  nest: 'PaymentWebhookModule',
 };
 
 mkdirSync(join(TESTS, '.cache'), { recursive: true });
@@ -36,14 +49,15 @@ const folder = mkdtempSync(join(TESTS, '.cache', 'esm-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function bundle(host: string, js: string): Promise<string> {
-  const outfile = join(folder, `${host}${js === '' ? '' : '-banner'}.mjs`);
-  const contents = `import { paymentWebhook } from '@paylink/${host}';
+  const outfile = join(folder, `${host.replace('/', '-')}${js === '' ? '' : '-banner'}.mjs`);
+  const contents = `import { ${NAMES[host] ?? 'paymentWebhook'} } from '@paylink/${host}';
     const options = { secret: '${TEST_SECRET}' }; const handler = () => undefined;
     const listen = ${LISTEN}; ${APPS[host]!}`;
   const stdin = { contents, resolveDir: TESTS };
   const esm = { bundle: true, platform: 'node', format: 'esm' } as const;
   // The frameworks stay outside, so that the adapter alone needs the banner.
-  const external = ['express', 'koa', 'fastify', 'hono', '@hono/node-server'];
+  const nest = ['@nestjs/common', '@nestjs/core', 'reflect-metadata'];
+  const external = ['express', 'koa', 'fastify', 'hono', '@hono/node-server', ...nest];
   const conditions = [SOURCE];
   await build({ stdin, outfile, ...esm, conditions, external, banner: { js }, logLevel: 'error' });
   return outfile;
@@ -68,7 +82,8 @@ describe.each(Object.keys(APPS))('@paylink/%s in an ESM bundle of esbuild', (hos
   });
 
   it('has the banner in the README of its package', () => {
-    const url = new URL(`../../packages/${host}/README.md`, import.meta.url);
+    const [folderOfHost] = host.split('/');
+    const url = new URL(`../../packages/${folderOfHost}/README.md`, import.meta.url);
     expect(readFileSync(url, 'utf8')).toContain(banner);
   });
 });
