@@ -52,7 +52,7 @@ describe('the tarballs', () => {
         .split('\n')
         .sort();
       const shared = packed.filter((file) =>
-        /^package\/(dist\/([a-z-]+\.d-[\w-]{8}\.d\.c?ts|[a-z-]+-[A-Z0-9]{8}\.c?js|attacks\.json|schedules\/caller\.(?:d\.)?c?[jt]s|(?:recipes|templates)\/[\w/.-]+\.(?:[jt]s|sql))|judges\/judge\.\w+|skills\/paylink\/SKILL\.md)$/.test(
+        /^package\/(dist\/([a-z-]+\.d-[\w-]{8}\.d\.c?ts|[a-z-]+-[A-Z0-9]{8}\.c?js|attacks\.json|schedules\/caller\.(?:d\.)?c?[jt]s|(?:recipes|templates)\/[\w/.-]+\.(?:[jt]sx?|sql))|judges\/judge\.\w+|skills\/paylink\/SKILL\.md)$/.test(
           file,
         ),
       );

@@ -174,6 +174,11 @@ function statementOf(
     const page = `LIMIT ${Number(query.get('limit') ?? 1_000)} OFFSET ${Number(query.get('offset') ?? 0)}`;
     return { text: `SELECT ${columns.join(', ')} FROM ${table} ${where} ${by} ${page}`, values };
   }
+  if (method === 'DELETE') {
+    // PostgREST itself would delete each row.
+    if (where === '') throw new Refusal(400, '21000', 'DELETE requires a WHERE clause');
+    return { text: `DELETE FROM ${table} ${where} RETURNING ${columns.join(', ')}`, values };
+  }
   const names = Object.keys(JSON.parse(body) as object).map(escapeIdentifier);
   const record = `json_populate_record(NULL::${table}, ${bind(body)})`;
   const returning = `RETURNING ${columns.join(', ')}`;
