@@ -5,6 +5,7 @@ import type { Order, Orders } from '@paylink/payments';
 const TableName = process.env['ORDERS_TABLE'] ?? 'orders';
 export const db = DynamoDBDocument.from(new DynamoDBClient());
 const isDue = 'amount = :amount AND currency = :currency AND attribute_not_exists(paidAt)';
+const pay = 'SET paidAt = :now, paid = :yes REMOVE unpaid';
 
 export const orders: Orders = {
   async find(reference) {
@@ -13,28 +14,27 @@ export const orders: Orders = {
     return Item && { ...(Item as Order), paid: Boolean(Item['paidAt']) };
   },
   async credit({ reference, amount, currency }) {
+    const due = { ':amount': amount, ':currency': currency };
+    const values = { ...due, ':now': Date.now(), ':yes': 'yes' };
+    const update = { ExpressionAttributeValues: values, UpdateExpression: pay };
     try {
-      await db.update({
-        TableName,
-        Key: { reference },
-        UpdateExpression: 'SET paidAt = :now REMOVE unpaid',
-        ConditionExpression: isDue,
-        ExpressionAttributeValues: { ':now': Date.now(), ':amount': amount, ':currency': currency },
-      });
+      await db.update({ TableName, Key: { reference }, ConditionExpression: isDue, ...update });
       return 1;
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) return 0;
       throw error;
     }
   },
-  async *unpaid() {
-    const since = Date.now() - 30 * 86_400_000;
-    const KeyConditionExpression = 'unpaid = :yes AND createdAt > :since';
-    const ExpressionAttributeValues = { ':yes': 'yes', ':since': since };
-    const query = { TableName, IndexName: 'unpaid', KeyConditionExpression };
-    const pages = paginateQuery({ client: db }, { ...query, ExpressionAttributeValues });
-    for await (const { Items = [] } of pages) for (const { reference } of Items) yield reference;
-  },
+  unpaid: () => references('unpaid'),
+  paid: () => references('paid'),
 };
+
+async function* references(IndexName: 'paid' | 'unpaid'): AsyncGenerator<string> {
+  const KeyConditionExpression = `${IndexName} = :yes AND createdAt > :since`;
+  const ExpressionAttributeValues = { ':yes': 'yes', ':since': Date.now() - 30 * 86_400_000 };
+  const query = { TableName, IndexName, KeyConditionExpression, ExpressionAttributeValues };
+  for await (const { Items = [] } of paginateQuery({ client: db }, query))
+    for (const { reference } of Items) yield reference;
+}
 
 export const close = (): void => db.destroy();

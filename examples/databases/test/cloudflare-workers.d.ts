@@ -5,7 +5,14 @@ declare module 'cloudflare:workers' {
     first<Row>(): Promise<Row | null>;
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as Cloudflare has it
     all<Row>(): Promise<{ readonly results: Row[] }>;
-    run(): Promise<{ readonly meta: { readonly changes: number } }>;
+    run(): Promise<D1Result>;
   }
-  export const env: { readonly DB: { prepare(sql: string): D1PreparedStatement } };
+  interface D1Result {
+    readonly meta: { readonly changes: number };
+  }
+  interface D1Database {
+    prepare(sql: string): D1PreparedStatement;
+    batch(statements: readonly D1PreparedStatement[]): Promise<D1Result[]>;
+  }
+  export const env: { readonly DB: D1Database };
 }

@@ -1,13 +1,15 @@
-/** A Worker that runs the recipe for D1, as the test asks. */
+/** A Worker that runs the recipes for D1, as the test asks. */
 import { env } from 'cloudflare:workers';
+import { orders as moreWrites } from '../d1-more-writes.js';
 import { orders } from '../d1.js';
 
 type Payment = Parameters<typeof orders.credit>[0];
 
-/** A call of the test: a function of the recipe, or a statement of the merchant. */
+/** A call of the test: a function of a recipe, or a statement of the merchant. */
 export type Call =
   | { readonly name: 'find'; readonly reference: string }
-  | { readonly name: 'credit'; readonly payment: Payment }
+  | { readonly name: 'credit' | 'credit with more writes'; readonly payment: Payment }
+  | { readonly name: 'first'; readonly sql: string; readonly values: readonly unknown[] }
   | { readonly name: 'paid' | 'unpaid' }
   | { readonly name: 'sql'; readonly sql: string; readonly values: readonly unknown[] };
 
@@ -18,9 +20,15 @@ async function run(call: Call): Promise<unknown> {
       return orders.find(call.reference, context);
     case 'credit':
       return orders.credit(call.payment, { ...context, source: 'webhook' });
+    case 'credit with more writes':
+      return moreWrites.credit(call.payment, { ...context, source: 'webhook' });
     case 'paid':
     case 'unpaid':
       return orders[call.name]!(context);
+    case 'first':
+      return env.DB.prepare(call.sql)
+        .bind(...call.values)
+        .first();
     case 'sql':
       return (
         await env.DB.prepare(call.sql)

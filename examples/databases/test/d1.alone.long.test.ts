@@ -7,11 +7,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Order } from '@paylink/payments';
 import { build } from 'esbuild';
-import { afterAll, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { install, installPackage } from '../../../test/runtimes/install.js';
 import { nodes } from '../../../test/runtimes/versions.js';
 import type { Call } from './d1-worker.js';
-import { testRecipe } from './suite.js';
+import { testRecipe, type RecipeOptions } from './suite.js';
 
 vi.setConfig({ hookTimeout: 60_000 });
 
@@ -54,6 +54,8 @@ afterAll(async () => {
 });
 const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
 
+type Payment = Extract<Call, { name: 'credit' | 'credit with more writes' }>['payment'];
+
 async function call<Value>(body: Call): Promise<Value> {
   const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   const { value, message } = (await response.json()) as { value: Value; message?: string };
@@ -63,7 +65,10 @@ async function call<Value>(body: Call): Promise<Value> {
 const run = (sql: string, ...values: unknown[]): Promise<unknown> =>
   call({ name: 'sql', sql, values });
 
-await run(readFileSync(at('../tables/sqlite.sql'), 'utf8').replace(/--.*$/gm, ''));
+const sqlOf = (name: string): string =>
+  readFileSync(at(`../tables/${name}.sql`), 'utf8').replace(/--.*$/gm, '');
+for (const name of ['sqlite', 'sqlite-more-writes'])
+  for (const statement of sqlOf(name).split(';\n').filter(Boolean)) await run(statement);
 // Q15 D1 counts the rows that a trigger changes.
 await run(
   'CREATE TRIGGER touch AFTER UPDATE OF paid_at ON orders BEGIN UPDATE orders SET currency = currency WHERE reference = NEW.reference; END',
@@ -71,27 +76,49 @@ await run(
 
 const orders = {
   find: (reference: string) => call<Order | null>({ name: 'find', reference }),
-  credit: (payment: Extract<Call, { name: 'credit' }>['payment']) =>
-    call<number>({ name: 'credit', payment }),
+  credit: (payment: Payment) => call<number>({ name: 'credit', payment }),
   unpaid: () => call<string[]>({ name: 'unpaid' }),
   paid: () => call<string[]>({ name: 'paid' }),
 };
+const options: RecipeOptions = {
+  createOrder: ({ reference, amount, currency }) =>
+    run(
+      'INSERT INTO orders (reference, amount, currency) VALUES (?, ?, ?)',
+      reference,
+      amount,
+      currency,
+    ),
+  later: {
+    edit: (reference) =>
+      run('UPDATE orders SET currency = ? WHERE reference = ?', 'XOF', reference),
+    refund: (reference) =>
+      run('UPDATE orders SET refunded_at = CURRENT_TIMESTAMP WHERE reference = ?', reference),
+  },
+};
+const close = (): void => undefined;
+testRecipe('D1', { orders, close }, options);
+
+const moreWrites = {
+  ...orders,
+  credit: (payment: Payment) => call<number>({ name: 'credit with more writes', payment }),
+};
+const first = async (sql: string, ...values: unknown[]): Promise<number> =>
+  (await call<{ value: number } | null>({ name: 'first', sql, values }))?.value ?? 0;
 testRecipe(
-  'D1',
-  { orders, close: () => undefined },
+  'D1 with more writes',
+  { orders: moreWrites, close },
   {
-    createOrder: ({ reference, amount, currency }) =>
-      run(
-        'INSERT INTO orders (reference, amount, currency) VALUES (?, ?, ?)',
-        reference,
-        amount,
-        currency,
-      ),
-    later: {
-      edit: (reference) =>
-        run('UPDATE orders SET currency = ? WHERE reference = ?', 'XOF', reference),
-      refund: (reference) =>
-        run('UPDATE orders SET refunded_at = CURRENT_TIMESTAMP WHERE reference = ?', reference),
-    },
+    ...options,
+    effects: (reference) =>
+      first('SELECT count(*) AS value FROM outbox WHERE reference = ?', reference),
+    total: () => first('SELECT balance AS value FROM wallets'),
   },
 );
+
+it('D1 leaves no mark if a further write fails', async () => {
+  const payment = { reference: 'half', amount: 1, currency: 'XOF' };
+  await options.createOrder({ ...payment, tenant: null });
+  await run("INSERT INTO outbox VALUES ('receipt', 'half')");
+  await expect(moreWrites.credit(payment)).rejects.toThrow(/UNIQUE/);
+  expect(await orders.find('half')).toMatchObject({ paid: false });
+});

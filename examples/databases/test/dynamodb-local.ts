@@ -32,7 +32,7 @@ export interface DynamoDbLocal {
   close(): Promise<void>;
 }
 
-/** Starts an empty DynamoDB in memory, with the table `orders`. Needs Java 11. */
+/** Starts an empty DynamoDB in memory, with the tables of the recipes. Needs Java 11. */
 export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
   const folder = unpackedPackage();
   const port = await freePort();
@@ -53,7 +53,8 @@ export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
       throw new Error('DynamoDB Local did not start: is Java 11 there?');
     await pause(50);
   }
-  await client.send(new CreateTableCommand(ORDERS));
+  for (const table of [ORDERS, tableWithId('wallets'), tableWithId('outbox')])
+    await client.send(new CreateTableCommand(table));
   client.destroy();
   return {
     client: settings,
@@ -80,19 +81,25 @@ const ORDERS: CreateTableCommandInput = {
   AttributeDefinitions: [
     { AttributeName: 'reference', AttributeType: 'S' },
     { AttributeName: 'unpaid', AttributeType: 'S' },
+    { AttributeName: 'paid', AttributeType: 'S' },
     { AttributeName: 'createdAt', AttributeType: 'N' },
   ],
-  GlobalSecondaryIndexes: [
-    {
-      IndexName: 'unpaid',
-      KeySchema: [
-        { AttributeName: 'unpaid', KeyType: 'HASH' },
-        { AttributeName: 'createdAt', KeyType: 'RANGE' },
-      ],
-      Projection: { ProjectionType: 'KEYS_ONLY' },
-    },
-  ],
+  GlobalSecondaryIndexes: ['unpaid', 'paid'].map((name) => ({
+    IndexName: name,
+    KeySchema: [
+      { AttributeName: name, KeyType: 'HASH' },
+      { AttributeName: 'createdAt', KeyType: 'RANGE' },
+    ],
+    Projection: { ProjectionType: 'KEYS_ONLY' },
+  })),
 };
+
+const tableWithId = (TableName: string): CreateTableCommandInput => ({
+  TableName,
+  BillingMode: 'PAY_PER_REQUEST',
+  KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+  AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+});
 
 /** Fetches the package without its dependencies, which the archive does not need. */
 function unpackedPackage(): string {

@@ -33,7 +33,11 @@ interface Stored {
 interface Write {
   readonly update: { readonly name: string; readonly fields?: Fields };
   readonly updateMask?: { readonly fieldPaths: readonly string[] };
-  readonly updateTransforms?: readonly { readonly fieldPath: string }[];
+  readonly updateTransforms?: readonly {
+    readonly fieldPath: string;
+    /** Else the time of the server. */
+    readonly increment?: Value;
+  }[];
   readonly currentDocument?: { readonly exists?: boolean };
 }
 
@@ -177,8 +181,11 @@ function store(documents: Map<string, Stored>, write: Write, version: number): v
   const { update, updateMask, updateTransforms = [] } = write;
   const before = updateMask === undefined ? {} : documents.get(update.name)?.fields;
   const now = { timestampValue: { seconds: Math.floor(Date.now() / 1_000), nanos: 0 } };
-  const serverTimes = updateTransforms.map(({ fieldPath }) => [fieldPath, now] as const);
-  const fields = { ...before, ...update.fields, ...Object.fromEntries(serverTimes) };
+  const transformed = updateTransforms.map(({ fieldPath, increment }) => {
+    const sum = Number(plain(before?.[fieldPath])) + Number(plain(increment));
+    return [fieldPath, increment ? { integerValue: String(sum) } : now] as const;
+  });
+  const fields = { ...before, ...update.fields, ...Object.fromEntries(transformed) };
   documents.set(update.name, { fields, version });
 }
 

@@ -1,8 +1,9 @@
 /**
  * A fake of mongod, for tests where no real one can be had. It speaks MongoDB's wire protocol
  * (OP_MSG) to the real driver, and keeps the promise that the recipes rely on: an update of one
- * document is atomic, and its condition holds when it is written. It has no replica set, no
- * transactions and no failover.
+ * document is atomic, and its condition holds when it is written. A transaction sees a copy, and its
+ * commit is refused as a conflict if anything was written since it began. It has no replica set and
+ * no failover.
  */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
@@ -16,7 +17,7 @@ export interface FakeMongod {
 }
 
 export async function startFakeMongod(port = 0): Promise<FakeMongod> {
-  const collections = new Map<string, Collection>();
+  const database = new Database();
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -27,7 +28,7 @@ export async function startFakeMongod(port = 0): Promise<FakeMongod> {
       while (received.length >= 4 && received.length >= received.readInt32LE()) {
         const message = received.subarray(0, received.readInt32LE());
         received = received.subarray(message.length);
-        socket.write(answer(message, collections));
+        socket.write(answer(message, database));
       }
     });
   }).listen(port, '127.0.0.1');
@@ -48,11 +49,11 @@ const OP_MSG = 2013;
 const HEADER = 16;
 
 /** The driver says hello by OP_QUERY, and everything else by OP_MSG. */
-function answer(message: Buffer, collections: Map<string, Collection>): Buffer {
+function answer(message: Buffer, database: Database): Buffer {
   const [request, code] = [message.readInt32LE(4), message.readInt32LE(12)];
   if (code === OP_QUERY)
     return framed(request, OP_REPLY, [int32(8, 0, 0, 0, 1), BSON.serialize(HELLO)]);
-  const reply = replyTo(commandIn(message), collections);
+  const reply = replyTo(commandIn(message), database);
   return framed(request, OP_MSG, [int32(0), Buffer.of(0), BSON.serialize(reply)]);
 }
 
@@ -99,6 +100,7 @@ const HELLO = {
   maxMessageSizeBytes: 48_000_000,
   maxWriteBatchSize: 100_000,
   readOnly: false,
+  logicalSessionTimeoutMinutes: 30,
 };
 
 interface Change {
@@ -108,7 +110,7 @@ interface Change {
   readonly upsert?: boolean;
 }
 
-function run(command: Document, collections: Map<string, Collection>): Document {
+function run(command: Document, collections: Collections): Document {
   const [name, target] = Object.entries(command)[0] as [string, unknown];
   const collection = collections.get(String(target)) ?? new Collection();
   collections.set(String(target), collection);
@@ -159,11 +161,71 @@ function run(command: Document, collections: Map<string, Collection>): Document 
   }
 }
 
-function replyTo(command: Document, collections: Map<string, Collection>): Document {
+function replyTo(command: Document, database: Database): Document {
   try {
-    return run(command, collections);
+    return database.run(command);
   } catch (error) {
     return { ok: 0, code: 2, codeName: 'BadValue', errmsg: (error as Error).message };
+  }
+}
+
+type Collections = Map<string, Collection>;
+
+interface Transaction {
+  readonly copy: Collections;
+  /** The count of writes when it began. */
+  readonly since: number;
+  hasWritten: boolean;
+}
+
+/** An update that finds nothing writes nothing, and conflicts with nothing. */
+const hasWritten = ({ n, lastErrorObject }: Document): boolean =>
+  Number(n ?? (lastErrorObject as Document | undefined)?.['n'] ?? 0) > 0;
+const aborted = (code: number, codeName: string): Document => ({
+  ok: 0,
+  code,
+  codeName,
+  errmsg: codeName,
+  errorLabels: ['TransientTransactionError'],
+});
+
+class Database {
+  #collections: Collections = new Map();
+  #writes = 0;
+  readonly #transactions = new Map<string, Transaction>();
+
+  run(command: Document): Document {
+    const name = Object.keys(command)[0]!;
+    if (command['autocommit'] !== false) {
+      const reply = run(command, this.#collections);
+      if (hasWritten(reply)) this.#writes += 1;
+      return reply;
+    }
+    const id = `${String((command['lsid'] as Document)['id'])} ${String(command['txnNumber'])}`;
+    if (command['startTransaction'] === true) this.#begin(id);
+    const transaction = this.#transactions.get(id);
+    if (transaction === undefined) return aborted(251, 'NoSuchTransaction');
+    if (name === 'abortTransaction' || name === 'commitTransaction') {
+      this.#transactions.delete(id);
+      return name === 'abortTransaction' ? { ok: 1 } : this.#commit(transaction);
+    }
+    const reply = run(command, transaction.copy);
+    transaction.hasWritten ||= hasWritten(reply);
+    return reply;
+  }
+
+  #begin(id: string): void {
+    const copies = [...this.#collections].map(([name, each]) => [name, each.copy()] as const);
+    const copy = new Map(copies);
+    this.#transactions.set(id, { copy, since: this.#writes, hasWritten: false });
+  }
+
+  #commit({ copy, since, hasWritten }: Transaction): Document {
+    if (!hasWritten) return { ok: 1 };
+    if (since !== this.#writes) return aborted(112, 'WriteConflict');
+    this.#writes += 1;
+    this.#collections = copy;
+    return { ok: 1 };
   }
 }
 
@@ -180,7 +242,14 @@ function written(write: () => Document): Document {
 
 class Collection {
   readonly unique = new Set<string>();
-  readonly #documents: Document[] = [];
+  #documents: Document[] = [];
+
+  copy(): Collection {
+    const copy = new Collection();
+    for (const key of this.unique) copy.unique.add(key);
+    copy.#documents = this.#documents.map((each) => BSON.deserialize(BSON.serialize(each)));
+    return copy;
+  }
 
   insert(documents: readonly Document[]): Document {
     for (const document of documents) {

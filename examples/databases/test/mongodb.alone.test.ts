@@ -9,14 +9,18 @@ interface OrderDocument extends Omit<Order, 'paid'> {
   readonly createdAt: Date;
   readonly paidAt?: Date;
   readonly refundedAt?: Date;
+  readonly wallet: string;
 }
 
-// With MONGODB_URL these tests run on your mongod, and empty its collection `orders`.
+// With MONGODB_URL these tests run on your replica set, and empty its collections `orders`,
+// `outbox` and `wallets`.
 const fake = process.env['MONGODB_URL'] === undefined ? await startFakeMongod() : undefined;
 process.env['MONGODB_URL'] ??= fake!.url;
 const merchant = new MongoClient(process.env['MONGODB_URL']);
 const table = merchant.db().collection<OrderDocument>('orders');
-if (fake === undefined) await table.drop();
+const outbox = merchant.db().collection<{ readonly _id: string }>('outbox');
+const wallets = merchant.db().collection<{ readonly _id: string; balance: number }>('wallets');
+if (fake === undefined) for (const each of [table, outbox, wallets]) await each.drop();
 await table.createIndexes([{ key: { reference: 1 }, unique: true }]);
 afterAll(async () => {
   await merchant.close();
@@ -26,7 +30,7 @@ afterAll(async () => {
 const options: RecipeOptions = {
   // Without `paidAt`, as in a shop that had orders before.
   createOrder: ({ reference, amount, currency }) =>
-    table.insertOne({ reference, amount, currency, createdAt: new Date() }),
+    table.insertOne({ reference, amount, currency, createdAt: new Date(), wallet: 'ada' }),
   async elsewhere(reference) {
     const order = await table.findOne({ reference });
     return order && { ...order, paid: order.paidAt instanceof Date };
@@ -39,6 +43,28 @@ const options: RecipeOptions = {
 
 testRecipe('the driver of MongoDB', await import('../mongodb.js'), options);
 testRecipe('Mongoose', await import('../mongoose.js'), options);
+
+const { orders: moreWrites } = await import('../mongoose-more-writes.js');
+testRecipe(
+  'Mongoose with more writes',
+  { orders: moreWrites, close: () => undefined },
+  {
+    ...options,
+    effects: async (reference) => ((await outbox.findOne({ _id: `receipt ${reference}` })) ? 1 : 0),
+    total: async () => (await wallets.findOne({ _id: 'ada' }))?.balance ?? 0,
+  },
+);
+
+it('Mongoose leaves no mark if a further write fails', async () => {
+  const { signal } = new AbortController();
+  const reference = 'half by Mongoose';
+  const payment = { reference, amount: 1, currency: 'XOF' };
+  await options.createOrder({ ...payment, tenant: null });
+  await outbox.insertOne({ _id: `receipt ${reference}` });
+  const context = { tenant: null, signal, source: 'webhook' as const };
+  await expect(moreWrites.credit(payment, context)).rejects.toThrow(/duplicate key/);
+  expect(await options.elsewhere!(reference, context)).toMatchObject({ paid: false });
+});
 
 it.each(['mongodb', 'mongoose'])(
   'reads again through the recipe %s after mongod was away, also at the start',

@@ -211,7 +211,7 @@ export const KNOWN: readonly Database[] = [
     ConditionExpression: 'attribute_not_exists(amount)',
   })`,
     prepare: () =>
-      'create both tables with the key reference, and with the index unpaid: partition key unpaid, sort key createdAt (a number)',
+      'create both tables with the key reference, and with the indexes unpaid and paid: partition key unpaid or paid, sort key createdAt (a number)',
   },
 ];
 
