@@ -2,15 +2,14 @@ import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import type { Orders } from '@paylink/payments';
 import { db, orders as plain } from './dynamodb.js';
 
-const order = { TableName: process.env['ORDERS_TABLE'] ?? 'orders' };
 const isDue =
   'amount = :amount AND currency = :currency AND wallet = :wallet AND attribute_not_exists(paidAt)';
 
 export const orders: Orders = {
   ...plain,
   async credit({ reference, amount, currency }, { signal }) {
-    const Key = { reference };
-    const { Item } = await db.get({ ...order, Key, ConsistentRead: true });
+    const order = { TableName: process.env['ORDERS_TABLE'] ?? 'orders', Key: { reference } };
+    const { Item } = await db.get({ ...order, ConsistentRead: true });
     if (Item === undefined) return 0;
     const { wallet } = Item as { wallet: string };
     const due = { ':amount': amount, ':currency': currency, ':wallet': wallet };
@@ -21,7 +20,7 @@ export const orders: Orders = {
     const deposit = { ...values, UpdateExpression: 'ADD balance :amount' };
     const isNew = { ConditionExpression: 'attribute_not_exists(id)' };
     const TransactItems = [
-      { Update: { ...order, Key, ...payment } },
+      { Update: { ...order, ...payment } },
       { Update: { TableName: 'wallets', Key: { id: wallet }, ...deposit } },
       { Put: { TableName: 'outbox', Item: { id: `receipt ${reference}` }, ...isNew } },
     ];
