@@ -15,7 +15,9 @@ async function openTap(port: number) {
     const hashes = { up: createHash('sha256'), down: createHash('sha256') };
     passed.push(hashes);
     const upstream = connect({ host: '127.0.0.1', port });
-    closed.push(once(client, 'close'), once(upstream, 'close'));
+    // `once` would reject if a socket fails before it closes.
+    for (const socket of [client, upstream])
+      closed.push(new Promise((resolve) => socket.once('close', resolve)));
     client.on('data', (chunk: Buffer) => {
       hashes.up.update(chunk);
       bytes += chunk.length;
