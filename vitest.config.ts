@@ -16,12 +16,16 @@ import { ChangedFirst } from './test/changed-first.js';
  *   *.full.test.ts       in `pnpm lab full-size`
  */
 
+/** The folder of another raw-body: `pnpm lab newest-raw-body`. */
+const RAW_BODY = process.env['PAYLINK_RAW_BODY'];
+
 /**
  * Resolves @paylink packages to their sources. Leaves out the condition `module`: bundlers use it,
  * and Node cannot load its files.
  */
 function fromSources(...conditions: string[]) {
-  const resolve = { conditions: [SOURCE, ...conditions, 'node', 'development|production'] };
+  const alias = RAW_BODY === undefined ? {} : { 'raw-body': RAW_BODY };
+  const resolve = { alias, conditions: [SOURCE, ...conditions, 'node', 'development|production'] };
   return { resolve, ssr: { resolve } };
 }
 

@@ -103,6 +103,10 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     },
     isBuilt: true,
   },
+  'newest-raw-body': {
+    what: 'the tests of @paylink/node with the newest raw-body',
+    file: 'newest-raw-body.ts',
+  },
   'under-load': {
     what: 'the tests beside two busy loops for each core',
     file: 'under-load.ts',

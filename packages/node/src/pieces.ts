@@ -16,9 +16,10 @@ export class Pieces {
   #held: Uint8Array[] = [];
   #heldLength = 0;
   #length = 0;
-  /** raw-body calls both methods at its end. */
+  /** raw-body calls these methods at its end: `pause` since version 4. */
   readonly removeListener = ignore;
   readonly unpipe = ignore;
+  readonly pause = ignore;
 
   /** @param limit in bytes: a piece that exceeds it is passed on at once */
   constructor(limit: number) {
