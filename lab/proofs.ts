@@ -80,6 +80,11 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     short: ['--only', 'express'],
     isBuilt: true,
   },
+  skill: {
+    what: 'receivers written from the skill alone stand, and those without one of its rules fall',
+    file: 'skill/main.ts',
+    long: ['--write'],
+  },
   mutants: {
     what: 'the tests notice realistic faults, and those of Stryker in core and payments',
     file: 'mutants/main.ts',

@@ -72,7 +72,15 @@ export const GROUPS: readonly Group[] = [
   },
   {
     text: { en: 'Why', fr: 'Pourquoi' },
-    pages: ['guarantees', 'no-table', 'security', 'performance', 'comparison', 'architecture'],
+    pages: [
+      'guarantees',
+      'no-table',
+      'security',
+      'performance',
+      'comparison',
+      'skill',
+      'architecture',
+    ],
   },
   {
     text: { en: 'Packages', fr: 'Paquets' },
