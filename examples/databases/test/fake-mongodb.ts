@@ -2,8 +2,8 @@
  * A fake of mongod, for tests where no real one can be had. It speaks MongoDB's wire protocol
  * (OP_MSG) to the real driver, and keeps the promise that the recipes rely on: an update of one
  * document is atomic, and its condition holds when it is written. A transaction sees a copy, and
- * its commit is refused as a conflict if anything was written since it began. It has no replica set and
- * no failover.
+ * its commit is refused as a conflict if anything was written since it began. It has no replica
+ * set and no failover.
  */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
