@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Options } from 'tsup';
 
@@ -43,9 +42,6 @@ function declare(entry: readonly string[]): Record<string, string> {
   const folders = ['--rootDir', 'src', '--outDir', '.cache/types'];
   const args = [TSC, '--project', 'tsconfig.build.json', ...OPTIONS, ...folders];
   execFileSync(process.execPath, args, { stdio: 'inherit' });
-  // A type may be the names in a JSON file.
-  const filter = (path: string) => !/\.[jt]sx?$/.test(path);
-  cpSync('src', '.cache/types', { recursive: true, filter });
   const names = entry.map((file) => file.slice('src/'.length, -'.ts'.length));
   return Object.fromEntries(names.map((name) => [name, `.cache/types/${name}.d.ts`]));
 }
