@@ -102,8 +102,9 @@ async function raiseVersion(changeset) {
 /** Runs the quick start of AGENTS.md as it stands, and pays an order. */
 async function sell() {
   const port = await freePort();
-  const [, program] = /^```ts\n(.*?)^```/ms.exec(readFileSync(join(clone, 'AGENTS.md'), 'utf8'));
-  writeFileSync(join(shop, 'server.ts'), program.replace('3000', port));
+  const page = readFileSync(join(clone, 'AGENTS.md'), 'utf8');
+  for (const [, name, code] of page.matchAll(/^```ts\n\/\/ (\w+\.ts)\n(.*?)^```/gms))
+    writeFileSync(join(shop, name), code.replace('3000', port));
   writeFileSync(
     join(shop, 'sell.mjs'),
     `import { spawn } from 'node:child_process';

@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 /** Returns true if the page's blocks form one project, named by their first lines. */
 const isProject = (path: string): boolean =>
-  /\/docs\/(?:start\/|(?:testing|schedule)\.md$)/.test(path);
+  /\/AGENTS\.md$|\/docs\/(?:start\/|(?:testing|schedule)\.md$)/.test(path);
 
 /** Returns a document's TypeScript examples by path, except the files of examples/. */
 function examples([path, markdown]: [string, string]): [string, string][] {

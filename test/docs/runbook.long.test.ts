@@ -149,10 +149,10 @@ it('the SQL of the page finds the start of an outage, and a second credit', asyn
   const db = new PGlite();
   onTestFinished(() => db.close());
   await db.exec(`CREATE TABLE orders (reference text, created_at timestamptz, paid_at timestamptz);
-    CREATE TABLE credits (reference text);
+    CREATE TABLE outbox (reference text);
     INSERT INTO orders SELECT n, now() - interval '1 hour' * n, CASE WHEN n > 3 THEN now() END
       FROM generate_series(1, 6) n;
-    INSERT INTO credits VALUES ('order-41'), ('order-42'), ('order-42');`);
+    INSERT INTO outbox VALUES ('order-41'), ('order-42'), ('order-42');`);
   const page = (containing: string) => blockOf('docs/runbook.md', containing);
   const hours = await db.query<{ credited: number }>(await page('date_trunc'));
   expect(hours.rows.map(({ credited }) => credited)).toEqual([1, 1, 1, 0, 0, 0]);
