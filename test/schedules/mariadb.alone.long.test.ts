@@ -47,7 +47,7 @@ it('changes no byte of prepared, repeated and large statements', async () => {
   const tapped = await openTapped(server.url);
   const pool = createPool({ uri: tapped.url, connectionLimit: 2, multipleStatements: true });
   await pool.query('CREATE TEMPORARY TABLE t (body longtext); SELECT 1; SELECT 2');
-  // Below max_allowed_packet: at a larger statement the server resets, and bytes under way are lost.
+  // Below max_allowed_packet: a larger statement makes the server reset the connection.
   await pool.execute('SELECT ? AS body', ['x'.repeat(10_000_000)]);
   for (let value = 0; value < 3; value += 1) await pool.execute('SELECT ? + 1', [value]);
   await expect(pool.query('SELECT * FROM nowhere')).rejects.toThrow('nowhere');
