@@ -28,7 +28,7 @@ export async function startFakeMongod(port = 0): Promise<FakeMongod> {
       while (received.length >= 4 && received.length >= received.readInt32LE()) {
         const message = received.subarray(0, received.readInt32LE());
         received = received.subarray(message.length);
-        socket.write(answer(message, database));
+        database.inTurn(message, () => void socket.write(answer(message, database)));
       }
     });
   }).listen(port, '127.0.0.1');
@@ -193,6 +193,15 @@ class Database {
   #collections: Collections = new Map();
   #writes = 0;
   readonly #transactions = new Map<string, Transaction>();
+  readonly #waiting: (() => void)[] = [];
+
+  /** Begins transactions one after the other: otherwise their commits refuse each other. */
+  inTurn(message: Buffer, reply: () => void): void {
+    const begins = message.includes('startTransaction');
+    if (begins && this.#transactions.size > 0) this.#waiting.push(reply);
+    else reply();
+    while (this.#transactions.size === 0 && this.#waiting.length > 0) this.#waiting.shift()!();
+  }
 
   run(command: Document): Document {
     const name = Object.keys(command)[0]!;

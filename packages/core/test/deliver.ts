@@ -33,7 +33,7 @@ export function createLog() {
   const lines = (): string[] =>
     [...warn.mock.calls, ...error.mock.calls]
       .map(([message]) => message)
-      .filter((message) => !message.includes('[paylink] the signature of the delivery'));
+      .filter((message) => !message.includes('[paylink] the signature of a delivery'));
   return { warn, error, lines };
 }
 
