@@ -44,28 +44,6 @@ const options: RecipeOptions = {
 testRecipe('the driver of MongoDB', await import('../mongodb.js'), options);
 testRecipe('Mongoose', await import('../mongoose.js'), options);
 
-const { orders: moreWrites } = await import('../mongoose-more-writes.js');
-testRecipe(
-  'Mongoose with more writes',
-  { orders: moreWrites, close: () => undefined },
-  {
-    ...options,
-    effects: async (reference) => ((await outbox.findOne({ _id: `receipt ${reference}` })) ? 1 : 0),
-    total: async () => (await wallets.findOne({ _id: 'ada' }))?.balance ?? 0,
-  },
-);
-
-it('Mongoose leaves no mark if a further write fails', async () => {
-  const { signal } = new AbortController();
-  const reference = 'half by Mongoose';
-  const payment = { reference, amount: 1, currency: 'XOF' };
-  await options.createOrder({ ...payment, tenant: null });
-  await outbox.insertOne({ _id: `receipt ${reference}` });
-  const context = { tenant: null, signal, source: 'webhook' as const };
-  await expect(moreWrites.credit(payment, context)).rejects.toThrow(/duplicate key/);
-  expect(await options.elsewhere!(reference, context)).toMatchObject({ paid: false });
-});
-
 it.each(['mongodb', 'mongoose'])(
   'reads again through the recipe %s after mongod was away, also at the start',
   async (name) => {
