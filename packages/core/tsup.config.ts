@@ -7,7 +7,7 @@ export default defineConfig(
       'src/index.ts',
       'src/diagnose.ts',
       'src/internal.ts',
-      'src/diagnosis/log-cause.ts',
+      'src/diagnosis/search.ts',
       'src/hmac.node.ts',
       'src/hmac.web.ts',
       'src/hmac.browser.ts',

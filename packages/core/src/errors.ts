@@ -1,4 +1,4 @@
-import { statusOf, type Refusal, type WebhookErrorCode } from './reply.js';
+import { statusOfCode, type Refusal, type WebhookErrorCode } from './reply.js';
 
 // Symbol.for, because an application can contain two copies of this package.
 const BRAND = Symbol.for('@paylink/core:WebhookError');
@@ -13,10 +13,16 @@ const SENTENCES: ReadonlyMap<string, string> = new Map([
 export interface WebhookErrorOptions {
   /** 400 to 599. Default: the status of a Paylink code, else 500. */
   readonly status?: number | undefined;
-  /** For the merchant's log, never sent. Default: a sentence for body codes, else the code. */
+  /**
+   * For the merchant's log, never sent. Default: the code, or a sentence for `body_too_large`,
+   * `body_timeout` and `incomplete_body`.
+   */
   readonly message?: string | undefined;
   readonly cause?: unknown;
-  /** Milliseconds for the header `Retry-After` of a 503. Default: 5,000. */
+  /**
+   * Milliseconds for the header `Retry-After` of a 503. Default: 5,000, or 60,000 for
+   * `not_credited`.
+   */
   readonly retryAfter?: number | undefined;
 }
 
@@ -36,7 +42,7 @@ export class WebhookError<Code extends string = WebhookErrorCode | (string & {})
 
   constructor(code: Code, options: WebhookErrorOptions = {}) {
     const own: WebhookErrorOptions = { __proto__: null, ...options } as object;
-    const { status = statusOf(code) ?? 500, message = SENTENCES.get(code) ?? code } = own;
+    const { status = statusOfCode(code) ?? 500, message = SENTENCES.get(code) ?? code } = own;
     const { cause, retryAfter } = own;
     super(message, cause === undefined ? undefined : { cause });
     check(isCode(code), 'code', 'must be 1 to 64 of a-z, 0-9 and _');

@@ -76,7 +76,7 @@ function settled(
 ): Promise<unknown> {
   const reason = (): Error => {
     const error = fault('handler_timeout', `the handler took longer than ${handlerTimeout} ms`);
-    DeliveryContext.abort(context, error);
+    DeliveryContext.abortOf(context)!.abort(error);
     return error;
   };
   return withinBounds(running, { milliseconds: handlerTimeout, reason });

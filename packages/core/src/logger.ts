@@ -1,5 +1,5 @@
 import { check, readRefusal } from './errors.js';
-import { statusOf, type Refusal } from './reply.js';
+import { statusOfCode, type Refusal } from './reply.js';
 import { describeThrown, escapeControls, stackOf } from './thrown.js';
 
 declare const PAYLINK_ERRORS_PAGE: string | undefined;
@@ -14,11 +14,18 @@ export interface LogFields {
   /** Cut after 200 characters. */
   readonly reference?: string | undefined;
   readonly kind?: string | undefined;
-  /** The value that a handler threw. */
+  /**
+   * The value that a handler threw, or the error of a run of payments with its cause. Log only the
+   * stack, because an HTTP client's error contains its API key. Loggers of pino, Fastify and
+   * winston get the field `stack` instead.
+   */
   readonly error?: unknown;
 }
 
-/** Gets warnings and failures. Never gets a secret, a signature, a key or a body. */
+/**
+ * Gets warnings and failures. An error of your own code can contain a secret, a signature, a key or
+ * a body. Paylink adds none.
+ */
 export interface Logger {
   warn(message: string, fields?: LogFields): unknown;
   error(message: string, fields?: LogFields): unknown;
@@ -65,19 +72,31 @@ function isStructured(logger: object): boolean {
 
 const MINUTE = 60_000;
 
+/** Lets one line of each code through per minute. */
+export class LineLimit {
+  readonly #silences = new Map<string, { readonly until: number; readonly dropped: number }>();
+
+  /** Returns the number of lines dropped since the last one, or undefined to drop this one too. */
+  take(code: string): number | undefined {
+    const now = performance.now();
+    const { until, dropped } = this.#silences.get(code) ?? { until: 0, dropped: 0 };
+    const isQuiet = now < until;
+    const silence = isQuiet ? { until, dropped: dropped + 1 } : { until: now + MINUTE, dropped: 0 };
+    this.#silences.set(code, silence);
+    return isQuiet ? undefined : dropped;
+  }
+}
+
 /**
  * Returns the stack of a handler's error. A WebhookError is an answer that somebody chose, so its
  * cause counts, once per code and minute: a database that is away fails each delivery.
  */
 function createStacks(): (fields?: LogFields) => string | undefined {
-  const quietUntil = new Map<string, number>();
+  const limit = new LineLimit();
   return ({ error, code = '' }: Partial<LogFields> = {}) => {
     if (readRefusal(error) === undefined) return stackOf(error);
     const stack = stackOf(causeOf(error));
-    const now = performance.now();
-    if (stack === undefined || now < (quietUntil.get(code) ?? 0)) return undefined;
-    quietUntil.set(code, now + MINUTE);
-    return stack;
+    return stack === undefined || limit.take(code) === undefined ? undefined : stack;
   };
 }
 
@@ -114,7 +133,7 @@ export function logLine(
   { status, code } = refusalOf(thrown),
 ): string {
   const line = `[paylink] ${status} ${code}: ${named(subject)}${describeThrown(thrown)}`;
-  const isOurs = ERRORS_PAGE !== undefined && statusOf(code) !== undefined;
+  const isOurs = ERRORS_PAGE !== undefined && statusOfCode(code) !== undefined;
   return isOurs ? `${line}. See ${ERRORS_PAGE}#${code}` : line;
 }
 

@@ -2,8 +2,8 @@ import type { BodyLimits } from './delivery.js';
 import { createExplainer, type Explain } from './diagnosis/explain.js';
 import { check } from './errors.js';
 import { createKinds } from './event.js';
-import { createLogger, type Logger } from './logger.js';
-import { RefusalLog, type ObserveHook } from './reporting.js';
+import { createLogger, LineLimit, type Logger } from './logger.js';
+import type { ObserveHook } from './reporting.js';
 import type { EventSchemas, NoKinds, StandardSchema } from './schema.js';
 import { createKeyring, type Keyring, type SecretOption } from './secret.js';
 import { validateBound, validateOptions } from './validate-options.js';
@@ -58,7 +58,7 @@ export interface Settings {
   readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
   readonly headers: { readonly signature: string; readonly event: string };
   readonly logger: Logger;
-  readonly refusals: RefusalLog;
+  readonly refusals: LineLimit;
   readonly limits: BodyLimits;
   readonly handlerTimeout: number;
   readonly observe: ObserveHook | undefined;
@@ -94,7 +94,7 @@ export function createSettings(options: unknown, use: keyof typeof KNOWN): Setti
     kinds: createKinds(own.events),
     headers: createHeaderNames(own.headers),
     logger,
-    refusals: new RefusalLog(logger),
+    refusals: new LineLimit(),
     limits: {
       bodyLimit: validateBound('bodyLimit', bodyLimit),
       bodyTimeout: validateBound('bodyTimeout', bodyTimeout),

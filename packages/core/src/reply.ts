@@ -44,7 +44,7 @@ const RETRY_AFTER_NOT_CREDITED = 60_000;
 const LONGEST_RETRY_AFTER = 86_400_000;
 
 /** Returns the status of a Paylink code, or undefined for a code of the merchant's own. */
-export function statusOf(code: string): number | undefined {
+export function statusOfCode(code: string): number | undefined {
   return Object.hasOwn(STATUSES, code) ? STATUSES[code as WebhookErrorCode] : undefined;
 }
 

@@ -111,7 +111,7 @@ function importSecret(secret: unknown, option: string, warn?: Warn): HmacKey {
   // Any bytes can be a key. Printable text in a Buffer has the faults of a string.
   if (typeof secret === 'string' || PRINTABLE.test(text)) checkText(text, option);
   if (isProduction()) {
-    const problem = 'is the public secret of @paylink/testing: any reader could sign';
+    const problem = 'is the public secret from @paylink/testing: anybody could sign with it';
     check(!FIXTURES.includes(text), option, problem);
     if (bytes.length < 16)
       warn?.(`[paylink] ${option} has fewer than 16 bytes: attackers could guess it`);
@@ -135,10 +135,7 @@ const PLACEHOLDERS: readonly RegExp[] = [
   // a-secret-of-your-own.
   /^(?=.*[-_ ])((your|my|our|the|an?)[-_ ])?((paylink|payments?|webhooks?|signing)[-_ ])*(secret|key)([-_ ](key|here|value|goes here|of[-_ ]your[-_ ]own))*$/i,
   /^x{3,}$/i,
-];
-
-/** Variables and references to a secret store that nothing has replaced with a value. */
-const UNRESOLVED: readonly RegExp[] = [
+  // Variables and references to a secret store that nothing has replaced with a value:
   // <secret>, ${SECRET}, $(SECRET), $SECRET, $env:SECRET, {{ secret }}, {SECRET}, #{SECRET}#
   /^(<.*>|\$\{.*\}|\$\(.*\)|\$(env:)?[a-z_]+|\{\{.*\}\}|\{[a-z_]\w*\}|#\{.*\}#?)$/is,
   // $SECRET_2, %SECRET%, __SECRET__, @SECRET, !secret name, !Ref name
@@ -169,7 +166,7 @@ const isGuessable = (text: string): boolean =>
   text.length <= 64 && /^[\W_]*\d{0,8}[\W_]*$/.test(text.replace(WORDS, ''));
 
 export const isPlaceholder = (text: string): boolean =>
-  [...PLACEHOLDERS, ...UNRESOLVED].some((form) => form.test(text));
+  PLACEHOLDERS.some((form) => form.test(text));
 
 export const isApiKey = (text: string): boolean => /^[prs]k_(live|test)_/.test(text);
 

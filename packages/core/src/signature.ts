@@ -9,6 +9,7 @@ import { importSecrets, type Secret, type SecretList } from './secret.js';
  * docs/service.md 6). A string stands for its UTF-8 bytes.
  *
  * @throws ConfigurationError if the secret is missing or invalid
+ * @throws WebhookError `body_consumed` if `rawBody` is neither text nor bytes
  */
 export async function sign(rawBody: Uint8Array | string, secret: Secret): Promise<string> {
   const bytes = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;

@@ -1,16 +1,17 @@
 import { check } from './errors.js';
+import { LazyAbort } from './lazy-abort.js';
 import { LONGEST_TIMER } from './validate-options.js';
 
 export interface Bounds {
   /** Default: no limit. */
   readonly milliseconds?: number | undefined;
   /** Each signal ends the wait on abort, or at once if already aborted. */
-  readonly signals?: readonly (AbortSignal | undefined)[] | undefined;
+  readonly signals?: readonly (AbortSignal | LazyAbort | undefined)[] | undefined;
   /**
    * Makes the rejection. Gets the aborted signal, or undefined after the time limit. Default: the
    * signal's reason, or an Error that names the time.
    */
-  readonly reason?: ((aborted: AbortSignal | undefined) => unknown) | undefined;
+  readonly reason?: ((aborted: Pick<AbortSignal, 'reason'> | undefined) => unknown) | undefined;
   /** True if the wait alone must not keep the process alive. */
   readonly isBackground?: boolean | undefined;
 }
@@ -26,7 +27,7 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
     const delay = Math.min(milliseconds ?? 0, LONGEST_TIMER);
     const timer = milliseconds === undefined ? undefined : setTimeout(giveUp, delay);
     if (isBackground) (timer as { unref?: () => void } | undefined)?.unref?.();
-    for (const signal of signals) if (signal !== undefined) Waits.add(signal, giveUp);
+    for (const signal of signals) if (signal !== undefined) waitsFor(signal).add(giveUp);
     // An already aborted signal fires no event.
     if (signals.some((signal) => signal?.aborted)) giveUp();
     // The result of a thenable can be a thenable that never settles.
@@ -43,7 +44,7 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
 
     function end(): void {
       clearTimeout(timer);
-      for (const signal of signals) if (signal !== undefined) Waits.delete(signal, giveUp);
+      for (const signal of signals) if (signal !== undefined) waitsFor(signal).delete(giveUp);
     }
     function giveUp(): void {
       end();
@@ -56,23 +57,32 @@ export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promis
 
 /** One listener serves all waits for a signal, because Node warns of more than ten. */
 class Waits {
-  static readonly #of = new WeakMap<AbortSignal, Waits>();
+  readonly #signal: AbortSignal;
   readonly #waits = new Set<() => void>();
   readonly #giveUp = (): void => this.#waits.forEach((giveUp) => giveUp());
 
-  static add(signal: AbortSignal, giveUp: () => void): void {
-    const waits = Waits.#of.get(signal) ?? new Waits();
-    Waits.#of.set(signal, waits);
-    if (waits.#waits.size === 0) signal.addEventListener('abort', waits.#giveUp);
-    waits.#waits.add(giveUp);
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
   }
 
-  static delete(signal: AbortSignal, giveUp: () => void): void {
-    const waits = Waits.#of.get(signal);
-    if (waits === undefined) return;
-    waits.#waits.delete(giveUp);
-    if (waits.#waits.size === 0) signal.removeEventListener('abort', waits.#giveUp);
+  add(giveUp: () => void): void {
+    if (this.#waits.size === 0) this.#signal.addEventListener('abort', this.#giveUp);
+    this.#waits.add(giveUp);
   }
+
+  delete(giveUp: () => void): void {
+    this.#waits.delete(giveUp);
+    if (this.#waits.size === 0) this.#signal.removeEventListener('abort', this.#giveUp);
+  }
+}
+
+const waits = new WeakMap<AbortSignal, Waits>();
+
+function waitsFor(signal: AbortSignal | LazyAbort): Pick<Waits, 'add' | 'delete'> {
+  if (signal instanceof LazyAbort) return signal;
+  const known = waits.get(signal) ?? new Waits(signal);
+  waits.set(signal, known);
+  return known;
 }
 
 /** @throws ConfigurationError unless `signal` is undefined or an AbortSignal */

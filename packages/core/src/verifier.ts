@@ -14,8 +14,9 @@ export interface Verifier<Events extends EventSchemas, Host> {
    * @param headers Node's `req.headers`, or a Fetch `Headers`
    * @param host the argument of `secret`, if `secret` is a function
    * @throws WebhookError `invalid_signature`, `invalid_event`, `invalid_payload`,
-   *   `event_contradicted`, `payment_pending`, `secret_unavailable`, or `body_consumed` if
-   *   `rawBody` is not bytes
+   *   `event_contradicted`, `payment_pending`, `secret_unavailable`, `handler_timeout` if a schema
+   *   takes over 5 seconds, or `body_consumed` if `rawBody` is not bytes
+   * @throws the error of a schema
    */
   verify(rawBody: Uint8Array, headers: WebhookHeaders, host?: Host): Promise<WebhookEvent<Events>>;
 }

@@ -225,7 +225,7 @@ describe('a schema', () => {
     expect(event).toMatchObject({ reference: 'order-42' });
   });
 
-  it('that hangs is 503 handler_timeout after 5 seconds', async () => {
+  it('gets 503 handler_timeout if it hangs for 5 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let begin!: () => void;
     const begun = new Promise<void>((resolve) => (begin = resolve));
@@ -244,7 +244,7 @@ describe('a schema', () => {
     await refused;
   });
 
-  it('that throws is thrown on: its bug is not an invalid payload', async () => {
+  it('passes on what it throws: its bug is not an invalid payload', async () => {
     const bug = new RangeError('bug');
     const throwing = schemaOf(() => {
       throw bug;

@@ -26,7 +26,7 @@ describe('HMAC-SHA256', () => {
     expect(await sign(new HmacKey(secret), body)).toBe(byHand(secret, body));
   });
 
-  it('J04 computes the MAC of every key, also if the first signed', async () => {
+  it('computes the MAC of every key, also if the first signed', { tags: 'J04' }, async () => {
     const keys = Array.from({ length: 8 }, () => new HmacKey(randomBytes(20)));
     const body = randomBytes(50);
     const signed = [await sign(keys[0]!, body), await sign(keys[7]!, body)];
@@ -53,15 +53,19 @@ describe('HMAC-SHA256', () => {
     expect(await findMatch(keys, body, byHand(randomBytes(20), body))).toBe(-1);
   });
 
-  it('B10 copies the key, so that later changes of its bytes change nothing', async () => {
-    const secret = randomBytes(32);
-    const before = new Uint8Array(secret);
-    const key = new HmacKey(secret);
-    secret.fill(0);
-    expect(await sign(key, new Uint8Array(5))).toBe(byHand(before, new Uint8Array(5)));
-  });
+  it(
+    'copies the key, so that later changes of its bytes change nothing',
+    { tags: 'B10' },
+    async () => {
+      const secret = randomBytes(32);
+      const before = new Uint8Array(secret);
+      const key = new HmacKey(secret);
+      secret.fill(0);
+      expect(await sign(key, new Uint8Array(5))).toBe(byHand(before, new Uint8Array(5)));
+    },
+  );
 
-  it('B17 shows neither key nor pads to inspect or JSON', () => {
+  it('shows neither key nor pads to inspect or JSON', { tags: 'B17' }, () => {
     const secret = Buffer.from('an-inspectable-secret');
     const key = new HmacKey(secret);
     const pads = [0x36, 0x5c].map((pad) =>
@@ -74,7 +78,7 @@ describe('HMAC-SHA256', () => {
   });
 });
 
-it('B17 keeps keys and MACs out of the memory that Buffers share', async () => {
+it('keeps keys and MACs out of the memory that Buffers share', { tags: 'B17' }, async () => {
   const secret = 'a-real-webhook-key-of-the-portal';
   const body = Buffer.from(JSON.stringify({ reference: 'order-42', note: 'n'.repeat(200) }));
   const wrong = '0'.repeat(64);
@@ -88,7 +92,7 @@ it('B17 keeps keys and MACs out of the memory that Buffers share', async () => {
 
 // A comparison that stops early tells an attacker the right part of a signature, byte by byte.
 describe('the comparison', () => {
-  it('J03 of Node calls crypto.timingSafeEqual for every key', async () => {
+  it('calls crypto.timingSafeEqual for every key on Node', { tags: 'J03' }, async () => {
     const compare = vi.spyOn(crypto, 'timingSafeEqual');
     onTestFinished(() => compare.mockRestore());
     const keys = [1, 2, 3].map(() => new NodeKey(randomBytes(20)));
@@ -99,49 +103,57 @@ describe('the comparison', () => {
     }
   });
 
-  it('J03 on WebCrypto reads every byte of every MAC, wherever the first difference is', async () => {
-    const keys = [randomBytes(20), randomBytes(20)].map((secret) => new WebKey(secret));
-    const right = await signOnWeb(keys[0]!, Buffer.from('{}'));
-    const wrong = [0, 31].map((byte) => {
-      const bytes = Buffer.from(right, 'hex');
-      bytes[byte]! ^= 0x5a;
-      return bytes.toString('hex');
-    });
-    const all = Array.from({ length: 32 }, (_, index) => String(index));
-    for (const signature of [right, ...wrong]) {
-      for (const key of keys) {
-        const digest = await WebKey.prototype.digest.call(key, Buffer.from('{}'));
-        const read: string[] = [];
-        const watched = new Proxy(digest, {
-          get(target, name) {
-            if (typeof name === 'string' && /^\d+$/.test(name)) read.push(name);
-            const value = Reflect.get(target, name, target) as unknown;
-            return typeof value === 'function' ? (value.bind(watched) as unknown) : value;
-          },
-        });
-        key.digest = () => Promise.resolve(watched);
-        await findOnWeb([key], Buffer.from('{}'), signature);
-        expect(read).toEqual(all);
+  it(
+    'reads every byte of every MAC on WebCrypto, wherever the first difference is',
+    { tags: 'J03' },
+    async () => {
+      const keys = [randomBytes(20), randomBytes(20)].map((secret) => new WebKey(secret));
+      const right = await signOnWeb(keys[0]!, Buffer.from('{}'));
+      const wrong = [0, 31].map((byte) => {
+        const bytes = Buffer.from(right, 'hex');
+        bytes[byte]! ^= 0x5a;
+        return bytes.toString('hex');
+      });
+      const all = Array.from({ length: 32 }, (_, index) => String(index));
+      for (const signature of [right, ...wrong]) {
+        for (const key of keys) {
+          const digest = await WebKey.prototype.digest.call(key, Buffer.from('{}'));
+          const read: string[] = [];
+          const watched = new Proxy(digest, {
+            get(target, name) {
+              if (typeof name === 'string' && /^\d+$/.test(name)) read.push(name);
+              const value = Reflect.get(target, name, target) as unknown;
+              return typeof value === 'function' ? (value.bind(watched) as unknown) : value;
+            },
+          });
+          key.digest = () => Promise.resolve(watched);
+          await findOnWeb([key], Buffer.from('{}'), signature);
+          expect(read).toEqual(all);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 describe('a key of WebCrypto', () => {
-  it('B17 imports a WebCrypto key once, at its first use, and never exports it', async () => {
-    const importKey = vi.spyOn(crypto.subtle, 'importKey');
-    const key = new WebKey(Buffer.from('a-secret-of-the-portal'));
-    expect(importKey).not.toHaveBeenCalled();
-    await signOnWeb(key, Buffer.from('{}'));
-    await signOnWeb(key, Buffer.from('[]'));
-    expect(importKey).toHaveBeenCalledOnce();
-    const [, , , isExtractable, usages] = importKey.mock.calls[0]!;
-    expect([isExtractable, usages]).toEqual([false, ['sign']]);
-    importKey.mockRestore();
-  });
+  it(
+    'imports a WebCrypto key once, at its first use, and never exports it',
+    { tags: 'B17' },
+    async () => {
+      const importKey = vi.spyOn(crypto.subtle, 'importKey');
+      const key = new WebKey(Buffer.from('a-secret-of-the-portal'));
+      expect(importKey).not.toHaveBeenCalled();
+      await signOnWeb(key, Buffer.from('{}'));
+      await signOnWeb(key, Buffer.from('[]'));
+      expect(importKey).toHaveBeenCalledOnce();
+      const [, , , isExtractable, usages] = importKey.mock.calls[0]!;
+      expect([isExtractable, usages]).toEqual([false, ['sign']]);
+      importKey.mockRestore();
+    },
+  );
 });
 
-it('B18 throws in a browser, and names the fix', async () => {
+it('throws in a browser, and names the fix', { tags: 'B18' }, async () => {
   const message = /loaded in a browser.*import this package from server code only.*jsdom/;
   await expect(import('../src/hmac.browser.js')).rejects.toThrow(message);
 });

@@ -11,7 +11,7 @@ afterEach(() => {
 it.each([
   ['production', undefined],
   ['development', SECRET],
-])('in %s, the keys of a delivery keep the secret for the diagnosis as %j', async (env, kept) => {
+])('keeps the secret for the diagnosis beside the keys in %s as %j', async (env, kept) => {
   vi.stubEnv('NODE_ENV', env);
   const fixed = createKeyring(SECRET, logger);
   const provided = createKeyring(() => ({ secret: SECRET, tenant: null }), logger);

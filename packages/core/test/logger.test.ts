@@ -22,13 +22,13 @@ const refused = new WebhookError('orders_unavailable', { cause });
 const fields = { code: 'orders_unavailable', reference: 'order-1', error: refused };
 
 describe('a logger', () => {
-  it('of the merchant receives the message and the fields, with the error', async () => {
+  it('receives the message and the fields, with the error', async () => {
     const { calls, logger } = openLogger();
     logger.error('failed', fields);
     await vi.waitFor(() => expect(calls).toEqual([['failed', fields]]));
   });
 
-  it('of pino, Fastify or bunyan receives the fields first, with the stack as text', async () => {
+  it('receives the fields first if it is from pino, Fastify or bunyan, with the stack as text', async () => {
     const { calls, logger } = openLogger({ child: () => undefined });
     logger.error('failed', fields);
     await vi.waitFor(() => expect(calls).toHaveLength(1));
@@ -39,7 +39,7 @@ describe('a logger', () => {
     expect(JSON.stringify(entry)).not.toContain('sk_live_');
   });
 
-  it('of winston receives the fields last', async () => {
+  it('receives the fields last if it is from winston', async () => {
     const { calls, logger } = openLogger({ child: () => undefined, configure: () => undefined });
     logger.warn('failed', fields);
     await vi.waitFor(() => expect(calls).toHaveLength(1));

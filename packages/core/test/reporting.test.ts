@@ -64,15 +64,19 @@ describe('the log of a failed delivery', () => {
     );
   });
 
-  it('B15 gives only the built-in class of an error of the secret function, because the error can quote the secret', async () => {
-    const log = createLog();
-    const error = Object.assign(new RangeError(`vault refused ${secret}`), { name: secret });
-    const provide = () => Promise.reject(error);
-    await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
-    expect(log.lines()).toEqual([
-      '[paylink] 503 secret_unavailable: the function given as `secret` failed (RangeError)',
-    ]);
-  });
+  it(
+    'gives only the built-in class of an error of the secret function, because the error can quote the secret',
+    { tags: 'B15' },
+    async () => {
+      const log = createLog();
+      const error = Object.assign(new RangeError(`vault refused ${secret}`), { name: secret });
+      const provide = () => Promise.reject(error);
+      await createReceiver({ secret: provide, logger: log }, noop).receive(deliver(), {});
+      expect(log.lines()).toEqual([
+        '[paylink] 503 secret_unavailable: the function given as `secret` failed (RangeError)',
+      ]);
+    },
+  );
 
   it('quotes Paylink’s own message about an invalid answer of the secret function', async () => {
     const log = createLog();
@@ -186,7 +190,7 @@ describe('observe', () => {
     return outcomes;
   };
 
-  it('J13 gets each delivery once, with labels from fixed sets', async () => {
+  it('gets each delivery once, with labels from fixed sets', { tags: 'J13' }, async () => {
     const left = new WebhookError('incomplete_body', { status: 499 });
     const outcomes = await observing(
       [

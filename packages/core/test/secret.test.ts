@@ -111,8 +111,7 @@ const faults: readonly Fault[] = [
 
 const texts = faults.flatMap(([, value]) => (typeof value === 'string' ? [value] : []));
 
-// R07
-describe('a word that anybody can guess', () => {
+describe('a word that anybody can guess', { tags: 'R07' }, () => {
   it.each(guessable)('is rejected as a secret in production: %s', (word) => {
     vi.stubEnv('NODE_ENV', 'production');
     for (const secret of [word, Buffer.from(word)])
@@ -134,9 +133,10 @@ it('accepts random secrets of every usual spelling in production', () => {
       }
 });
 
-describe('B03 B06 an invalid secret', () => {
+describe('an invalid secret', { tags: ['B03', 'B06'] }, () => {
   it.each(texts.filter((text) => !/\p{Surrogate}/u.test(text)))(
-    'is refused as bytes too: %j (P15)',
+    'is refused as bytes too: %j',
+    { tags: 'P15' },
     (text) => {
       const bytes = new TextEncoder().encode(text);
       for (const secret of [bytes, Buffer.from(bytes), [PORTAL, bytes]]) {
@@ -194,7 +194,7 @@ describe('B03 B06 an invalid secret', () => {
 });
 
 describe('a valid secret', () => {
-  it('B08 may be short, which a warning says once in production', async () => {
+  it('may be short, which a warning says once in production', { tags: 'B08' }, async () => {
     const log = createLog();
     createVerifier({ secret: 'short', logger: log });
     expect(log.lines()).toEqual([]);
@@ -209,11 +209,11 @@ describe('a valid secret', () => {
     ).resolves.toBeUndefined();
   });
 
-  it('K04 may be the one of @paylink/testing, but not in production', () => {
+  it('may be the one of @paylink/testing, but not in production', { tags: 'K04' }, () => {
     createVerifier({ secret: TEST_SECRET });
     vi.stubEnv('NODE_ENV', 'production');
     for (const value of [TEST_SECRET, Buffer.from(TEST_SECRET), 'the-secret-of-your-tests']) {
-      const problem = 'secret[1] is the public secret of @paylink/testing';
+      const problem = 'secret[1] is the public secret from @paylink/testing';
       expect(() => createVerifier({ secret: [secret, value] })).toThrow(problem);
     }
   });
@@ -237,33 +237,45 @@ describe('a valid secret', () => {
     await expect(verify(value, value)).resolves.toMatchObject({ reference: 'order-42' });
   });
 
-  it('B09 accepts one secret as text, Buffer and Uint8Array: a text stands for its UTF-8 bytes', async () => {
-    const text = 'clé-secrète-🔑-du-portail';
-    for (const form of [text, Buffer.from(text), new TextEncoder().encode(text)]) {
-      await expect(verify(form, text)).resolves.toMatchObject({ reference: 'order-42' });
-    }
-    const bytes = Buffer.from('ff00fe80ff00fe80', 'hex');
-    await expect(verify(bytes, bytes)).resolves.toMatchObject({ secretIndex: 0 });
-  });
+  it(
+    'accepts one secret as text, Buffer and Uint8Array: a text stands for its UTF-8 bytes',
+    { tags: 'B09' },
+    async () => {
+      const text = 'clé-secrète-🔑-du-portail';
+      for (const form of [text, Buffer.from(text), new TextEncoder().encode(text)]) {
+        await expect(verify(form, text)).resolves.toMatchObject({ reference: 'order-42' });
+      }
+      const bytes = Buffer.from('ff00fe80ff00fe80', 'hex');
+      await expect(verify(bytes, bytes)).resolves.toMatchObject({ secretIndex: 0 });
+    },
+  );
 
-  it('B10 copies the secret, so that later changes of the Buffer or the list change nothing', async () => {
-    const bytes = Buffer.from(secret);
-    const list: Uint8Array[] = [bytes];
-    const verifier = createVerifier({ secret: list });
-    bytes.fill(0);
-    list[0] = Buffer.from('another-secret');
-    const { rawBody, headers } = signedDelivery({ secret });
-    await expect(verifier.verify(rawBody, headers)).resolves.toMatchObject({
-      reference: 'order-42',
-    });
-  });
+  it(
+    'copies the secret, so that later changes of the Buffer or the list change nothing',
+    { tags: 'B10' },
+    async () => {
+      const bytes = Buffer.from(secret);
+      const list: Uint8Array[] = [bytes];
+      const verifier = createVerifier({ secret: list });
+      bytes.fill(0);
+      list[0] = Buffer.from('another-secret');
+      const { rawBody, headers } = signedDelivery({ secret });
+      await expect(verifier.verify(rawBody, headers)).resolves.toMatchObject({
+        reference: 'order-42',
+      });
+    },
+  );
 
-  it('B14 B12 may be a list, of which the event says the index that matched', async () => {
-    await expect(verify(['new-secret-new-secret', secret])).resolves.toMatchObject({
-      secretIndex: 1,
-    });
-    await expect(verify([secret, secret])).resolves.toMatchObject({ secretIndex: 0 });
-  });
+  it(
+    'may be a list, of which the event says the index that matched',
+    { tags: ['B14', 'B12'] },
+    async () => {
+      await expect(verify(['new-secret-new-secret', secret])).resolves.toMatchObject({
+        secretIndex: 1,
+      });
+      await expect(verify([secret, secret])).resolves.toMatchObject({ secretIndex: 0 });
+    },
+  );
 
   it('may be a list of 1 to 8, which refuses every other secret', async () => {
     for (let count = 1; count <= 8; count++) {
@@ -272,7 +284,7 @@ describe('a valid secret', () => {
     }
   });
 
-  it('B17 keeps the secret out of everything that can be inspected', () => {
+  it('keeps the secret out of everything that can be inspected', { tags: 'B17' }, () => {
     const bytes = Buffer.from('bytes-of-the-secret-bytes');
     for (const object of [
       createVerifier({ secret }),
@@ -285,9 +297,13 @@ describe('a valid secret', () => {
     }
   });
 
-  it('B16 tells no environment: staging and production with one secret are the same', async () => {
-    await expect(verify(secret)).resolves.toMatchObject({ type: 'payment.succeeded' });
-  });
+  it(
+    'tells no environment: staging and production with one secret are the same',
+    { tags: 'B16' },
+    async () => {
+      await expect(verify(secret)).resolves.toMatchObject({ type: 'payment.succeeded' });
+    },
+  );
 });
 
 describe('a secret function', () => {
@@ -340,13 +356,13 @@ describe('a secret function', () => {
     ['returns an empty list', () => ({ secret: [], tenant }), 'secret must be a list of 1 to 8 secrets'],
     ['returns a placeholder', () => ({ secret: 'undefined', tenant }), 'secret is a placeholder'],
     ['returns a misspelt name', () => ({ secret, tenant, tenent: 1 }), 'tenent is an unknown option'],
-  ])('B15 that %s is 503, and never no secret', async (_what, provide, problem) => {
+  ])('causes 503 if it %s, and never means no secret', { tags: 'B15' }, async (_what, provide, problem) => {
     const error: unknown = await verify(provide as never).catch((thrown: unknown) => thrown);
     const message = expect.stringContaining(problem) as string;
     expect(error).toMatchObject({ code: 'secret_unavailable', status: 503, message });
   });
 
-  it('B15 answers 503 after 5 seconds if it hangs', async () => {
+  it('answers 503 after 5 seconds if it hangs', { tags: 'B15' }, async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const settled = vi.fn();
     const verified = verify(() => new Promise<never>(() => undefined)).finally(settled);
@@ -357,7 +373,7 @@ describe('a secret function', () => {
     await refused;
   });
 
-  it('N16 warns once about a short secret, for any number of requests', async () => {
+  it('warns once about a short secret, for any number of requests', { tags: 'N16' }, async () => {
     vi.stubEnv('NODE_ENV', 'production');
     const logger = createLog();
     const provide = () => ({ secret: ['short', 'other'], tenant });

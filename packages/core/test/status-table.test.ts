@@ -145,12 +145,16 @@ describe('errorReply', () => {
     [1, '1'],
     [1_001, '2'],
     [90_000, '90'],
-  ])('turns a retryAfter of %i ms into whole seconds, at least one', (retryAfter, seconds) => {
-    const { headers } = errorReply(new WebhookError('confirm_unavailable', { retryAfter }));
-    expect(headers['retry-after']).toBe(seconds);
-    const refused = errorReply(new WebhookError('amount_differs', { retryAfter }));
-    expect(refused.headers).toEqual(json);
-  });
+    [31_536_000_000, '86400'],
+  ])(
+    'turns a retryAfter of %i ms into whole seconds, at least one, at most a day',
+    (retryAfter, seconds) => {
+      const { headers } = errorReply(new WebhookError('confirm_unavailable', { retryAfter }));
+      expect(headers['retry-after']).toBe(seconds);
+      const refused = errorReply(new WebhookError('amount_differs', { retryAfter }));
+      expect(refused.headers).toEqual(json);
+    },
+  );
 
   it('quotes neither message nor cause', () => {
     const cause = new Error('secret cause');

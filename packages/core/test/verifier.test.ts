@@ -9,7 +9,7 @@ const refused = { code: 'invalid_signature', status: 401 };
 const mac = (algorithm: string, key: string | Uint8Array, data: string | Uint8Array): string =>
   createHmac(algorithm, key).update(data).digest('hex');
 
-describe('A20 a signature', () => {
+describe('a signature', { tags: 'A20' }, () => {
   const forms: readonly [string, unknown][] = [
     ['is missing', undefined],
     ['is empty', ''],
@@ -74,7 +74,7 @@ describe('A20 a signature', () => {
     ['is a Proxy', new Proxy({}, { get: () => signature })],
   ];
 
-  it.each(forms)('%s: 401', async (_, value) => {
+  it.each(forms)('gets 401 if it %s', async (_, value) => {
     const given = { ...headers, 'x-service-signature': value } as Record<string, string>;
     await expect(verifier.verify(rawBody, given)).rejects.toMatchObject(refused);
     await expect(verifySignature(rawBody, value, TEST_SECRET)).rejects.toMatchObject(refused);
@@ -196,15 +196,19 @@ describe('the raw body', () => {
     ['a DataView', new DataView(new Uint8Array(rawBody).buffer)],
     ['a Uint16Array', new Uint16Array(12)],
     ['an object that claims to be bytes', { [Symbol.toStringTag]: 'Uint8Array', length: 3 }],
-  ])('F03 K05 must be bytes: %s is rejected and never serialised', async (_, value) => {
-    await expect(verifier.verify(value as never, headers)).rejects.toMatchObject({
-      code: 'body_consumed',
-      message: expect.stringContaining('must be a Uint8Array') as string,
-    });
-    await expect(verifySignature(value as never, signature, TEST_SECRET)).rejects.toMatchObject({
-      code: 'body_consumed',
-    });
-  });
+  ])(
+    'must be bytes: %s is rejected and never serialised',
+    { tags: ['F03', 'K05'] },
+    async (_, value) => {
+      await expect(verifier.verify(value as never, headers)).rejects.toMatchObject({
+        code: 'body_consumed',
+        message: expect.stringContaining('must be a Uint8Array') as string,
+      });
+      await expect(verifySignature(value as never, signature, TEST_SECRET)).rejects.toMatchObject({
+        code: 'body_consumed',
+      });
+    },
+  );
 
   it('may be a view into a larger buffer', async () => {
     const pool = Buffer.concat([Buffer.from('xx'), rawBody, Buffer.from('yy')]);
@@ -215,10 +219,14 @@ describe('the raw body', () => {
 });
 
 describe('verify and verifySignature', () => {
-  it('F20 succeed by resolving and fail by rejecting: no boolean can be misread', async () => {
-    await expect(verifySignature(rawBody, signature, TEST_SECRET)).resolves.toBeUndefined();
-    await expect(verifier.verify(rawBody, {})).rejects.toMatchObject(refused);
-  });
+  it(
+    'succeed by resolving and fail by rejecting: no boolean can be misread',
+    { tags: 'F20' },
+    async () => {
+      await expect(verifySignature(rawBody, signature, TEST_SECRET)).resolves.toBeUndefined();
+      await expect(verifier.verify(rawBody, {})).rejects.toMatchObject(refused);
+    },
+  );
 });
 
 describe('sign', () => {

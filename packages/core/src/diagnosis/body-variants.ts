@@ -1,7 +1,7 @@
 import { fromHex, toHex, toText } from '../bytes.js';
 import type { DiagnosisCode } from './codes.js';
 import { writings } from './json-writings.js';
-import { attempt, escapesOf, fromBase64, fromLatin1, parseJson, toLatin1 } from './variants.js';
+import { tryDecode, escapesOf, fromBase64, fromLatin1, parseJson, toLatin1 } from './variants.js';
 import { variantsOf, type Value, type Variant } from './variants.js';
 
 type Change = readonly [DiagnosisCode, (text: string, body: Uint8Array) => Iterable<Value>];
@@ -36,7 +36,8 @@ export function* bodyVariants(body: Uint8Array): Generator<Variant> {
     return;
   }
   for (const [code, change] of TEXTS) yield* variantsOf(code, body, change(text, body));
-  yield* parsedVariants(text, body);
+  const isByteList = /^\d{1,3}(,\d{1,3})+$/.test(text);
+  yield* parsedVariants(isByteList ? `[${text}]` : text.replace(/^\ufeff/, ''), body);
 }
 
 /** Removes JSON whitespace, in linear time by the lookbehind. `trim()` would remove a BOM too. */
@@ -46,51 +47,46 @@ function trimBlanks(text: string): string {
 
 function decodingsOf(body: Uint8Array): Value[] {
   return ['utf-8', 'utf-16le', 'utf-16be'].flatMap((encoding) => {
-    const text = attempt(() => new TextDecoder(encoding, { ignoreBOM: true }).decode(body));
+    const text = tryDecode(() => new TextDecoder(encoding, { ignoreBOM: true }).decode(body));
     return [text, text?.replace(/^\ufeff/, '')];
   });
 }
 
-function* parsedVariants(text: string, body: Uint8Array): Generator<Variant> {
-  const isByteList = /^\d{1,3}(,\d{1,3})+$/.test(text);
-  const json = isByteList ? `[${text}]` : text.replace(/^\ufeff/, '');
+function* parsedVariants(json: string, body: Uint8Array): Generator<Variant> {
   const parsed = parseJson(json);
-  const bytes = writtenBytes(parsed);
-  if (typeof parsed === 'string') yield* variantsOf('body_reserialized', body, [parsed]);
-  else if (bytes !== undefined) yield* variantsOf('body_buffer', body, [bytes]);
-  else if (parsed !== undefined) {
-    for (const inner of valuesIn(parsed)) {
-      const written = typeof inner === 'string' ? inner : JSON.stringify(inner);
-      yield* variantsOf('body_enveloped', body, [written, fromBase64(written)]);
-    }
-    yield* variantsOf('body_reserialized', body, writings(json));
+  if (typeof parsed !== 'object' || parsed === null) {
+    yield* variantsOf('body_reserialized', body, typeof parsed === 'string' ? [parsed] : []);
+    return;
   }
+  yield* variantsOf('body_buffer', body, [writtenBytes(parsed)]);
+  for (const value of valuesIn(parsed)) {
+    const written = typeof value === 'string' ? value : JSON.stringify(value);
+    yield* variantsOf('body_enveloped', body, [written, fromBase64(written)]);
+  }
+  yield* variantsOf('body_reserialized', body, writings(json));
 }
 
-/** The most values of an envelope to try. */
+/** The most values of an envelope to try: a stranger's body can have thousands. */
 const MOST_VALUES = 32;
 
 /** Returns the texts, objects and lists within a value, the outer ones first. */
-function valuesIn(parsed: unknown): unknown[] {
-  const found = [parsed];
+function valuesIn(parsed: object): unknown[] {
+  const found: unknown[] = [parsed];
   for (const each of found) {
-    if (found.length > MOST_VALUES) break;
-    if (typeof each === 'object' && each !== null)
-      for (const inner of Object.values(each) as unknown[])
-        if (/object|string/.test(typeof inner)) found.push(inner);
+    if (found.length > MOST_VALUES || typeof each !== 'object') continue;
+    const inner: unknown[] = Object.values(each!);
+    found.push(...inner.filter((value) => value !== null && /object|string/.test(typeof value)));
   }
   return found.slice(1, MOST_VALUES);
 }
 
 /** Returns the bytes if the value is the JSON of a Buffer or a Uint8Array. */
-function writtenBytes(parsed: unknown): Uint8Array | undefined {
-  const { type, data } = Object(parsed) as { readonly type?: unknown; readonly data?: unknown };
-  const list: unknown = type === 'Buffer' && Array.isArray(data) ? data : parsed;
-  const items = Object.entries(Object(list) as Record<string, number>);
+function writtenBytes(parsed: object): Uint8Array | undefined {
+  const { type, data } = parsed as { readonly type?: unknown; readonly data?: unknown };
+  const list = type === 'Buffer' && Array.isArray(data) ? data : parsed;
+  const items = Object.entries(list as Record<string, number>);
   const areBytes = items.every(
     ([key, byte], at) => key === String(at) && Number.isInteger(byte) && byte >= 0 && byte < 256,
   );
-  return areBytes && typeof list === 'object'
-    ? Uint8Array.from(items, ([, byte]) => byte)
-    : undefined;
+  return areBytes ? Uint8Array.from(items, ([, byte]) => byte) : undefined;
 }

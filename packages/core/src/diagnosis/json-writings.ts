@@ -1,22 +1,18 @@
 /** The output format of a JSON library. */
 interface Style {
-  readonly spacing: Spacing;
+  readonly spacing: readonly [colon: string, comma: string, indent: string];
   readonly escape: (json: string) => string;
   readonly order: (keys: readonly string[]) => readonly string[];
   readonly number: (digits: string) => string;
 }
-type Spacing = readonly [colon: string, comma: string, indent: string, edge?: string];
 
 const unicode = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const capitals = (character: string): string => `\\u${unicode(character).slice(2).toUpperCase()}`;
 const ascii = (json: string): string => json.replace(/[\x7f-\uffff]/g, unicode);
 const slashes = (json: string): string => json.replaceAll('/', '\\/');
-const capitals = (character: string): string => `\\u${unicode(character).slice(2).toUpperCase()}`;
-const whole = (write: (digits: string) => string) => (digits: string) =>
-  /^-?\d+$/.test(digits) ? write(digits) : digits;
-const exponent = (digits: string): string => Number(digits).toExponential();
 
-// JavaScript, Python, PHP twice, Go, Gson, .NET twice.
+// JavaScript, Python, PHP twice, Go, Gson, .NET.
 const ESCAPES: readonly Style['escape'][] = [
   (json) => json,
   ascii,
@@ -25,15 +21,13 @@ const ESCAPES: readonly Style['escape'][] = [
   (json) => json.replace(/[<>&\u2028\u2029]/g, unicode),
   (json) => json.replace(/[<>&='\u2028\u2029]/g, unicode),
   (json) => json.replace(/[<>&'+`\x7f-\uffff]/g, capitals),
-  (json) => json.replace(/[\x7f-\uffff]/g, capitals),
 ];
-// JavaScript, Python, indented, Jackson, and others.
-// oxfmt-ignore
-const SPACINGS: readonly Spacing[] = [
-  [':', ',', ''], [': ', ', ', ''],
-  ...['  ', '    ', '\t', '   ', ' '].map((indent): Spacing => [': ', ',', indent]),
-  [' : ', ',', '  '], [': ', ',', ''], [':', ', ', ''], [' : ', ', ', ''],
-  [': ', ', ', '', ' '], [':', ',', '', ' '],
+// JavaScript, Python, Jackson, and indented.
+const SPACINGS: readonly Style['spacing'][] = [
+  [':', ',', ''],
+  [': ', ', ', ''],
+  [' : ', ',', '  '],
+  ...['  ', '    ', '\t'].map((indent) => [': ', ',', indent] as const),
 ];
 // As given, sorted by code units, and as jsonb and MySQL sort.
 const ORDERS: readonly Style['order'][] = [
@@ -41,15 +35,14 @@ const ORDERS: readonly Style['order'][] = [
   (keys) => [...keys].sort(),
   (keys) => [...keys].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)),
 ];
+const isWhole = (digits: string): boolean => /^-?\d+$/.test(digits);
 const NUMBERS: readonly Style['number'][] = [
   (digits) => digits,
   (digits) => String(Number(digits)),
-  whole((digits) => `${digits}.0`),
+  (digits) => (isWhole(digits) ? `${digits}.0` : digits),
   (digits) => Number(digits).toFixed(2),
   (digits) => `"${digits}"`,
-  whole((digits) => exponent(digits).replace('+', '')),
-  whole((digits) => exponent(digits).replace('e+', 'E')),
-  whole((digits) => exponent(digits).replace(/e\+(\d)$/, 'e+0$1')),
+  (digits) => Number(digits).toExponential().replace('+', ''),
 ];
 // oxfmt-ignore
 const PLAIN: Style = {
@@ -77,21 +70,18 @@ export function* writings(json: string): Generator<string> {
     const differing = <Key extends keyof Style>(key: Key, values: readonly Style[Key][]) => [
       ...new Map(values.map((each) => [write(parsed, { ...PLAIN, [key]: each }), each])).values(),
     ];
-    const escapes = differing('escape', ESCAPES);
-    const orders = differing('order', ORDERS);
-    const styles = differing('number', NUMBERS).flatMap((number) =>
-      escapes.flatMap((escape) => orders.map((order) => ({ number, escape, order }))),
-    );
-    for (const end of ['', '\n']) {
-      for (const style of styles)
-        for (const spacing of SPACINGS) yield write(parsed, { ...style, spacing }) + end;
-    }
+    const [escapes, orders] = [differing('escape', ESCAPES), differing('order', ORDERS)];
+    for (const number of differing('number', NUMBERS))
+      for (const escape of escapes)
+        for (const order of orders)
+          for (const spacing of SPACINGS) {
+            const written = write(parsed, { number, escape, order, spacing });
+            yield* [written, `${written}\n`];
+          }
     const keys = Object.keys(Object(parsed) as object);
-    if (Array.isArray(parsed) || keys.length > MOST_KEYS) continue;
-    for (const order of permutationsOf(keys)) {
-      const reordered: Style['order'] = (all) => (all.join() === keys.join() ? order : all);
-      for (const spacing of SPACINGS.slice(0, 2))
-        yield write(parsed, { ...PLAIN, spacing, order: reordered });
+    for (const permutation of keys.length > MOST_KEYS ? [] : permutationsOf(keys)) {
+      const order: Style['order'] = (all) => (all.join() === keys.join() ? permutation : all);
+      for (const spacing of SPACINGS.slice(0, 2)) yield write(parsed, { ...PLAIN, spacing, order });
     }
   }
 }
@@ -107,14 +97,14 @@ function write(value: unknown, style: Style, depth = 1): string {
   if (typeof value === 'string' && value.startsWith('\0')) return style.number(value.slice(1));
   if (typeof value !== 'object' || value === null) return style.escape(JSON.stringify(value));
   if (depth > DEEPEST) throw new RangeError('nested too deeply');
-  const [colon, comma, indent, edge = ''] = style.spacing;
+  const [colon, comma, indent] = style.spacing;
   const isList = Array.isArray(value);
   const items = style.order(Object.keys(value)).map((key) => {
     const item = write((value as Record<string, unknown>)[key], style, depth + 1);
     return isList ? item : style.escape(JSON.stringify(key)) + colon + item;
   });
   const [open, close] = isList ? '[]' : '{}';
-  if (items.length === 0 || indent === '') return open! + edge + items.join(comma) + edge + close!;
+  if (items.length === 0 || indent === '') return open! + items.join(comma) + close!;
   const line = `\n${indent.repeat(depth)}`;
   return `${open}${line}${items.join(comma + line)}\n${indent.repeat(depth - 1)}${close}`;
 }

@@ -29,8 +29,6 @@ export interface Diagnosis {
    * makes the signature match. `body_too_complex` if the search could not try every change.
    */
   readonly causes: readonly DiagnosisCause[];
-  /** Index in the list of secrets, if `secret` is a list and the causes are proven. */
-  readonly secretIndex?: number;
 }
 
 export type DiagnosisCause = {
@@ -40,8 +38,8 @@ export type DiagnosisCause = {
   readonly proven: boolean;
 };
 
-export interface Limits {
-  /** The longest body whose changes are tried. Below 0, nothing is tried. */
+interface Limits {
+  /** Bytes of the longest body whose changes are tried. */
   readonly body: number;
   /** Bytes to write and hash in total. */
   readonly work: number;
@@ -53,119 +51,108 @@ export async function search(
   limits: Limits,
 ): Promise<Diagnosis> {
   const parsed = parseSignature(signature);
-  if (limits.body < 0) return conclude(parsed.codes, false);
   const keys = keysOf(secret);
   const body = bytesOf(rawBody);
   const searching = findCauses(parsed, keys, body, limits);
   const found = await searching.catch((): DiagnosisCode => 'body_too_complex');
-  if (typeof found === 'string') return conclude(guess(parsed, keys, body, found), false);
-  return conclude(found.codes, true, Array.isArray(secret) ? found.secretIndex : undefined);
+  return typeof found === 'string'
+    ? conclude(guess(parsed, keys, body, found), false)
+    : conclude(found, true);
+}
+
+/** Judges a signature's form alone. It can be wrong in many ways: the first stands for all. */
+export function searchForm(signature: unknown): Diagnosis {
+  return conclude(parseSignature(signature).codes.slice(0, 1), false);
 }
 
 type Codes = readonly DiagnosisCode[];
 
-function conclude(codes: Codes, proven: boolean, secretIndex?: number): Diagnosis {
+function conclude(codes: Codes, proven: boolean): Diagnosis {
   const causes = codes.map((code) => ({ code, message: MESSAGES[code], proven }));
-  const [first] = codes;
-  return {
-    matches: first === undefined,
-    ...(first === undefined ? {} : { cause: first }),
-    message:
-      causes.map(({ message }) => message).join('\n') || 'The signature matches these bytes.',
-    causes,
-    ...(secretIndex === undefined ? {} : { secretIndex }),
-  };
+  const message = causes.map((cause) => cause.message).join('\n');
+  const [cause] = codes;
+  if (cause !== undefined) return { matches: false, cause, message, causes };
+  return { matches: true, message: 'The signature matches these bytes.', causes };
 }
 
-/** A key that may have made the signature, and the index of its secret in the list. */
-interface Key extends Variant {
-  readonly secretIndex: number;
-}
-
-function keysOf(secret: SecretList): Key[] {
-  return [secret].flat().flatMap((each: unknown, secretIndex) => {
+/** Returns the keys that may have made the signature. A key is never empty. */
+function keysOf(secret: SecretList): Variant[] {
+  return [secret].flat().flatMap((each: unknown) => {
     const value = bytesOf(each);
-    return value === undefined || value.length === 0 ? [] : [{ value, secretIndex }];
+    return value === undefined || value.length === 0 ? [] : [{ value }];
   });
 }
 
-type Found = Pick<Key, 'secretIndex'> & { readonly codes: Codes };
-
-/** Number of bodies to try with altered secrets too. */
-const FEW = 24;
 /** The fixed cost of one attempt in bytes: a key, an encoding, two calls. */
 const ATTEMPT = 512;
 /** The bytes of one turn of the event loop. */
 const TURN = 65_536;
 
-/** Tries the fewest changes first: one of the secret, one of the body, then one of each. */
 async function findCauses(
-  parsed: ParsedSignature,
-  keys: readonly Key[],
+  { codes, fits }: ParsedSignature,
+  keys: readonly Variant[],
   body: Uint8Array | undefined,
   limits: Limits,
-): Promise<Found | DiagnosisCode> {
-  if (body === undefined || parsed.digits === '' || keys.length === 0) return 'unknown';
-  const fits = async (key: Uint8Array, bytes: Uint8Array): Promise<boolean> =>
-    parsed.fits(await sign(new HmacKey(key), bytes));
-  for (const { value, secretIndex } of keys)
-    if (await fits(value, body)) return { codes: parsed.codes, secretIndex };
+): Promise<Codes | DiagnosisCode> {
+  if (fits === undefined || body === undefined) return 'unknown';
+  // A receiver is writing its reply.
+  await otherWork();
+  for (const { value } of keys) {
+    if (fits(await sign(new HmacKey(value), body))) return codes;
+  }
   if (body.length > limits.body) return 'body_too_complex';
+  for (const { value } of body.length === 0 ? [] : keys) {
+    for (const [code, mac] of await misusesOf(value, body)) if (fits(mac)) return [...codes, code];
+  }
   let [left, next] = [limits.work, limits.work - TURN];
-
-  const attempt = async ({ code, value, secretIndex }: Key, candidate: Variant) => {
-    left -= candidate.value.length + ATTEMPT;
-    if (left < 0) return undefined;
+  for (const [key, variant] of attempts(keys, body)) {
+    left -= variant.value.length + ATTEMPT;
+    if (left < 0) return key.code === undefined ? 'body_too_complex' : 'unknown';
     if (left < next) {
       next = left - TURN;
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await otherWork();
     }
-    if (!(await fits(value, candidate.value))) return undefined;
-    const codes = [...parsed.codes, code, candidate.code].filter((each) => each !== undefined);
-    return { codes, secretIndex };
-  };
-  const altered = (variants: typeof secretVariants): Key[] =>
-    keys.flatMap((key) => [...variants(key.value)].map((each) => ({ ...key, ...each })));
-
-  const plain = { value: body };
-  const few: Variant[] = [];
-  const secrets = altered(secretVariants);
-  for (const key of secrets) {
-    const found = await attempt(key, plain);
-    if (found !== undefined) return found;
-  }
-  for (const { value, secretIndex } of keys) {
-    if (body.length > 0 && (await fits(body, value)))
-      return { codes: [...parsed.codes, 'secret_swapped'], secretIndex };
-    for (const parts of [[body], [value, body], [body, value]]) {
-      if (parsed.fits(await sha256(parts)))
-        return { codes: [...parsed.codes, 'signature_algorithm'], secretIndex };
-    }
-  }
-  for (const variant of bodyVariants(body)) {
-    for (const key of keys) {
-      const found = await attempt(key, variant);
-      if (found !== undefined) return found;
-    }
-    if (left < 0) return 'body_too_complex';
-    if (few.length < FEW) few.push(variant);
-  }
-  for (const key of altered(nearbySecrets)) {
-    const found = await attempt(key, plain);
-    if (found !== undefined) return found;
-  }
-  for (const variant of few) {
-    for (const key of secrets) {
-      const found = await attempt(key, variant);
-      if (found !== undefined) return found;
-    }
+    if (!fits(await sign(new HmacKey(key.value), variant.value))) continue;
+    return [...codes, key.code, variant.code].filter((code) => code !== undefined);
   }
   return 'unknown';
 }
 
-async function sha256(parts: readonly Uint8Array[]): Promise<string> {
-  const bytes = Uint8Array.from(parts.flatMap((each) => [...each]));
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+function otherWork(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** Returns what signers compute who misread the algorithm. */
+async function misusesOf(secret: Uint8Array, body: Uint8Array) {
+  const misuses: [DiagnosisCode, string][] = [
+    ['secret_swapped', await sign(new HmacKey(body), secret)],
+  ];
+  for (const parts of [[body], [secret, body], [body, secret]]) {
+    const bytes = Uint8Array.from(parts.flatMap((each) => [...each]));
+    const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+    misuses.push(['signature_algorithm', toHex(hash)]);
+  }
+  return misuses;
+}
+
+/** Number of bodies to try with altered secrets too. */
+const FEW = 24;
+
+/** Yields the fewest changes first: one of the secret, one of the body, then one of each. */
+function* attempts(
+  keys: readonly Variant[],
+  body: Uint8Array,
+): Generator<[key: Variant, body: Variant]> {
+  const plain = { value: body };
+  const few: Variant[] = [];
+  const secrets = keys.flatMap(({ value }) => [...secretVariants(value)]);
+  for (const key of secrets) yield [key, plain];
+  for (const variant of bodyVariants(body)) {
+    for (const key of keys) yield [key, variant];
+    if (few.length < FEW) few.push(variant);
+  }
+  for (const { value } of keys) for (const key of nearbySecrets(value)) yield [key, plain];
+  for (const variant of few) for (const key of secrets) yield [key, variant];
 }
 
 /** Texts that were never a secret. The first one stands for an empty list. */
@@ -179,7 +166,7 @@ const NO_SECRETS: readonly (readonly [DiagnosisCode, (text: string) => boolean])
 /** Returns the obvious faults that lose the signed bytes. */
 function guess(
   parsed: ParsedSignature,
-  keys: readonly Key[],
+  keys: readonly Variant[],
   body: Uint8Array | undefined,
   otherwise: DiagnosisCode,
 ): DiagnosisCode[] {
@@ -187,13 +174,13 @@ function guess(
   const [aboutSecret] =
     NO_SECRETS.find(([, is]) => texts.every((text) => text !== undefined && is(text))) ?? [];
   const aboutBody = body === undefined ? 'body_parsed' : guessAboutBody(body);
-  const isForeign = parsed.digits === '' || parsed.codes.includes('signature_algorithm');
+  const isForeign = parsed.fits === undefined || parsed.codes.includes('signature_algorithm');
   const aboutSignature = isForeign ? parsed.codes : [];
   const codes = [...aboutSignature, aboutSecret, aboutBody].filter((code) => code !== undefined);
   return codes.length === 0 ? [...parsed.codes, otherwise] : codes;
 }
 
-/** What a body that was never JSON looks like, in its first characters. */
+/** The first characters of a body that was never JSON. */
 const NO_JSON: readonly (readonly [RegExp, DiagnosisCode])[] = [
   [/^(\{\})?$/, 'body_empty'],
   [/^\[object |^<ref|^(Map|Array)\b|^#<|^%\{|^\{ ?[\w'][^"]*(:|=>?)|^\{"\w+" ?=>/, 'body_parsed'],

@@ -43,15 +43,15 @@ export function fromLatin1(text: string): Uint8Array | undefined {
 
 /** Decodes base64 or base64url, with or without padding, and ignores whitespace. */
 export function fromBase64(text: string): Uint8Array | undefined {
-  return attempt(() => fromLatin1(atob(text.replaceAll('-', '+').replaceAll('_', '/'))));
+  return tryDecode(() => fromLatin1(atob(text.replaceAll('-', '+').replaceAll('_', '/'))));
 }
 
 export function parseJson(text: string): unknown {
-  return attempt(() => JSON.parse(text) as unknown);
+  return tryDecode(() => JSON.parse(text) as unknown);
 }
 
 /** Returns undefined if `decode` throws, because its text has another form. */
-export function attempt<T>(decode: () => T): T | undefined {
+export function tryDecode<T>(decode: () => T): T | undefined {
   try {
     return decode();
   } catch {
@@ -59,22 +59,19 @@ export function attempt<T>(decode: () => T): T | undefined {
   }
 }
 
-const ENTITIES: readonly (readonly [at: string, to: string])[] = [
-  ['&', '&amp;'],
-  ['"', '&quot;'],
-  ["'", '&#39;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-];
+// oxfmt-ignore
+const ENTITIES = Object.entries(
+  { '&': '&amp;', '"': '&quot;', "'": '&#39;', '<': '&lt;', '>': '&gt;' },
+);
 
 /** Undoes and applies the escapes of URLs, forms, JSON, shells and HTML. */
 export function escapesOf(text: string): Value[] {
   const json = parseJson(`"${text}"`);
   return [
-    attempt(() => decodeURIComponent(text)),
-    attempt(() => decodeURIComponent(text.replaceAll('+', ' ').replace(/^\w+=/, ''))),
-    attempt(() => encodeURIComponent(text)),
-    attempt(() => encodeURIComponent(text).replaceAll('%20', '+')),
+    tryDecode(() => decodeURIComponent(text)),
+    tryDecode(() => decodeURIComponent(text.replaceAll('+', ' ').replace(/^\w+=/, ''))),
+    tryDecode(() => encodeURIComponent(text)),
+    tryDecode(() => encodeURIComponent(text).replaceAll('%20', '+')),
     ...[text.replaceAll('+', ' '), text.replaceAll(' ', '+')],
     ...[typeof json === 'string' ? json : undefined, JSON.stringify(text).slice(1, -1)],
     ...[text.replace(/\\(.)/gs, '$1'), text.replaceAll('$$', '$')],
