@@ -58,7 +58,7 @@ describe.each(ENGINES)('%s', (name) => {
   const isPaid = async (reference = REFERENCE): Promise<boolean> =>
     (await readOrder(reader, reference, null))!.paid;
 
-  it('H02: a hundred deliveries at once are one credit', async () => {
+  it('a hundred deliveries at once are one credit', { tags: 'H02' }, async () => {
     const payments = open();
     const codes = await Promise.all(
       Array.from({ length: 100 }, () => codeOf(payments.receive(event))),
@@ -67,7 +67,7 @@ describe.each(ENGINES)('%s', (name) => {
     expect(await readBooks(reader)).toEqual({ orders: 1, paid: 1, wrong: [] });
   });
 
-  it('I09: two instances with their own pools credit once', async () => {
+  it('two instances with their own pools credit once', { tags: 'I09' }, async () => {
     const [one, two] = [open(), open()];
     const codes = await Promise.all(
       [one, two, one, two].map((each) => codeOf(each.receive({ ...event }))),
@@ -81,7 +81,7 @@ describe.each(ENGINES)('%s', (name) => {
     ['writes to another table', async () => (await pool.run('DELETE FROM ledger')).count],
     ['never writes, and returns 1', () => 1],
     ['does not match', async () => (await pool.run(`${UNPAID} AND currency = 'EUR'`)).count],
-  ])('P01, P02: is never acknowledged if credit %s', async (_, credit) => {
+  ])('is never acknowledged if credit %s', { tags: ['P01', 'P02'] }, async (_, credit) => {
     const payments = open({ credit });
     for (let tries = 0; tries < 3; tries++) {
       expect(await codeOf(payments.receive(event))).toBe('not_credited');
@@ -90,26 +90,30 @@ describe.each(ENGINES)('%s', (name) => {
     expect((await readBooks(reader)).wrong).toEqual([]);
   });
 
-  it('P02: is not acknowledged while a trigger swallows the write, and credited once without it', async () => {
-    const create = {
-      PostgreSQL: [
-        "CREATE FUNCTION swallow() RETURNS trigger AS 'BEGIN RETURN NULL; END' LANGUAGE plpgsql",
-        'CREATE TRIGGER swallow BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION swallow()',
-      ],
-      MariaDB: [
-        'CREATE TRIGGER swallow BEFORE UPDATE ON orders FOR EACH ROW SET NEW.paid_at = NULL',
-      ],
-      SQLite: ['CREATE TRIGGER swallow BEFORE UPDATE ON orders BEGIN SELECT RAISE(IGNORE); END'],
-    }[name];
-    for (const sql of create) await pool.run(sql);
-    const credit = async (): Promise<number> => (await pool.run(UNPAID)).count;
-    expect(await codeOf(open({ credit }).receive(event))).toBe('not_credited');
-    await pool.run(`DROP TRIGGER swallow${name === 'PostgreSQL' ? ' ON orders' : ''}`);
-    expect(await codeOf(open().receive(event))).toBe('200');
-    expect((await readBooks(reader)).wrong).toEqual([]);
-  });
+  it(
+    'is not acknowledged while a trigger swallows the write, and credited once without it',
+    { tags: 'P02' },
+    async () => {
+      const create = {
+        PostgreSQL: [
+          "CREATE FUNCTION swallow() RETURNS trigger AS 'BEGIN RETURN NULL; END' LANGUAGE plpgsql",
+          'CREATE TRIGGER swallow BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION swallow()',
+        ],
+        MariaDB: [
+          'CREATE TRIGGER swallow BEFORE UPDATE ON orders FOR EACH ROW SET NEW.paid_at = NULL',
+        ],
+        SQLite: ['CREATE TRIGGER swallow BEFORE UPDATE ON orders BEGIN SELECT RAISE(IGNORE); END'],
+      }[name];
+      for (const sql of create) await pool.run(sql);
+      const credit = async (): Promise<number> => (await pool.run(UNPAID)).count;
+      expect(await codeOf(open({ credit }).receive(event))).toBe('not_credited');
+      await pool.run(`DROP TRIGGER swallow${name === 'PostgreSQL' ? ' ON orders' : ''}`);
+      expect(await codeOf(open().receive(event))).toBe('200');
+      expect((await readBooks(reader)).wrong).toEqual([]);
+    },
+  );
 
-  describe('P21: credit forgets COMMIT', () => {
+  describe('credit forgets COMMIT', { tags: 'P21' }, () => {
     let connection: Connection;
     const credit = async (): Promise<number> => {
       connection = await pool.connect();
@@ -135,57 +139,73 @@ describe.each(ENGINES)('%s', (name) => {
     });
   });
 
-  it('P03: credit in two transactions, the second of which fails, is one credit', async () => {
-    const orders = ordersOf({ pool, reader });
-    const credit: Orders['credit'] = async (...call) => {
-      await orders.credit(...call);
-      const session = await pool.connect();
-      await session.run('BEGIN');
-      await session.run('ROLLBACK');
-      session.release();
-      throw new Error('the receipt could not be written');
-    };
-    const payments = open({ credit });
-    for (let tries = 0; tries < 3; tries++)
+  it(
+    'credit in two transactions, the second of which fails, is one credit',
+    { tags: 'P03' },
+    async () => {
+      const orders = ordersOf({ pool, reader });
+      const credit: Orders['credit'] = async (...call) => {
+        await orders.credit(...call);
+        const session = await pool.connect();
+        await session.run('BEGIN');
+        await session.run('ROLLBACK');
+        session.release();
+        throw new Error('the receipt could not be written');
+      };
+      const payments = open({ credit });
+      for (let tries = 0; tries < 3; tries++)
+        expect(await codeOf(payments.receive(event))).toBe('200');
+      expect((await readBooks(reader)).wrong).toEqual([]);
+      expect(logger.error.mock.calls[0]![0]).toContain('the receipt could not be written');
+    },
+  );
+
+  it(
+    'an answer that is lost after COMMIT is found paid',
+    { tags: ['P04', 'I07', 'G09'] },
+    async () => {
+      const orders = ordersOf({ pool, reader });
+      const credit: Orders['credit'] = async (...call) => {
+        await orders.credit(...call);
+        throw new Error('Connection terminated unexpectedly');
+      };
+      expect(await codeOf(open({ credit }).receive(event))).toBe('200');
+      expect((await readBooks(reader)).wrong).toEqual([]);
+    },
+  );
+
+  it(
+    'a replica that lags is 503 until it does not, and never a second credit',
+    { tags: ['P06', 'P31'] },
+    async () => {
+      let isLagging = true;
+      const find: Orders['find'] = async (reference, { tenant }) => {
+        const order = await readOrder(reader, reference, tenant);
+        return order && { ...order, paid: order.paid && !isLagging };
+      };
+      const payments = open({ find });
+      for (let tries = 0; tries < 3; tries++) {
+        expect(await codeOf(payments.receive(event))).toBe('not_credited');
+      }
+      isLagging = false;
       expect(await codeOf(payments.receive(event))).toBe('200');
-    expect((await readBooks(reader)).wrong).toEqual([]);
-    expect(logger.error.mock.calls[0]![0]).toContain('the receipt could not be written');
-  });
+      expect((await readBooks(reader)).wrong).toEqual([]);
+    },
+  );
 
-  it('P04, I07, G09: an answer that is lost after COMMIT is found paid', async () => {
-    const orders = ordersOf({ pool, reader });
-    const credit: Orders['credit'] = async (...call) => {
-      await orders.credit(...call);
-      throw new Error('Connection terminated unexpectedly');
-    };
-    expect(await codeOf(open({ credit }).receive(event))).toBe('200');
-    expect((await readBooks(reader)).wrong).toEqual([]);
-  });
+  it(
+    'two tenants with one order number are each credited once',
+    { tags: ['P08', 'N03'] },
+    async () => {
+      for (const tenant of ['a', 'b']) await createOrder(pool, REFERENCE, { tenant });
+      const payments = open();
+      for (const tenant of ['a', 'b', 'a', 'b']) await payments.receive({ ...event, tenant });
+      expect(await readBooks(reader)).toMatchObject({ orders: 3, paid: 2, wrong: [] });
+      expect(await isPaid()).toBe(false);
+    },
+  );
 
-  it('P06, P31: a replica that lags is 503 until it does not, and never a second credit', async () => {
-    let isLagging = true;
-    const find: Orders['find'] = async (reference, { tenant }) => {
-      const order = await readOrder(reader, reference, tenant);
-      return order && { ...order, paid: order.paid && !isLagging };
-    };
-    const payments = open({ find });
-    for (let tries = 0; tries < 3; tries++) {
-      expect(await codeOf(payments.receive(event))).toBe('not_credited');
-    }
-    isLagging = false;
-    expect(await codeOf(payments.receive(event))).toBe('200');
-    expect((await readBooks(reader)).wrong).toEqual([]);
-  });
-
-  it('P08, N03: two tenants with one order number are each credited once', async () => {
-    for (const tenant of ['a', 'b']) await createOrder(pool, REFERENCE, { tenant });
-    const payments = open();
-    for (const tenant of ['a', 'b', 'a', 'b']) await payments.receive({ ...event, tenant });
-    expect(await readBooks(reader)).toMatchObject({ orders: 3, paid: 2, wrong: [] });
-    expect(await isPaid()).toBe(false);
-  });
-
-  it.each([500, 1_000, 1_001])('P09: a free amount from 500 to %s', async (max) => {
+  it.each([500, 1_000, 1_001])('a free amount from 500 to %s', { tags: 'P09' }, async (max) => {
     const find: Orders['find'] = async (reference, { tenant }) => {
       const order = await readOrder(reader, reference, tenant);
       return order && { ...order, amount: { min: 500, max } };
@@ -195,50 +215,64 @@ describe.each(ENGINES)('%s', (name) => {
     expect(await isPaid()).toBe(isInside);
   });
 
-  it('P12: an operator marked the order, a refund came, and nothing is credited again', async () => {
-    await pool.run(PAY);
-    await pool.run("UPDATE orders SET refunded_at = CURRENT_TIMESTAMP WHERE reference = 'order-1'");
-    const payments = open();
-    expect(await codeOf(payments.receive(event))).toBe('200');
-    expect((await payments.reconcile([REFERENCE])).paid.count).toBe(1);
-    expect((await reader.run('SELECT * FROM ledger')).rows).toEqual([]);
-  });
+  it(
+    'an operator marked the order, a refund came, and nothing is credited again',
+    { tags: 'P12' },
+    async () => {
+      await pool.run(PAY);
+      await pool.run(
+        "UPDATE orders SET refunded_at = CURRENT_TIMESTAMP WHERE reference = 'order-1'",
+      );
+      const payments = open();
+      expect(await codeOf(payments.receive(event))).toBe('200');
+      expect((await payments.reconcile([REFERENCE])).paid.count).toBe(1);
+      expect((await reader.run('SELECT * FROM ledger')).rows).toEqual([]);
+    },
+  );
 
-  it('P12, O18: a restored database is credited again by reconcile, once', async () => {
-    const payments = open();
-    expect((await payments.reconcile()).credited.count).toBe(1);
-    await pool.run('UPDATE orders SET paid_at = NULL');
-    await pool.run('DELETE FROM ledger');
-    expect((await payments.reconcile()).credited.count).toBe(1);
-    expect((await payments.reconcile()).total).toBe(0);
-    expect((await readBooks(reader)).wrong).toEqual([]);
-  });
+  it(
+    'a restored database is credited again by reconcile, once',
+    { tags: ['P12', 'O18'] },
+    async () => {
+      const payments = open();
+      expect((await payments.reconcile()).credited.count).toBe(1);
+      await pool.run('UPDATE orders SET paid_at = NULL');
+      await pool.run('DELETE FROM ledger');
+      expect((await payments.reconcile()).credited.count).toBe(1);
+      expect((await payments.reconcile()).total).toBe(0);
+      expect((await readBooks(reader)).wrong).toEqual([]);
+    },
+  );
 
-  it('P26: a page inside the shop\u2019s own transaction does not answer for a webhook', async () => {
-    // SQLite locks the whole database for a writer, and its driver then blocks this process.
-    if (name === 'SQLite') return;
-    const shop = await pool.connect();
-    await shop.run('BEGIN');
-    const inside = {
-      find: (reference: string) => readOrder(shop, reference, null),
-      credit: async () => (await shop.run(UNPAID)).count,
-    };
-    const calls: Orders[] = [inside, ordersOf({ pool, reader })];
-    let orders = calls[0]!;
-    const payments = open({
-      find: (...call) => orders.find(...call),
-      credit: (...call) => orders.credit(...call),
-    });
-    expect((await payments.settle(REFERENCE)).status).toBe('paid');
-    orders = calls[1]!;
-    const receiving = codeOf(payments.receive(event));
-    await shop.run('ROLLBACK');
-    shop.release();
-    expect(await receiving).toBe('200');
-    expect((await readBooks(reader)).wrong).toEqual([]);
-  });
+  it(
+    'a page inside the shop\u2019s own transaction does not answer for a webhook',
+    { tags: 'P26' },
+    async () => {
+      // SQLite locks the whole database for a writer, and its driver then blocks this process.
+      if (name === 'SQLite') return;
+      const shop = await pool.connect();
+      await shop.run('BEGIN');
+      const inside = {
+        find: (reference: string) => readOrder(shop, reference, null),
+        credit: async () => (await shop.run(UNPAID)).count,
+      };
+      const calls: Orders[] = [inside, ordersOf({ pool, reader })];
+      let orders = calls[0]!;
+      const payments = open({
+        find: (...call) => orders.find(...call),
+        credit: (...call) => orders.credit(...call),
+      });
+      expect((await payments.settle(REFERENCE)).status).toBe('paid');
+      orders = calls[1]!;
+      const receiving = codeOf(payments.receive(event));
+      await shop.run('ROLLBACK');
+      shop.release();
+      expect(await receiving).toBe('200');
+      expect((await readBooks(reader)).wrong).toEqual([]);
+    },
+  );
 
-  it('P27: a column that ignores case and blanks pays no other order', async () => {
+  it('a column that ignores case and blanks pays no other order', { tags: 'P27' }, async () => {
     const type = {
       PostgreSQL: 'char(12)',
       MariaDB: 'varchar(64) COLLATE utf8mb4_general_ci',
@@ -268,15 +302,19 @@ describe.each(ENGINES)('%s', (name) => {
     await pool.run('DROP TABLE loose');
   });
 
-  it('P28: two orders of one reference are refused by the table, or logged', async () => {
-    await expect(createOrder(pool, REFERENCE)).rejects.toThrow();
-    await createOrder(pool, REFERENCE, { tenant: 'twin' });
-    const credit = async (): Promise<number> => (await pool.run(UNPAID)).count;
-    expect(await codeOf(open({ credit }).receive(event))).toBe('200');
-    expect(logger.error.mock.calls[0]![0]).toMatch(/changed 2 rows.*unique index/);
-  });
+  it(
+    'two orders of one reference are refused by the table, or logged',
+    { tags: 'P28' },
+    async () => {
+      await expect(createOrder(pool, REFERENCE)).rejects.toThrow();
+      await createOrder(pool, REFERENCE, { tenant: 'twin' });
+      const credit = async (): Promise<number> => (await pool.run(UNPAID)).count;
+      expect(await codeOf(open({ credit }).receive(event))).toBe('200');
+      expect(logger.error.mock.calls[0]![0]).toMatch(/changed 2 rows.*unique index/);
+    },
+  );
 
-  it('P33: a payment of a closed order is 409, and listed by reconcile', async () => {
+  it('a payment of a closed order is 409, and listed by reconcile', { tags: 'P33' }, async () => {
     await pool.run('UPDATE orders SET closed = true');
     const payments = open();
     expect(await codeOf(payments.receive(event))).toBe('order_closed');
@@ -285,7 +323,7 @@ describe.each(ENGINES)('%s', (name) => {
     expect(await isPaid()).toBe(false);
   });
 
-  it('P34: an order that is locked for long leaves the others alone', async () => {
+  it('an order that is locked for long leaves the others alone', { tags: 'P34' }, async () => {
     // SQLite has no row locks: a locked database is an error, and the next delivery credits.
     if (name === 'SQLite') return;
     for (let index = 2; index < 20; index++) await createOrder(pool, `order-${index}`);
@@ -309,14 +347,14 @@ describe.each(ENGINES)('%s', (name) => {
     await vi.waitFor(async () => expect((await readBooks(reader)).wrong).toEqual([]));
   });
 
-  it('H06, H04: a second payment of one reference changes nothing', async () => {
+  it('a second payment of one reference changes nothing', { tags: ['H06', 'H04'] }, async () => {
     const payments = open();
     await payments.receive(event);
     await payments.receive({ ...event });
     expect(await readBooks(reader)).toEqual({ orders: 1, paid: 1, wrong: [] });
   });
 
-  it('H07, H09, H10: an order that appears later is 503 until then', async () => {
+  it('an order that appears later is 503 until then', { tags: ['H07', 'H09', 'H10'] }, async () => {
     const payments = open();
     const late = { ...event, reference: 'order-2' };
     expect(await codeOf(payments.receive(late))).toBe('unknown_order');
@@ -325,7 +363,7 @@ describe.each(ENGINES)('%s', (name) => {
     expect(await isPaid('order-2')).toBe(true);
   });
 
-  it('N11: thirty orders at once on a pool of four are all credited', async () => {
+  it('thirty orders at once on a pool of four are all credited', { tags: 'N11' }, async () => {
     for (let index = 2; index < 31; index++) await createOrder(pool, `order-${index}`);
     const payments = open();
     const codes = await Promise.all(

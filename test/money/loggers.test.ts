@@ -38,7 +38,7 @@ function addPoints(): never {
   throw Object.assign(new TypeError('no points'), { config });
 }
 
-describe.each(LOGGERS)('Q17: a line of %s', (_, loggerOn) => {
+describe.each(LOGGERS)('a line of %s', { tags: 'Q17' }, (_, loggerOn) => {
   it('has stack, code and reference of what a handler threw', async () => {
     const { lines, stream } = open();
     const logger = loggerOn(stream) as Logger;
@@ -68,21 +68,25 @@ describe.each(LOGGERS)('Q17: a line of %s', (_, loggerOn) => {
   });
 });
 
-it('Q17: the default logger prints the stack of a cause once per code and minute', async () => {
-  const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-  onTestFinished(() => error.mockRestore());
-  const orders = { find: () => addPoints(), credit: () => 0 };
-  const client = { getPayment: () => Promise.reject(new Error('not asked')) };
-  const payments = createPayments({ client, orders });
-  await payments.reconcile(['order-1', 'order-2']);
-  await payments.settle('order-3');
-  const texts = error.mock.calls.map(([text]) => String(text));
-  expect(texts).toHaveLength(3);
-  expect(texts.filter((text) => text.includes('addPoints'))).toHaveLength(1);
-  expect(texts.join()).not.toContain('sk_live_');
-});
+it(
+  'the default logger prints the stack of a cause once per code and minute',
+  { tags: 'Q17' },
+  async () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    onTestFinished(() => error.mockRestore());
+    const orders = { find: () => addPoints(), credit: () => 0 };
+    const client = { getPayment: () => Promise.reject(new Error('not asked')) };
+    const payments = createPayments({ client, orders });
+    await payments.reconcile(['order-1', 'order-2']);
+    await payments.settle('order-3');
+    const texts = error.mock.calls.map(([text]) => String(text));
+    expect(texts).toHaveLength(3);
+    expect(texts.filter((text) => text.includes('addPoints'))).toHaveLength(1);
+    expect(texts.join()).not.toContain('sk_live_');
+  },
+);
 
-it('Q17: a plain logger is called with the message and the fields', async () => {
+it('a plain logger is called with the message and the fields', { tags: 'Q17' }, async () => {
   const logger = { warn: vi.fn(), error: vi.fn() };
   const cause = new Error('no connection');
   const orders = { find: () => Promise.reject(cause), credit: () => 0 };

@@ -18,13 +18,17 @@ const SINON = `
 it.each([
   ['node:test', `(await import('node:test')).mock.timers.enable();`],
   ['sinon, jest and vitest', SINON],
-])('Q18: answers a delivery and credits although %s has mocked the timers', async (_, enable) => {
-  const source = `
+])(
+  'answers a delivery and credits although %s has mocked the timers',
+  { tags: 'Q18' },
+  async (_, enable) => {
+    const source = `
     ${enable}
     const { deliver } = await import(${JSON.stringify(bundle.path)});
     console.log(JSON.stringify(await deliver()));
     process.exit();`;
-  const options = ['--no-warnings', '--input-type=module', '--eval', source];
-  const { stdout } = await promisify(execFile)(process.execPath, options, { timeout: 20_000 });
-  expect(JSON.parse(stdout)).toEqual({ status: 200, settled: 'paid', reconciled: 1 });
-});
+    const options = ['--no-warnings', '--input-type=module', '--eval', source];
+    const { stdout } = await promisify(execFile)(process.execPath, options, { timeout: 20_000 });
+    expect(JSON.parse(stdout)).toEqual({ status: 200, settled: 'paid', reconciled: 1 });
+  },
+);

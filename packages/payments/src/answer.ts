@@ -1,37 +1,45 @@
-/** The client's answers: checked, as errors of a run, and kept for the next callers. */
-import { isWebhookError, WebhookError } from '@paylink/core';
+/** The client's answers, checked, and its errors as errors of a run. */
+import { WebhookError } from '@paylink/core';
 import type { ServicePayment } from './contract.js';
 import { field, fieldOfError } from './order.js';
 
 const STATUSES: readonly unknown[] = ['pending', 'success', 'failed', 'cancelled'];
 const LONGEST_CURRENCY = 100;
 
+/** A payment, or the error `no_payment` or `confirm_unavailable`. */
+export interface QuestionResult {
+  readonly payment?: ServicePayment | undefined;
+  readonly error?: WebhookError | undefined;
+}
+
 /**
- * Reads the five fields that count, and copies them, so that a page that changes its answer changes
- * no other, and a large answer is not kept.
- *
- * @throws WebhookError `confirm_unavailable` if the answer confirms nothing
+ * Copies the five fields that count, so that a page that changes its answer changes no other, and a
+ * large answer is not kept.
  */
-export function readPayment(answer: unknown, reference: string): ServicePayment {
+export function readAnswer(answer: unknown, expected: string): QuestionResult {
   if (typeof answer !== 'object' || answer === null) {
-    throw unconfirmed('getPayment() of the client gave no object: look for a missing `return`');
+    return unconfirmed("the client's getPayment() returned no object: look for a missing `return`");
   }
+  let fields: Readonly<Record<string, unknown>>;
   try {
-    const [type, status] = [field(answer, 'type'), field(answer, 'status')];
-    const [amount, currency] = [field(answer, 'amount'), field(answer, 'currency')];
-    const read = { reference: field(answer, 'reference'), type, status, amount, currency };
-    const fault = faultOf(read, reference);
-    if (fault !== undefined) throw unconfirmed(`the service's payment ${fault}`);
-    return Object.freeze({
-      ...{ reference, status: status as string },
-      ...(isAmount(amount) && { amount }),
-      ...(isCurrency(currency) && { currency }),
-      ...(type !== undefined && { type: 'payment' }),
-    });
+    fields = {
+      reference: field(answer, 'reference'),
+      type: field(answer, 'type'),
+      status: field(answer, 'status'),
+      amount: field(answer, 'amount'),
+      currency: field(answer, 'currency'),
+    };
   } catch (cause) {
-    if (isWebhookError(cause)) throw cause;
-    throw unconfirmed('getPayment() of the client gave an object whose getter throws', cause);
+    return unconfirmed("the client's getPayment() returned an object whose getter throws", cause);
   }
+  const fault = faultOf(fields, expected);
+  if (fault !== undefined) return unconfirmed(`the service's payment ${fault}`);
+  const { type, status, amount, currency } = fields;
+  const payment: Record<string, unknown> = { reference: expected, status };
+  if (isAmount(amount)) payment['amount'] = amount;
+  if (isCurrency(currency)) payment['currency'] = currency;
+  if (type !== undefined) payment['type'] = type;
+  return { payment: Object.freeze(payment) as ServicePayment };
 }
 
 function faultOf(
@@ -55,12 +63,12 @@ function isCurrency(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= LONGEST_CURRENCY;
 }
 
-/** Makes the error of a run from an error of the client. */
-export function confirmError(cause: unknown): WebhookError {
+/** Translates an error of the client. */
+export function readClientError(cause: unknown): QuestionResult {
   const status = fieldOfError(cause, 'status');
   if (status === 404) {
-    const message = 'the service has no payment of this reference, so its link was never created';
-    return new WebhookError('no_payment', { message, cause });
+    const message = 'the service has no payment with this reference, so its link was never created';
+    return { error: new WebhookError('no_payment', { message, cause }) };
   }
   const message =
     status === 401
@@ -69,9 +77,9 @@ export function confirmError(cause: unknown): WebhookError {
   return unconfirmed(message, cause);
 }
 
-function unconfirmed(message: string, cause?: unknown): WebhookError {
+function unconfirmed(message: string, cause?: unknown): QuestionResult {
   const retryAfter = retryAfterOf(cause);
-  return new WebhookError('confirm_unavailable', { message, cause, retryAfter });
+  return { error: new WebhookError('confirm_unavailable', { message, cause, retryAfter }) };
 }
 
 /** Returns true if the service refused the client's key, as it would for every other order. */
@@ -90,7 +98,7 @@ export class Limited extends WebhookError {
   readonly isSent: boolean;
 
   constructor(pause: number, cause?: unknown) {
-    const message = 'the service limits its questions, and this one has to come back later';
+    const message = 'the service limits requests, so this one must be sent again later';
     super('confirm_unavailable', { message, cause, retryAfter: pause > 0 ? pause : undefined });
     this.isSent = cause !== undefined;
   }

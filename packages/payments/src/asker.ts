@@ -2,19 +2,17 @@
  * Asks the service for payments. All questions of a client wait in one line. After a 429 the line
  * pauses for as long as the service says, and then goes on with half of the questions in flight.
  */
-import type { WebhookError } from '@paylink/core';
-import { confirmError, Limited, readPayment, retryAfterOf } from './answer.js';
+import { Limited, readAnswer, readClientError, retryAfterOf } from './answer.js';
+import type { QuestionResult } from './answer.js';
 import type { PaymentClient, ServicePayment, Source } from './contract.js';
 import { fieldOfError } from './order.js';
 import { Queue } from './order-lock.js';
-import { now, startTimer, stopTimer, type Run } from './run.js';
+import { now, startTimer, stopTimer, unref, type Run } from './run.js';
 
 /** Whose question goes next. A kind of which none waits is passed over. */
 const ROUND: readonly Source[] = ['settle', 'webhook', 'settle', 'reconcile'];
 /** Added to the questions in flight with each answer. Each 429 halves them, as TCP does (AIMD). */
 const GROWTH = 0.1;
-/** After this many refusals a question leaves the line: the limit may be its order's own. */
-const MOST_REFUSALS = 2;
 /** Milliseconds of a pause of which the service says nothing. Doubles with each refusal. */
 const FIRST_PAUSE = 1_000;
 const LONGEST_DOUBLED = 60_000;
@@ -24,24 +22,15 @@ const JITTER = 250;
 /** Milliseconds for which an answer is reused, so that a page which polls floods no service. */
 const REUSED_FOR = 2_000;
 const LONGEST_REUSE = 30_000;
-/** Answers in each of two maps. */
-const MOST_ANSWERS = 5_000;
+const MOST_ANSWERS = 10_000;
 
 /** What the last question for an order brought. */
-interface Answer {
+interface Answer extends QuestionResult {
   /** The values of `now()` when the first question for the order was sent, and the last one. */
   readonly firstAt: number;
   readonly at: number;
-  readonly payment?: ServicePayment | undefined;
-  readonly error?: WebhookError | undefined;
   /** The value of `now()` until which the service refuses this order alone. */
   readonly pauseEnd?: number | undefined;
-}
-
-interface Question {
-  readonly run: Run;
-  readonly go: () => void;
-  readonly leave: (error: Limited) => void;
 }
 
 export class Asker {
@@ -50,21 +39,19 @@ export class Asker {
   /** How many questions may be in flight. */
   #places: number;
   readonly #inFlight = new Set<Run>();
-  readonly #line: Readonly<Record<Source, Queue<Question>>> = {
+  readonly #line: Readonly<Record<Source, Queue<Run, () => void>>> = {
     settle: new Queue(),
     webhook: new Queue(),
     reconcile: new Queue(),
   };
-  #round = 0;
+  #turn = 0;
   #pauseEnd = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Refusals without an answer between them. */
   #refusals = 0;
   /** The order that alone was refused since the last answer. */
   #refusedAlone: string | undefined;
-  #answers = new Map<string, Answer>();
-  /** Dropped as a whole, because a Map is slow after many single deletions. */
-  #olderAnswers = this.#answers;
+  readonly #answers = new Queue<string, Answer>();
 
   constructor(client: PaymentClient, concurrency: number) {
     this.#client = client;
@@ -83,26 +70,21 @@ export class Asker {
    * @throws WebhookError `no_payment`, `confirm_unavailable` or `handler_timeout`
    */
   async ask(run: Run): Promise<ServicePayment> {
-    const known = this.#answerOf(run);
-    if (known !== undefined && isReusable(known, run)) {
-      if (known.payment !== undefined) return known.payment;
-      throw known.error!;
-    }
-    for (let refusals = 1; ; refusals++) {
-      try {
-        return await this.#send(run);
-      } catch (error) {
-        const isRefused = error instanceof Limited && error.isSent;
-        const isLast = refusals === MOST_REFUSALS || this.#ownPauseOf(run) > 0;
-        if (!isRefused || isLast) throw error;
-      }
+    const known = this.#answers.get(run.key);
+    if (known !== undefined && isReusable(known, run)) return paymentOf(known);
+    try {
+      return await this.#send(run);
+    } catch (error) {
+      const isRefused = error instanceof Limited && error.isSent;
+      if (!isRefused || this.#ownPauseOf(run) > 0) throw error;
+      // Once more alone: the limit may be the order's own.
+      return this.#send(run);
     }
   }
 
   /** Forgets the answers about an order that is paid: its row answers from then on. */
   forget({ key }: Pick<Run, 'key'>): void {
     this.#answers.delete(key);
-    this.#olderAnswers.delete(key);
   }
 
   /** Asks when the line lets the question go. @throws WebhookError */
@@ -110,56 +92,50 @@ export class Asker {
     const isLate = now() + this.pause >= run.askBy;
     if (isLate || this.#ownPauseOf(run) > 0) throw new Limited(this.#pauseOf(run));
     const line = this.#line[run.source];
-    let ticket = -1;
-    const enter = () =>
-      new Promise<void>((go, leave) => {
-        ticket = line.push({ run, go, leave });
+    const enter = (): Promise<void> | undefined => {
+      if (this.#isFree()) return void this.#inFlight.add(run);
+      return new Promise((go) => {
+        line.set(run, go);
         this.#advance();
       });
+    };
     try {
       await run.queue('the line of questions', enter, run.askBy, () => new Limited(this.pause));
       return await this.#askClient(run);
     } finally {
-      line.delete(ticket);
+      line.delete(run);
       this.#inFlight.delete(run);
       this.#advance();
     }
   }
 
   async #askClient(run: Run): Promise<ServicePayment> {
-    const { reference, tenant, signal } = run;
+    const { reference } = run;
     let at = now();
     let answer: unknown;
     try {
       const ask = () => {
+        const asking = this.#client.getPayment(reference, run.createContext());
         at = now();
-        return this.#client.getPayment(reference, { signal, tenant });
+        return asking;
       };
       answer = await run.wait('the service', ask, 'the service did not answer in time');
     } catch (cause) {
-      throw run.error ?? this.#noteError(run, at, cause);
+      if (run.error !== undefined) throw run.error;
+      const [status, retryAfter] = [fieldOfError(cause, 'status'), retryAfterOf(cause)];
+      if (status === 429) {
+        this.#noteRefusal(run, at, retryAfter);
+        throw new Limited(this.#pauseOf(run), cause);
+      }
+      if (status !== undefined) this.#noteAnswer();
+      // Without the cause, because an error of an HTTP client can hold its whole response.
+      this.#remember(run, at, readClientError({ status, retryAfter }));
+      return paymentOf(readClientError(cause));
     }
     this.#noteAnswer();
-    try {
-      const payment = readPayment(answer, reference);
-      this.#remember(run, at, { payment });
-      return payment;
-    } catch (error) {
-      this.#remember(run, at, { error: error as WebhookError });
-      throw error;
-    }
-  }
-
-  #noteError(run: Run, at: number, cause: unknown): WebhookError {
-    const status = fieldOfError(cause, 'status');
-    if (status === 429) {
-      this.#noteRefusal(run, at, retryAfterOf(cause));
-      return new Limited(this.#pauseOf(run), cause);
-    }
-    if (status !== undefined) this.#noteAnswer();
-    const error = confirmError(cause);
-    this.#remember(run, at, { error });
-    return error;
+    const result = readAnswer(answer, reference);
+    this.#remember(run, at, result);
+    return paymentOf(result);
   }
 
   /** Lets as many questions go as have a place, or comes back after the pause. */
@@ -168,29 +144,35 @@ export class Asker {
     const { pause } = this;
     if (pause > 0) {
       this.#timer = startTimer(() => this.#advance(), Math.ceil(pause));
-      // The callers' own timers keep the process alive.
-      (this.#timer as Partial<NodeJS.Timeout>).unref?.();
+      unref(this.#timer);
       return;
     }
     while (this.#hasPlace()) {
       const question = this.#next();
       if (question === undefined) return;
-      this.#inFlight.add(question.run);
-      question.go();
+      const [run, go] = question;
+      this.#inFlight.add(run);
+      go();
     }
   }
 
+  /** True if a question can go before any other. */
+  #isFree(): boolean {
+    const isWaiting = Object.values(this.#line).some((line) => line.size > 0);
+    return this.pause === 0 && !isWaiting && this.#hasPlace();
+  }
+
   #hasPlace(): boolean {
-    const places = Math.max(1, Math.floor(this.#places));
+    const places = Math.floor(this.#places);
     if (this.#inFlight.size < places) return true;
     for (const run of this.#inFlight) if (run.isLost) this.#inFlight.delete(run);
     return this.#inFlight.size < places;
   }
 
-  #next(): Question | undefined {
+  #next(): [Run, () => void] | undefined {
     let passed = 0;
     while (passed++ < ROUND.length) {
-      const question = this.#line[ROUND[this.#round++ % ROUND.length]!].shift();
+      const question = this.#line[ROUND[this.#turn++ % ROUND.length]!].shift();
       if (question !== undefined) return question;
     }
     return undefined;
@@ -207,7 +189,7 @@ export class Asker {
    * pauses alone, until the service refuses another order too.
    */
   #noteRefusal(run: Run, sentAt: number, retryAfter: number | undefined): void {
-    const known = this.#answerOf(run);
+    const known = this.#answers.get(run.key);
     const isAlone = (this.#refusedAlone ??= run.key) === run.key;
     // The same limit refuses all questions that are in flight.
     const isNew = sentAt >= this.#pauseEnd;
@@ -223,8 +205,8 @@ export class Asker {
     if (isNew) this.#places = Math.max(1, this.#places / 2);
     this.#pauseEnd = Math.max(this.#pauseEnd, pauseEnd);
     for (const line of Object.values(this.#line)) {
-      for (const { run: waiting, leave } of line.values()) {
-        if (this.#pauseEnd >= waiting.askBy) leave(new Limited(this.pause));
+      for (const waiting of line.keys()) {
+        if (this.#pauseEnd >= waiting.askBy) waiting.leaveQueue(new Limited(this.pause));
       }
     }
   }
@@ -233,28 +215,27 @@ export class Asker {
     return Math.max(this.pause, this.#ownPauseOf(run));
   }
 
-  #ownPauseOf(run: Run): number {
-    return (this.#answerOf(run)?.pauseEnd ?? 0) - now();
+  #ownPauseOf({ key }: Run): number {
+    return (this.#answers.get(key)?.pauseEnd ?? 0) - now();
   }
 
-  #answerOf({ key }: Run): Answer | undefined {
-    return this.#answers.get(key) ?? this.#olderAnswers.get(key);
+  #remember({ key }: Run, at: number, result: Omit<Answer, 'firstAt' | 'at'>): void {
+    const { firstAt = at } = this.#answers.get(key) ?? {};
+    this.#answers.delete(key);
+    this.#answers.set(key, { firstAt, at, ...result });
+    if (this.#answers.size > MOST_ANSWERS) this.#answers.shift();
   }
+}
 
-  #remember(run: Run, at: number, answer: Pick<Answer, 'payment' | 'error' | 'pauseEnd'>): void {
-    const { firstAt = at } = this.#answerOf(run) ?? {};
-    if (this.#answers.size >= MOST_ANSWERS) {
-      this.#olderAnswers = this.#answers;
-      this.#answers = new Map();
-    }
-    this.#answers.set(run.key, { firstAt, at, ...answer });
-  }
+function paymentOf({ payment, error }: QuestionResult): ServicePayment {
+  if (payment === undefined) throw error!;
+  return payment;
 }
 
 function isReusable({ firstAt, at, payment, error }: Answer, run: Run): boolean {
   const isAnswer = payment !== undefined || error?.code === 'no_payment';
-  if (!isAnswer && (error === undefined || run.source === 'webhook')) return false;
-  const isForAll = run.source !== 'webhook' || payment?.status === 'success';
   const grown = isAnswer ? Math.min(LONGEST_REUSE, (now() - firstAt) / 4) : 0;
-  return (isForAll || at > run.start) && now() - at < Math.max(REUSED_FOR, grown);
+  const isFresh = now() - at < Math.max(REUSED_FOR, grown);
+  if (!isFresh || run.source !== 'webhook') return isFresh;
+  return payment?.status === 'success' || (isAnswer && at > run.start);
 }

@@ -87,7 +87,7 @@ export interface PaymentClient {
   /**
    * Rejects if the service does not answer with a payment. An error counts by its own `status`
    * (404: no such payment, 429: pause, 401: the key is refused) and `retryAfter` in milliseconds.
-   * Throw a 429 at once: Paylink pauses the questions of all orders.
+   * Throw a 429 at once: Paylink pauses the requests for all orders.
    */
   getPayment(reference: string, options: FindContext): PromiseLike<ServicePayment>;
 }
@@ -103,9 +103,12 @@ export interface PaymentsOptions {
   readonly concurrency?: number | undefined;
   /** Milliseconds after which a run has failed, 1 to 300,000. Default 20,000. */
   readonly timeout?: number | undefined;
-  /** Gets what `settle` and `reconcile` could not credit, and warnings. Default: `console`. */
+  /** Gets the errors of `settle` and `reconcile`, and warnings. Default: `console`. */
   readonly logger?: Logger | undefined;
-  /** Called once per `receive`, per `settle`, and per reference of `reconcile`. */
+  /**
+   * Called at the end of each run for an order. `receive` and `settle` start one run. `reconcile`
+   * starts one for each reference, and another after a 429.
+   */
   readonly observe?: ((outcome: PaymentOutcome) => unknown) | undefined;
 }
 
@@ -149,12 +152,12 @@ export type Settled = {
     | 'differs'
     | 'unknown'
     | 'unavailable';
-  /** The service's answer, if this run has asked. */
+  /** The service's answer, if this run has one. Up to 30 seconds old. */
   readonly payment?: ServicePayment;
 };
 
 export type Explanation = {
-  /** The order's row as `find` returns it, or `null`. */
+  /** The order's fields that Paylink reads, as `find` returns them, or `null`. */
   readonly order: Order | null;
   /** The service's answer, or `null` if there is none. */
   readonly payment: ServicePayment | null;
@@ -182,9 +185,9 @@ export type ListedWithDetails = Listed & {
 };
 
 interface SweepReport {
-  /** The number of references in the list. Each is in exactly one list of the report. */
+  /** The number of different references. Each is in exactly one list of the report. */
   readonly total: number;
-  /** The service has no payment of this reference: its link was never created. */
+  /** The service has no payment with this reference: its link was never created. */
   readonly noPayment: Listed;
   readonly errors: ListedWithDetails;
   /**
@@ -210,13 +213,13 @@ export interface ReconcileReport extends SweepReport {
 }
 
 export interface VerifyReport extends SweepReport {
-  /** The order says paid, and the service says so with the same amount and currency. */
+  /** The order is marked paid, and the service confirms the same amount and currency. */
   readonly confirmed: Listed;
-  /** The order says paid, and the service says pending, failed or cancelled. */
+  /** The order is marked paid, and the service returns pending, failed or cancelled. */
   readonly notPaid: Listed;
-  /** The order says paid, and the service has another amount or currency. */
+  /** The order is marked paid, and the service has another amount or currency. */
   readonly differs: Listed;
-  /** The order says unpaid, so there is nothing to verify. */
+  /** The order is unpaid, so there is nothing to verify. */
   readonly unpaid: Listed;
 }
 
@@ -250,7 +253,7 @@ export type SweepOptions = {
 export interface Payments {
   /**
    * Credits the order of a verified `payment.succeeded`. A handler for `paymentWebhook`, for queue
-   * workers and for code behind a gate. Resolves only if the order says paid.
+   * workers and for code behind a gate. Resolves only if the order is marked paid.
    *
    * @throws WebhookError with the code, status and `retryAfter` of the reply
    */

@@ -20,7 +20,9 @@ export function memoryOrders(): {
   readonly add: (order: NewOrder) => void;
 } {
   if (isProduction()) {
-    createLogger().warn('[paylink] memoryOrders() is not for production: a restart forgets them');
+    createLogger().warn(
+      '[paylink] memoryOrders() is not for production: a restart loses its orders',
+    );
   }
   const stored = new Map<string, Order & { readonly tenant: string | null }>();
   const listed = (tenant: string | null, isPaid: boolean): string[] =>

@@ -70,22 +70,19 @@ function createAskers(
   const askers = new Map<string | null, Asker>();
   /** Tenants may share a client, which then has one line. */
   const ofClients = new Map<unknown, Asker>();
-  const create = (tenant: string | null): Asker => {
-    const made: unknown = isClient(client) ? client : client(tenant);
-    if (made instanceof Promise) made.catch(() => undefined);
-    check(isClient(made), 'client', 'must return an object with getPayment(), not a promise');
-    const asker = ofClients.get(made) ?? new Asker(made, concurrency);
-    ofClients.set(made, asker);
-    askers.set(tenant, asker);
-    return asker;
-  };
   return {
     forget: (run) => askers.get(run.tenant)?.forget(run),
     askerOf(tenant) {
       const known = askers.get(tenant);
       if (known !== undefined) return known;
       try {
-        return create(tenant);
+        const made: unknown = isClient(client) ? client : client(tenant);
+        if (made instanceof Promise) made.catch(() => undefined);
+        check(isClient(made), 'client', 'must return an object with getPayment(), not a promise');
+        const asker = ofClients.get(made) ?? new Asker(made, concurrency);
+        ofClients.set(made, asker);
+        askers.set(tenant, asker);
+        return asker;
       } catch (cause) {
         throw new WebhookError('confirm_unavailable', { message: '`client` threw', cause });
       }

@@ -2,40 +2,31 @@
  * A mutex by tenant and order: the runs of one order go one after the other, so that one locked row
  * cannot take every connection of the pool.
  */
+import type { WebhookError } from '@paylink/core';
 import { runError } from './order.js';
 import { now, type Run } from './run.js';
 
 /** Milliseconds for which a `credit` that does not settle keeps its order taken. */
 const LONGEST_CREDIT = 300_000;
 
-/** First in, first out. A Map that is read from its front is slow after many deletions. */
-export class Queue<T> {
-  readonly #items = new Map<number, T>();
-  #first = 0;
-  #next = 0;
+/** First in, first out. */
+export class Queue<K, V> extends Map<K, V> {
+  /** Kept from one shift to the next, because a Map walks over deleted entries at its front. */
+  #front: MapIterator<[K, V]> | undefined;
 
-  /** Returns the ticket with which the item can leave. */
-  push(item: T): number {
-    this.#items.set(this.#next, item);
-    return this.#next++;
+  shift(): [K, V] | undefined {
+    this.#front ??= this.entries();
+    const { value, done } = this.#front.next();
+    if (done === true) this.#front = undefined;
+    else super.delete(value[0]);
+    return value;
   }
 
-  /** Returns false if the item has left before. */
-  delete(ticket: number): boolean {
-    return this.#items.delete(ticket);
-  }
-
-  shift(): T | undefined {
-    while (this.#items.size > 0) {
-      const item = this.#items.get(this.#first);
-      this.#items.delete(this.#first++);
-      if (item !== undefined) return item;
-    }
-    return undefined;
-  }
-
-  values(): T[] {
-    return [...this.#items.values()];
+  override delete(key: K): boolean {
+    const isDeleted = super.delete(key);
+    // An iterator that stands still keeps every table that the Map has outgrown.
+    if (isDeleted) this.#front = undefined;
+    return isDeleted;
   }
 }
 
@@ -72,7 +63,8 @@ export class Hold {
 
 interface TakenOrder {
   holder: Hold;
-  readonly waiting: Queue<{ readonly hold: Hold; readonly go: () => void }>;
+  /** Undefined until a second run comes. */
+  waiting?: Queue<Hold, () => void>;
 }
 
 export class OrderLocks {
@@ -81,46 +73,40 @@ export class OrderLocks {
   /** Runs the work when no other run has the order. @throws WebhookError `handler_timeout` */
   async hold<T>(run: Run, work: (hold: Hold) => Promise<T>): Promise<T> {
     const hold = new Hold(run);
-    const order = this.#taken.get(run.key);
-    if (order === undefined) this.#taken.set(run.key, { holder: hold, waiting: new Queue() });
-    else if (order.holder.isLost) order.holder = hold;
-    else await this.#waitFor(order, hold);
     try {
+      const order = this.#taken.get(run.key);
+      if (order === undefined) this.#taken.set(run.key, { holder: hold });
+      else if (order.holder.isLost) order.holder = hold;
+      else await waitFor(order, hold);
       return await work(hold);
     } finally {
       hold.whenFree(() => this.#release(hold));
     }
   }
 
-  async #waitFor(order: TakenOrder, hold: Hold): Promise<void> {
-    const { run } = hold;
-    let ticket = -1;
-    const free = () => new Promise<void>((go) => (ticket = order.waiting.push({ hold, go })));
-    const late = () => stillTaken(order.holder.run);
-    try {
-      await run.queue('another run of the same order', free, run.end, late);
-    } catch (error) {
-      order.waiting.delete(ticket);
-      this.#release(hold);
-      throw error;
-    }
-  }
-
   #release(hold: Hold): void {
     const { key } = hold.run;
     const order = this.#taken.get(key);
+    order?.waiting?.delete(hold);
     // A lost run can come back after another one has taken its order.
     if (order?.holder !== hold) return;
-    const next = order.waiting.shift();
-    if (next === undefined) this.#taken.delete(key);
-    else {
-      order.holder = next.hold;
-      next.go();
+    const next = order.waiting?.shift();
+    if (next === undefined) {
+      this.#taken.delete(key);
+      return;
     }
+    const [holder, go] = next;
+    order.holder = holder;
+    go();
   }
 }
 
-function stillTaken({ step }: Run) {
-  const problem = `another run of the same order still waits for ${step}`;
-  return runError('handler_timeout', `${problem}: look for a row that is locked`);
+function waitFor(order: TakenOrder, hold: Hold): Promise<void> {
+  const waiting = (order.waiting ??= new Queue());
+  const free = () => new Promise<void>((go) => void waiting.set(hold, go));
+  const late = (): WebhookError => {
+    const problem = `another run of the same order still waits for ${order.holder.run.step}`;
+    return runError('handler_timeout', `${problem}: look for a locked row`);
+  };
+  return hold.run.queue('another run of the same order', free, hold.run.end, late);
 }

@@ -56,7 +56,7 @@ export function toRow(fields: unknown, reference: string): Row {
   const { reference: stored } = fields as Record<string, unknown>;
   if (stored === reference) return fields as Row;
   if (typeof stored === 'string') {
-    throw unknown('find() returned an order whose reference has another spelling');
+    throw unknown('find() returned an order whose reference is spelled differently');
   }
   throw unknown('find() returned a row without `reference` as a string: return it as stored');
 }

@@ -2,13 +2,16 @@
 import type { WebhookError } from '@paylink/core';
 import {
   checkSignal,
+  DeliveryContext,
   faultOfReference,
+  LazyAbort,
   validateBound,
   validateOptions,
   withinBounds,
+  type Bounds,
 } from '@paylink/core/internal';
 import { Limited } from './answer.js';
-import type { Outcome, Payments, PaymentsOptions, Source } from './contract.js';
+import type { Outcome, Payments, PaymentsOptions } from './contract.js';
 import { createSettings, type Settings } from './options.js';
 import { OrderLocks } from './order-lock.js';
 import { field, runError } from './order.js';
@@ -26,8 +29,12 @@ export function createPayments(options: PaymentsOptions): Payments {
   const settings = createSettings(options);
   const locks = new OrderLocks();
   const settle = async (run: Run): Promise<Verdict> => {
-    const settling = locks.hold(run, (hold) => settleOrder(settings, run, hold));
-    const verdict = await settling.catch(refusal);
+    let verdict: Verdict;
+    try {
+      verdict = await locks.hold(run, (hold) => settleOrder(settings, run, hold));
+    } catch (error) {
+      verdict = refusal(error);
+    }
     run.stop();
     observeRun(settings, run, verdict.outcome);
     logVerdict(settings, run, verdict);
@@ -35,24 +42,26 @@ export function createPayments(options: PaymentsOptions): Payments {
   };
   /** Ends the caller's wait after `wait` milliseconds or on abort. The run goes on. */
   const settleWithin = async (call: Call, signal: unknown, wait: number): Promise<Verdict> => {
-    checkSignal(signal);
+    if (!(signal instanceof LazyAbort)) checkSignal(signal);
     const run = new Run(call, settings.timeout);
-    const reason = (aborted: AbortSignal | undefined): WebhookError =>
+    const reason: Bounds['reason'] = (aborted): WebhookError =>
       runError('handler_timeout', 'the caller stopped waiting', aborted?.reason);
     if (signal?.aborted === true) {
       observeRun(settings, run, 'handler_timeout');
       return refusal(reason(signal));
     }
     const bounds = { milliseconds: wait, signals: [signal], reason };
-    return withinBounds(settle(run), bounds).catch((error: unknown) => {
+    try {
+      return await withinBounds(settle(run), bounds);
+    } catch (error) {
       run.abandon();
       return refusal(error);
-    });
+    }
   };
   return Object.freeze<Payments>({
     async receive(event, context = {}) {
       const call = callOfEvent(settings, event);
-      const signal = field(context, 'signal');
+      const signal = DeliveryContext.abortOf(context) ?? field(context, 'signal');
       const { error } = await settleWithin(call, signal, settings.timeout + LOST_AFTER);
       if (error !== undefined) throw error;
     },
@@ -93,7 +102,7 @@ function callOf({ tenantOf }: Settings, reference: unknown, tenant: unknown): Ca
 function callOfEvent({ tenantOf }: Settings, event: unknown): Call {
   const misconfigured = (message: string): WebhookError => runError('misconfigured', message);
   if (field(event, 'type') !== 'payment.succeeded') {
-    const problem = 'payments.receive takes payment.succeeded alone';
+    const problem = 'payments.receive handles only payment.succeeded';
     throw misconfigured(`${problem}: pass a map with a handler for each other kind`);
   }
   const reference = field(event, 'reference');
@@ -108,30 +117,27 @@ function callOfEvent({ tenantOf }: Settings, event: unknown): Call {
 }
 
 function observeRun({ observe }: Settings, run: Run, outcome: Outcome): void {
+  if (observe === undefined) return;
   const { source, reference, tenant, start } = run;
   const ended = { source, outcome, reference, tenant, durationMs: now() - start };
-  (async () => observe?.(ended))().catch(() => undefined);
+  (async () => observe(ended))().catch(() => undefined);
 }
 
-function logVerdict(settings: Settings, run: Run, verdict: Verdict): void {
+function logVerdict(settings: Settings, run: Run, { outcome, error }: Verdict): void {
   const { source, key } = run;
-  const { error } = verdict;
-  if (error === undefined || !isForPeople(source, verdict)) return;
-  const { code } = error;
-  // A stranger can ask a page for many orders while the database or the service is away.
-  const about = code.endsWith('_unavailable') || code === 'handler_timeout' ? '' : key;
-  if (source === 'settle' && !settings.isNews(`${code} ${about}`, LOGGED_FOR)) return;
-  // Every run of the schedule reads a case for a person again.
-  const isCase = TRANSLATIONS[verdict.outcome].reconcile === 'undecided';
-  if (source === 'reconcile' && isCase && !settings.isNews(`undecided ${key}`)) return;
-  logError(settings, run, error);
-}
-
-/** The receiver logs what a webhook throws. A stranger can ask a page for unknown orders. */
-function isForPeople(source: Source, { outcome, error }: Verdict): boolean {
-  const { settle, reconcile: list } = TRANSLATIONS[outcome];
-  if (source === 'reconcile') {
-    return ['errors', 'undecided'].includes(list) && !(error instanceof Limited);
+  const { reconcile: list } = TRANSLATIONS[outcome];
+  const isForPeople = list === 'errors' || list === 'undecided';
+  // The receiver logs what a webhook throws.
+  if (error === undefined || source === 'webhook' || !isForPeople) return;
+  if (source === 'settle') {
+    // A stranger can ask a page for unknown orders, and for many orders during an outage.
+    if (outcome === 'unknown_order') return;
+    const isOutage = outcome.endsWith('_unavailable') || outcome === 'handler_timeout';
+    if (!settings.isNews(`${outcome} ${isOutage ? '' : key}`, LOGGED_FOR)) return;
+  } else {
+    if (error instanceof Limited) return;
+    // Every run of the schedule reads a case for a person again.
+    if (list === 'undecided' && !settings.isNews(`undecided ${key}`)) return;
   }
-  return source === 'settle' && ['unavailable', 'closed', 'differs'].includes(settle);
+  logError(settings, run, error);
 }

@@ -5,19 +5,13 @@ import {
   validateBound,
   validateOptions,
   withinBounds,
+  type Bounds,
 } from '@paylink/core/internal';
 import { isKeyRefused, Limited } from './answer.js';
-import type {
-  Listed,
-  ListedWithDetails,
-  Outcome,
-  Payments,
-  References,
-  SweepOptions,
-} from './contract.js';
+import type { Outcome, Payments, References, SweepOptions } from './contract.js';
 import type { Settings } from './options.js';
 import { checkOrder, differenceOf, runError } from './order.js';
-import { now, Run, startTimer } from './run.js';
+import { now, Run, startTimer, unref } from './run.js';
 import { findOrder, refusal, TRANSLATIONS, type Verdict } from './settle-order.js';
 
 type Result = Partial<Verdict> & { readonly list: string };
@@ -27,18 +21,24 @@ export function reconcile(
   settle: (run: Run) => Promise<Verdict>,
   ...call: Parameters<Payments['reconcile']>
 ): ReturnType<Payments['reconcile']> {
-  const lists = ['credited', 'paid', 'pending', 'noPayment', 'failed', 'cancelled'] as const;
-  const detailed = ['errors', 'undecided'] as const;
+  const lists = {
+    ...createLists('credited', 'paid', 'pending', 'noPayment', 'failed', 'cancelled', 'notAsked'),
+    errors: createDetailed(),
+    undecided: createDetailed(),
+  };
   const work = async (run: Run) => toResult(await settle(run));
-  return sweep(settings, 'unpaid', lists, detailed, call, work);
+  return sweep(settings, 'unpaid', lists, call, work);
 }
 
 export function verify(
   settings: Settings,
   ...call: Parameters<Payments['verify']>
 ): ReturnType<Payments['verify']> {
-  const lists = ['confirmed', 'notPaid', 'differs', 'unpaid', 'noPayment'] as const;
-  return sweep(settings, 'paid', lists, ['errors'], call, async (run) => {
+  const lists = {
+    ...createLists('confirmed', 'notPaid', 'differs', 'unpaid', 'noPayment', 'notAsked'),
+    errors: createDetailed(),
+  };
+  return sweep(settings, 'paid', lists, call, async (run) => {
     try {
       const row = await findOrder(settings, run);
       const expected = checkOrder(row);
@@ -61,15 +61,14 @@ function toResult(verdict: Verdict): Result {
 }
 
 const PROGRESS_INTERVAL = 1_000;
-/** Milliseconds for which a run waits after its time limit for the orders under way. */
+/** Milliseconds that the orders under way at the time limit have left. */
 const GRACE = 2_000;
 /** Number of answers that must all be 404 before the address is in doubt. */
 const ENOUGH_404 = 10;
 /** Number of references that a list of a report names. */
 const MOST_LISTED = 1_000;
-const LONGEST_MESSAGE = 500;
 /** Number of references after which other work of the process goes on. */
-const AT_A_STRETCH = 100;
+const AT_A_STRETCH = 1_000;
 
 const NAMES = ['cursor', 'onProgress', 'concurrency', 'tenant', 'signal', 'timeLimit'];
 
@@ -92,11 +91,14 @@ function parseCursor(cursor: string | undefined) {
   return match && { index: Number(match[1]), reference: match[2] };
 }
 
-async function sweep<List extends string, Detailed extends string>(
+interface Lists extends Readonly<Record<'noPayment' | 'errors' | 'notAsked', List>> {
+  readonly credited?: List;
+}
+
+async function sweep<AllLists extends Lists>(
   settings: Settings,
   source: 'unpaid' | 'paid',
-  lists: readonly List[],
-  detailed: readonly Detailed[],
+  lists: AllLists,
   [references, options = {}]: Parameters<Payments['reconcile']>,
   work: (run: Run) => Promise<Result>,
 ) {
@@ -111,70 +113,68 @@ async function sweep<List extends string, Detailed extends string>(
   const { all, failure } = await readList(name, open, { signal, timeout, end });
   const found = start === null ? 0 : all.indexOf(start.reference);
   const first = found < 0 ? start!.index : found;
-  const report = new Report([...lists, 'notAsked'], detailed);
+  /** The runs by their positions in this run, the earliest first. */
   const underWay = new Map<number, Run | undefined>();
-  /** Positions of orders that the service did not let us ask. They get a second try at the end. */
-  const again: number[] = [];
-  let [begun, triedAgain, answers, isEnded] = [0, 0, 0, false];
+  let [begun, ended, firstNotAsked, refused401, isEnded] = [0, 0, Infinity, 0, false];
+  let hasPayment = false;
   let breath: Promise<void> | undefined;
-  let refused401: string | undefined;
-  let keyRefused = false;
 
+  const indexOf = (position: number): number => (first + position) % all.length;
   const cursorAt = (position: number): string | undefined => {
-    const index = (first + position) % all.length;
-    const reference = all[index];
-    return position < all.length
-      ? `${index}:${typeof reference === 'string' ? reference : ''}`
-      : undefined;
+    if (position >= all.length) return undefined;
+    const reference = all[indexOf(position)];
+    return `${indexOf(position)}:${typeof reference === 'string' ? reference : ''}`;
+  };
+  /** Milliseconds until the next question of the tenant's client. */
+  const pauseNow = (): number => {
+    try {
+      return settings.askerOf(tenant).pause;
+    } catch {
+      return 0;
+    }
   };
   const resultOf = async (reference: unknown, position: number): Promise<Result> => {
-    for (let pause; (pause = pauseOf(settings, tenant)) > 0 && now() + pause < end;) {
+    while (pauseNow() > 0 && now() + pauseNow() < end) {
       // Before it takes its order, for which a webhook may wait.
-      await withinBounds(after(pause), { signals: [signal] });
+      await withinBounds(after(pauseNow()), { signals: [signal] });
     }
-    if (keyRefused || now() + pauseOf(settings, tenant) >= end) return { list: 'notAsked' };
+    if (refused401 > 1 || now() + pauseNow() >= end) return { list: 'notAsked' };
     if (typeof reference !== 'string') {
-      const problem = `the reference at index ${(first + position) % all.length} must be a string`;
+      const problem = `the reference at index ${indexOf(position)} must be a string`;
       const message = `${problem}: map each row to its reference`;
       return toResult(refusal(runError('unknown_order', message)));
     }
-    const run = new Run({ reference, tenant, source: 'reconcile' }, timeout);
+    const call = { reference, tenant, source: 'reconcile' } as const;
+    const run = new Run(call, Math.min(timeout, end + GRACE - now()));
     underWay.set(position, run);
-    const late = 'the order was under way at the time limit, and its run goes on';
-    const reason = () => runError('handler_timeout', late);
-    const bounds = { milliseconds: end + GRACE - now(), reason, isBackground: true };
-    const result = await withinBounds(work(run), bounds).catch((error: unknown) => {
-      run.abandon();
-      return toResult(refusal(error));
-    });
-    const { error, payment, outcome } = result;
-    if (isKeyRefused(error)) {
-      // One 401 can come by chance.
-      keyRefused ||= refused401 !== undefined && refused401 !== reference;
-      refused401 ??= reference;
-    }
-    if (payment !== undefined || outcome === 'no_payment') answers++;
+    const result = await work(run);
+    const { error, payment } = result;
+    // One 401 can come by chance.
+    if (isKeyRefused(error)) refused401++;
+    if (payment !== undefined) hasPayment = true;
     return error instanceof Limited && !error.isSent ? { ...result, list: 'notAsked' } : result;
   };
   const takeAll = async (): Promise<void> => {
-    while (begun < all.length || triedAgain < again.length) {
-      const isFirstTry = begun < all.length;
-      const position = isFirstTry ? begun++ : again[triedAgain++]!;
+    while (begun < all.length) {
+      const position = begun++;
       underWay.set(position, undefined);
-      if (position % AT_A_STRETCH === AT_A_STRETCH - 1) breath = after(0);
+      if (begun % AT_A_STRETCH === 0) breath = after(0);
       await breath;
-      const reference = all[(first + position) % all.length];
-      const result = await resultOf(reference, position);
+      const reference = all[indexOf(position)];
+      let result = await resultOf(reference, position);
+      // After the pause, unless the run was aborted.
+      if (result.error instanceof Limited && !isEnded) result = await resultOf(reference, position);
       underWay.delete(position);
-      if (isFirstTry && result.error instanceof Limited && !isEnded) again.push(position);
-      else report.add(reference, position, result);
+      if (result.list === 'notAsked') firstNotAsked = Math.min(firstNotAsked, position);
+      else ended++;
+      addTo(lists[result.list as keyof Lists]!, reference, result);
     }
   };
   const tell = (): void => {
-    const left = Math.min(begun, report.left, ...underWay.keys(), again[triedAgain] ?? Infinity);
-    const progress = { ...report.progress(), total: all.length, cursor: cursorAt(left) };
-    const pause = pauseOf(settings, tenant);
-    (async () => onProgress?.({ ...progress, pause }))().catch(() => undefined);
+    const left = Math.min(begun, firstNotAsked, ...underWay.keys());
+    const counts = { credited: lists.credited?.count ?? 0, errors: lists.errors.count };
+    const progress = { ...counts, ended, total: all.length, pause: pauseNow() };
+    (async () => onProgress?.({ ...progress, cursor: cursorAt(left) }))().catch(() => undefined);
   };
   // Keeps the process alive, until the run ends or is aborted.
   const timer = setInterval(tell, PROGRESS_INTERVAL);
@@ -185,25 +185,18 @@ async function sweep<List extends string, Detailed extends string>(
     clearInterval(timer);
     isEnded = true;
     begun = all.length;
-    again.length = 0;
     for (const run of underWay.values()) run?.abandon();
   }
   tell();
   if (failure !== undefined) throw failure.error;
-  if (answers >= ENOUGH_404 && report.count('noPayment') === answers) {
-    const said = `404 to all ${answers} questions`;
+  if (lists.noPayment.count >= ENOUGH_404 && !hasPayment) {
+    const said = `404 to all ${lists.noPayment.count} requests`;
     logger.warn(`[paylink] the service answered ${said}: check \`baseUrl\` of the client`);
   }
-  const cursor = cursorAt(report.left);
-  return { total: all.length, ...report.lists<List | 'notAsked', Detailed>(), keyRefused, cursor };
-}
-
-interface ListOptions {
-  readonly signal: AbortSignal | undefined;
-  /** Milliseconds for each reference. */
-  readonly timeout: number;
-  /** The value of `now()` at which the list must have ended. */
-  readonly end: number;
+  return {
+    ...{ total: all.length, ...lists },
+    ...{ keyRefused: refused401 > 1, cursor: cursorAt(firstNotAsked) },
+  };
 }
 
 /**
@@ -215,37 +208,34 @@ interface ListOptions {
 async function readList(
   name: string,
   open: (reading: AbortSignal) => References | PromiseLike<References>,
-  { signal, timeout, end }: ListOptions,
+  { signal, timeout, end }: Pick<SweepOptions, 'signal'> & { timeout: number; end: number },
 ) {
   const all = new Set<unknown>();
   const reading = new AbortController();
-  const reason = (): unknown => {
-    if (signal?.aborted === true) return signal.reason;
-    return runError('orders_unavailable', `${name} did not end: no reference came in time`);
-  };
+  const late = (): unknown =>
+    runError('orders_unavailable', `${name} did not end: no reference came in time`);
+  const reason: Bounds['reason'] = (aborted) => (aborted === undefined ? late() : aborted.reason);
   const inTime = <T>(work: PromiseLike<T> | T): Promise<T> => {
     const milliseconds = Math.max(0, Math.min(timeout, end - now()));
     return withinBounds(Promise.resolve(work), { milliseconds, signals: [signal], reason });
   };
   let iterator: AsyncIterator<unknown> | Iterator<unknown> | undefined;
-  let failure: { readonly error: unknown } | undefined;
   try {
     iterator = iteratorOf(name, await inTime(open(reading.signal)));
     for (let read = 1; ; read++) {
       const step = iterator.next();
       const next = 'then' in step ? await inTime(step) : step;
-      if (next.done === true) return { all: [...all], failure };
+      if (next.done === true) return { all: [...all] };
       all.add(next.value);
-      if (now() >= end) throw reason();
-      if (read % MOST_LISTED === 0) await after(0);
+      if (now() >= end) throw late();
+      if (read % AT_A_STRETCH === 0) await after(0);
     }
   } catch (error) {
     reading.abort(error);
     // Closes a cursor of the database, and does not wait, because that may hang.
     (async () => iterator?.return?.())().catch(() => undefined);
     if (signal?.aborted === true || all.size === 0) throw error;
-    failure = { error };
-    return { all: [...all], failure };
+    return { all: [...all], failure: { error } };
   }
 }
 
@@ -262,64 +252,38 @@ function iteratorOf(name: string, list: unknown): AsyncIterator<unknown> | Itera
 
 const after = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
-    const timer = startTimer(resolve, milliseconds) as Partial<NodeJS.Timeout>;
+    const timer = startTimer(resolve, milliseconds);
     // An aborted run must not keep the process through a pause.
-    if (milliseconds > 0) timer.unref?.();
+    if (milliseconds > 0) unref(timer);
   });
 
-/** Returns the milliseconds until the next question of the tenant's client. */
-function pauseOf({ askerOf }: Settings, tenant: string | null): number {
-  try {
-    return askerOf(tenant).pause;
-  } catch {
-    return 0;
-  }
+interface List {
+  count: number;
+  readonly references: string[];
 }
 
-class Report {
-  readonly #lists = new Map<string, { count: number; references: string[] }>();
-  readonly #detailed = new Map<string, ReturnType<typeof noDetails>>();
-  /** The first position that was not asked. */
-  left = Infinity;
-
-  constructor(lists: readonly string[], detailed: readonly string[]) {
-    for (const name of [...lists, ...detailed]) this.#lists.set(name, { count: 0, references: [] });
-    for (const name of detailed) this.#detailed.set(name, noDetails());
-  }
-
-  add(given: unknown, position: number, { list: name, outcome, error }: Result): void {
-    const reference = typeof given === 'string' ? given : '';
-    const list = this.#lists.get(name)!;
-    if (name === 'notAsked') this.left = Math.min(this.left, position);
-    if (list.count++ < MOST_LISTED) list.references.push(reference);
-    const detailed = this.#detailed.get(name);
-    if (detailed === undefined) return;
-    const { outcomes, details } = detailed;
-    outcomes[outcome!] = (outcomes[outcome!] ?? 0) + 1;
-    const message = error!.message.slice(0, LONGEST_MESSAGE);
-    if (list.count <= MOST_LISTED) details.push({ reference, outcome: outcome!, message });
-  }
-
-  count(name: string): number {
-    return this.#lists.get(name)?.count ?? 0;
-  }
-
-  progress() {
-    let ended = -this.count('notAsked');
-    for (const { count } of this.#lists.values()) ended += count;
-    return { ended, credited: this.count('credited'), errors: this.count('errors') };
-  }
-
-  lists<List extends string, Detailed extends string>() {
-    const all = [...this.#lists].map(([name, list]) => [
-      name,
-      { ...list, ...this.#detailed.get(name) },
-    ]);
-    return Object.fromEntries(all) as Record<List, Listed> & Record<Detailed, ListedWithDetails>;
-  }
+interface DetailedList extends List {
+  readonly outcomes: Partial<Record<Outcome, number>>;
+  readonly details: { reference: string; outcome: Outcome; message: string }[];
 }
 
-function noDetails() {
-  const details: ListedWithDetails['details'][number][] = [];
-  return { outcomes: {} as Partial<Record<Outcome, number>>, details };
+function createLists<Name extends string>(...names: Name[]): Record<Name, List> {
+  const lists = names.map((name) => [name, { count: 0, references: [] }]);
+  return Object.fromEntries(lists) as Record<Name, List>;
+}
+
+const createDetailed = (): DetailedList => ({
+  count: 0,
+  references: [],
+  outcomes: {},
+  details: [],
+});
+
+function addTo(list: List | DetailedList, given: unknown, { outcome, error }: Result): void {
+  const reference = typeof given === 'string' ? given : '';
+  const isListed = list.count++ < MOST_LISTED;
+  if (isListed) list.references.push(reference);
+  if (!('details' in list)) return;
+  list.outcomes[outcome!] = (list.outcomes[outcome!] ?? 0) + 1;
+  if (isListed) list.details.push({ reference, outcome: outcome!, message: error!.message });
 }

@@ -1,12 +1,18 @@
 /** One run for an order, or one look at it: its caller, its clock and its signal. */
 import type { WebhookError } from '@paylink/core';
-import type { PaymentOutcome, Source } from './contract.js';
+import { LazyAbort } from '@paylink/core/internal';
+import type { FindContext, PaymentOutcome, Source } from './contract.js';
 import { keyOf, runError } from './order.js';
 
 // Constants, because fake timers replace the globals, and a pause would never end.
 export const now = performance.now.bind(performance);
 export const startTimer = setTimeout;
 export const stopTimer = clearTimeout;
+
+/** Lets the process end before the timer: the callers' own timers keep it alive. */
+export function unref(timer: ReturnType<typeof setTimeout>): void {
+  (timer as Partial<NodeJS.Timeout>).unref?.();
+}
 
 /** Milliseconds after its time at which a silent run is lost: Workers end requests silently. */
 export const LOST_AFTER = 1_000;
@@ -26,12 +32,13 @@ export class Run implements Call {
   readonly end: number;
   /** The value of `now()` from which no question is sent. The second half is for the answer. */
   readonly askBy: number;
+  readonly #abort = new LazyAbort();
   #step = '';
   #isWanted = true;
   #isQueued = false;
-  #error: WebhookError | undefined;
-  #controller: AbortController | undefined;
   #rejectStep: ((error: WebhookError) => void) | undefined;
+  /** Makes the error of a step that is under way at the end. */
+  #late: (() => WebhookError) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor({ reference, tenant, source }: Call, timeout: number) {
@@ -43,10 +50,21 @@ export class Run implements Call {
     this.askBy = this.start + timeout / 2;
   }
 
-  /** Aborts when the run's time is over. */
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    return this.#controller.signal;
+  /** Makes an object for a function of the merchant, who may change it. */
+  createContext(): FindContext {
+    const { tenant } = this;
+    const abort = this.#abort;
+    let given: AbortSignal | undefined;
+    return {
+      tenant,
+      /** Aborts when the run's time is over. Made at its first use. */
+      get signal() {
+        return given ?? abort.signal;
+      },
+      set signal(value) {
+        given = value;
+      },
+    };
   }
 
   /** Names the step that the run waits for, in messages. */
@@ -56,7 +74,7 @@ export class Run implements Call {
 
   /** The error of a run whose time is over. */
   get error(): WebhookError | undefined {
-    return this.#error;
+    return this.#abort.reason as WebhookError | undefined;
   }
 
   /** True if the run has not told its end long after its time. */
@@ -68,31 +86,44 @@ export class Run implements Call {
   wait<T>(step: string, work: () => PromiseLike<T> | T, late?: string): Promise<T> {
     const left = Math.ceil(this.end - now());
     const message = late ?? `${step} did not settle in the ${left} ms that were left`;
-    return this.#wait(step, work, this.end, () => runError('handler_timeout', message));
+    return this.#wait(step, work, () => runError('handler_timeout', message));
   }
 
-  /** Waits in a queue, which the run leaves at a time, or when its caller stops waiting. */
+  /**
+   * Waits in a queue until a time. The run ends if it has to leave the queue before its turn.
+   *
+   * @param enter returns nothing if the turn has come at once
+   */
   async queue(
     step: string,
-    work: () => PromiseLike<void>,
+    enter: () => Promise<void> | undefined,
     until: number,
     reason: () => WebhookError,
   ): Promise<void> {
-    if (!this.#isWanted) this.#fail(unwanted());
+    if (!this.#isWanted) throw this.#finish(unwanted());
+    const turn = enter();
+    if (turn === undefined) return;
+    const timer = startTimer(() => this.#finish(reason()), until - now());
+    unref(timer);
     this.#isQueued = true;
     try {
-      await this.#wait(step, work, until, reason);
+      await this.#wait(step, () => turn, reason);
     } finally {
       this.#isQueued = false;
+      stopTimer(timer);
     }
     // Timers are late if something blocks the event loop.
-    if (now() >= until) this.#fail(reason());
+    if (now() >= until) throw this.#finish(reason());
+  }
+
+  leaveQueue(error: WebhookError): void {
+    if (this.#isQueued) this.#finish(error);
   }
 
   /** Tells the run that its caller stopped waiting. A run that only queues then ends. */
   abandon(): void {
     this.#isWanted = false;
-    if (this.#isQueued) this.#finish(unwanted());
+    this.leaveQueue(unwanted());
   }
 
   /** Stops the clock of a run that has ended. */
@@ -100,37 +131,31 @@ export class Run implements Call {
     stopTimer(this.#timer);
   }
 
-  #wait<T>(
-    step: string,
-    work: () => PromiseLike<T> | T,
-    until: number,
-    reason: () => WebhookError,
-  ): Promise<T> {
+  #wait<T>(step: string, work: () => PromiseLike<T> | T, late: () => WebhookError): Promise<T> {
     this.#step = step;
-    stopTimer(this.#timer);
+    this.#late = late;
     return new Promise((resolve, reject) => {
-      const left = until - now();
-      if (this.#error === undefined && left <= 0) this.#finish(reason());
-      if (this.#error !== undefined) throw this.#error;
+      if (now() >= this.end) this.#finish(late());
+      if (this.error !== undefined) throw this.error;
       this.#rejectStep = reject;
-      this.#timer = startTimer(() => this.#finish(reason()), left);
-      // The callers' own timers keep the process alive.
-      (this.#timer as Partial<NodeJS.Timeout>).unref?.();
+      this.#timer ??= this.#startClock();
       // The result of a thenable can be a thenable that never settles.
       Promise.resolve(work()).then(resolve, reject);
     });
   }
 
-  #fail(error: WebhookError): never {
-    this.#finish(error);
-    throw this.#error ?? error;
+  #startClock(): ReturnType<typeof setTimeout> {
+    const timer = startTimer(() => this.#finish(this.#late!()), this.end - now());
+    unref(timer);
+    return timer;
   }
 
-  #finish(error: WebhookError): void {
-    this.#error ??= error;
-    stopTimer(this.#timer);
-    this.#controller?.abort(this.#error);
-    this.#rejectStep?.(this.#error);
+  /** Ends the run with its first error, and returns that. */
+  #finish(error: WebhookError): WebhookError {
+    this.stop();
+    this.#abort.abort(error);
+    this.#rejectStep?.(this.error!);
+    return this.error!;
   }
 }
 

@@ -61,68 +61,68 @@ export function refusal(error: unknown): Verdict & { readonly error: WebhookErro
   return { outcome, error };
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  pending: 'is pending',
-  failed: 'failed',
-  cancelled: 'was cancelled',
-};
+/** What a run has read. */
+interface Findings {
+  order?: Row;
+  payment?: ServicePayment;
+}
 
 /** Credits the order of a payment that succeeded, unless the order's row says that it is paid. */
 export async function settleOrder(settings: Settings, run: Run, hold: Hold): Promise<Verdict> {
-  const { decided, payment } = await inspectOrder(settings, run);
-  const verdict = decided ?? (await creditOrder(settings, run, hold, payment!));
+  const findings: Findings = {};
+  let verdict: Verdict;
+  try {
+    const decided = await decide(settings, run, findings);
+    verdict = decided ?? (await creditOrder(settings, run, hold, findings.payment!));
+  } catch (error) {
+    verdict = refusal(error);
+  }
   if (TRANSLATIONS[verdict.outcome].settle === 'paid') settings.forget(run);
-  return verdict;
+  return { ...verdict, payment: findings.payment };
 }
 
 /**
- * Finds the order, asks the service and compares both. Never writes. `decided` is undefined if the
- * order is to be credited.
+ * Finds the order, asks the service and compares both. Never writes. Returns undefined if the order
+ * is to be credited.
+ *
+ * @throws WebhookError whose code is the outcome
  */
-async function inspectOrder(settings: Settings, run: Run) {
-  let order: Row | undefined;
-  let payment: ServicePayment | undefined;
-  const decide = (verdict: Verdict | undefined) => ({
-    order,
-    payment,
-    decided: verdict && { ...verdict, payment },
-  });
-  try {
-    order = await findOrder(settings, run);
-    if (order.paid === true) return decide({ outcome: 'paid' });
-    const expected = checkOrder(order);
-    payment = await settings.askerOf(run.tenant).ask(run);
-    const { status } = payment;
-    if (status !== 'success') {
-      // It has signed a success to a webhook, so its API lags or a person must look.
-      const error = runError(
-        'payment_pending',
-        `the service says that the payment ${WORDS[status]}`,
-      );
-      return decide({ outcome: status as Outcome, error });
-    }
-    const difference = differenceOf(expected, payment);
-    if (difference !== undefined) throw runError('amount_differs', difference);
-    if (!expected.closed) return decide(undefined);
-    const problem = 'the payment succeeded after the order was closed: credit it, or pay it back';
-    throw runError('order_closed', problem);
-  } catch (error) {
-    return decide(refusal(error));
+async function decide(
+  settings: Settings,
+  run: Run,
+  findings: Findings,
+): Promise<Verdict | undefined> {
+  const order = (findings.order = await findOrder(settings, run));
+  if (order.paid === true) return { outcome: 'paid' };
+  const expected = checkOrder(order);
+  const payment = (findings.payment = await settings.askerOf(run.tenant).ask(run));
+  const { status } = payment;
+  if (status !== 'success') {
+    // It has signed a success to a webhook, so its API lags or a person must look.
+    const problem = `the service gives the payment the status ${status}`;
+    return { outcome: status as Outcome, error: runError('payment_pending', problem) };
   }
+  const difference = differenceOf(expected, payment);
+  if (difference !== undefined) throw runError('amount_differs', difference);
+  if (!expected.closed) return undefined;
+  const problem =
+    'the payment succeeded after the order was closed: credit the order, or refund it';
+  throw runError('order_closed', problem);
 }
 
 /**
  * @throws WebhookError `unknown_order`, `invalid_order`, `orders_unavailable` or `handler_timeout`
  */
 export async function findOrder({ orders }: Settings, run: Run): Promise<Row> {
-  const { reference, tenant, signal } = run;
+  const { reference } = run;
   const fault = faultOfReference(reference);
   if (fault !== undefined) throw runError('unknown_order', `the reference ${fault}`);
   let fields: unknown;
   try {
-    const row = await run.wait('find()', () => orders.find(reference, { tenant, signal }));
     // A getter of an entity can throw.
-    fields = readFields(row);
+    fields = readFields(
+      await run.wait('find()', () => orders.find(reference, run.createContext())),
+    );
   } catch (cause) {
     throw stepError(run, cause);
   }
@@ -134,70 +134,70 @@ function stepError({ step, error }: Run, cause: unknown): WebhookError {
   return error ?? runError('orders_unavailable', `${step} threw`, cause);
 }
 
-/** Calls `credit`, and believes only the row. */
+/** Calls `credit`, and believes only the row. @throws WebhookError whose code is the outcome */
 async function creditOrder(
   settings: Settings,
   run: Run,
   hold: Hold,
-  payment: ServicePayment,
+  { amount, currency }: ServicePayment,
 ): Promise<Verdict> {
-  const { orders } = settings;
-  const { reference, tenant, signal, source } = run;
-  const confirmed = { reference, amount: payment.amount!, currency: payment.currency! };
-  let crediting: Promise<unknown> | undefined;
+  const { reference, source } = run;
+  const confirmed = { reference, amount: amount!, currency: currency! };
+  const logThrown = (problem: string, cause: unknown): void => {
+    const message = `credit() threw, ${problem}`;
+    logError(settings, run, runError('orders_unavailable', message, cause));
+  };
   let order: Row;
   let returned: unknown;
   let failure: WebhookError | undefined;
   try {
     returned = await run.wait('credit()', () => {
-      crediting = Promise.resolve(orders.credit(confirmed, { tenant, signal, source }));
+      const context = Object.assign(run.createContext(), { source });
+      const crediting = Promise.resolve(settings.orders.credit(confirmed, context));
       hold.keepFor(crediting);
+      crediting.catch((cause: unknown) => {
+        if (run.error !== undefined) logThrown('after the run had ended', cause);
+      });
       return crediting;
     });
   } catch (error) {
     failure = stepError(run, error);
-    if (run.error !== undefined) {
-      crediting?.catch((cause: unknown) =>
-        logCreditError(settings, run, 'after the run had ended', cause),
-      );
-      return { ...refusal(failure), payment };
-    }
+    if (run.error !== undefined) throw failure;
   }
+  const isNone = returned === 0 || returned === 0n;
   try {
     order = await findOrder(settings, run);
     if (order.paid !== true) {
       checkOrder(order);
-      throw failure ?? notCredited(returned);
+      throw failure ?? notCredited(isNone);
     }
   } catch (error) {
     if (failure !== undefined && error !== failure) {
-      const problem = 'and find() cannot tell whether the order is paid';
-      logCreditError(settings, run, problem, failure.cause);
+      logThrown('and find() cannot tell whether the order is paid', failure.cause);
     }
-    return { ...refusal(error), payment };
+    throw error;
   }
-  reportCredit(settings, run, failure, returned);
+  if (failure === undefined) reportReturned(settings, run, returned);
+  else logThrown('and the order is paid. Writes after the first one may be missing', failure.cause);
   if (order.closed === true) {
-    const problem = 'was closed while Paylink asked the service, and is paid now: ship it, or pay';
+    const problem = 'was closed while Paylink asked the service, and is paid now: ship';
     const hint = '`credit` must write only while the order is open';
-    logError(settings, run, runError('order_closed', `the order ${problem} it back. ${hint}`));
+    logError(
+      settings,
+      run,
+      runError('order_closed', `the order ${problem} it, or refund it. ${hint}`),
+    );
   }
-  const isFirst = returned !== 0 && returned !== 0n;
-  return { outcome: isFirst ? 'credited' : 'paid', payment };
+  return { outcome: isNone ? 'paid' : 'credited' };
 }
 
-function notCredited(returned: unknown): WebhookError {
-  const isNone = returned === 0 || returned === 0n;
+function notCredited(isNone: boolean): WebhookError {
   const causes = isNone
     ? 'credit() changed no row. Look for a condition that does not match this order: amount, ' +
       'currency, tenant, or a column that is not NULL'
     : 'credit() returned. Look for a missing `await` or COMMIT, a write to another table or ' +
       'database, a trigger, rule, view or policy that swallows the write, or a replica that lags';
-  return runError('not_credited', `find() still says unpaid after ${causes}`);
-}
-
-function logCreditError(settings: Settings, run: Run, problem: string, cause: unknown): void {
-  logError(settings, run, runError('orders_unavailable', `credit() threw, ${problem}`, cause));
+  return runError('not_credited', `find() still returns an unpaid order after ${causes}`);
 }
 
 export function logError({ logger }: Settings, run: Run, error: WebhookError): void {
@@ -206,19 +206,9 @@ export function logError({ logger }: Settings, run: Run, error: WebhookError): v
   logger.error(logLine(error, run), { code, status, reference, error });
 }
 
-/** Logs what the merchant must know although the order is paid. */
-function reportCredit(
-  settings: Settings,
-  run: Run,
-  failure: WebhookError | undefined,
-  returned: unknown,
-): void {
-  const { logger, isNews } = settings;
-  const reference = cutReference(run.reference);
-  if (failure !== undefined) {
-    const problem = 'and the order is paid. Writes behind the first may be missing';
-    logCreditError(settings, run, problem, failure.cause);
-  } else if (typeof returned !== 'number' && typeof returned !== 'bigint' && returned !== null) {
+/** Logs what the count of a credited order says about the merchant's write. */
+function reportReturned({ logger, isNews }: Settings, run: Run, returned: unknown): void {
+  if (typeof returned !== 'number' && typeof returned !== 'bigint' && returned !== null) {
     if (!isNews('what credit() returned')) return;
     const kind = returned === undefined ? 'nothing' : `a ${typeof returned}`;
     logger.warn(
@@ -226,6 +216,7 @@ function reportCredit(
         'driver does not know it',
     );
   } else if (returned !== null && returned > 1) {
+    const reference = cutReference(run.reference);
     logger.error(
       `[paylink] credit() changed ${returned} rows for the order ${JSON.stringify(reference)}: ` +
         'several orders have one reference, and one payment has paid them all. Add a unique index',
@@ -236,29 +227,29 @@ function reportCredit(
 
 const REASONS: Readonly<Partial<Record<Outcome, string>>> = {
   credited: 'the order is unpaid, and the payment succeeded with its amount and currency',
-  paid: 'the order says that it is paid',
+  paid: 'the order is marked as paid',
 };
 
 export async function explain(settings: Settings, run: Run): Promise<Explanation> {
-  const { order = null, payment, decided } = await inspectOrder(settings, run);
-  const { outcome, error } = decided ?? { outcome: 'credited' as const };
+  const findings: Findings = {};
+  const decided = await decide(settings, run, findings).catch(refusal);
+  const { outcome, error }: Verdict = decided ?? { outcome: 'credited' };
   const isFinal =
     ['no_payment', 'confirm_unavailable', 'handler_timeout'].includes(outcome) ||
     faultOfReference(run.reference) !== undefined;
-  let answer = payment;
   let unasked: unknown;
   try {
-    answer ??= isFinal ? undefined : await settings.askerOf(run.tenant).ask(run);
+    if (!isFinal) findings.payment ??= await settings.askerOf(run.tenant).ask(run);
   } catch (thrown) {
     unasked = thrown;
   }
-  if (answer?.status === 'success') settings.forget(run);
+  const { order = null, payment = null } = findings;
+  if (payment?.status === 'success') settings.forget(run);
   const { message, cause } = error ?? {};
   const problem = fieldOfError(cause, 'message');
   const because = typeof problem === 'string' ? `: ${problem}` : '';
   const isUnknown = fieldOfError(unasked, 'code') === 'no_payment';
-  const both = isUnknown ? ', and the service has no payment of this reference' : '';
+  const both = isUnknown ? ', and the service has no payment with this reference' : '';
   const reason = (message === undefined ? REASONS[outcome]! : message + because) + both;
-  const row = order as Order | null;
-  return { order: row, payment: answer ?? null, outcome, reason, ...(error && { error }) };
+  return { order: order as Order | null, payment, outcome, reason, ...(error && { error }) };
 }

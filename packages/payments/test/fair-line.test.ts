@@ -51,7 +51,7 @@ describe('questions that hang', () => {
 });
 
 describe('the Retry-After of a 429', () => {
-  it('of 0 pauses the line for longer with each refusal', async () => {
+  it('pauses the line for longer with each refusal if it is 0', async () => {
     const times: number[] = [];
     const { payments } = openShop({
       answer() {
@@ -65,7 +65,7 @@ describe('the Retry-After of a 429', () => {
     expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(499);
   });
 
-  it('of more than an hour pauses the line for one hour', async () => {
+  it('pauses the line for one hour if it is longer', async () => {
     const { payments } = openMany(2, refusalOf(429, 9_999_999_999_000));
     const errors = await Promise.all(
       [REFERENCE, 'order-2'].map((each) => failure(payments.receive(succeeded(each)))),

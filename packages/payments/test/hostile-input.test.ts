@@ -32,7 +32,7 @@ class HttpError extends Error {
 }
 
 describe('an error whose getters throw', () => {
-  it('of the client ends its question, and the order is credited at the next try', async () => {
+  it('ends its question if the client threw it, and the order is credited at the next try', async () => {
     const answers = [new HttpError('socket hang up'), {}];
     const { payments, isPaid } = openShop({ answer: () => answers.shift() });
     expect(await failure(payments.receive(succeeded()))).toMatchObject({
@@ -42,7 +42,7 @@ describe('an error whose getters throw', () => {
     expect(await isPaid()).toBe(true);
   });
 
-  it.each(['find', 'credit'])('of %s does not end reconcile', async (name) => {
+  it.each(['find', 'credit'])('does not end reconcile if %s threw it', async (name) => {
     const { memory, payments, ...shop } = openShop();
     memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
     shop[name as 'find'].mockRejectedValueOnce(new HttpError('no connection'));
@@ -51,24 +51,28 @@ describe('an error whose getters throw', () => {
   });
 });
 
-it('P07 an answer whose getter throws is an error of its own order, and of no other', async () => {
-  const { memory, payments, client } = openShop();
-  memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
-  client.getPayment.mockImplementation(async (reference) => ({
-    ...{ reference, status: 'success', currency: 'XOF' },
-    get amount(): number {
-      if (reference === REFERENCE) throw new TypeError('no amount');
-      return 1_000;
-    },
-  }));
-  const report = await payments.reconcile(undefined, { concurrency: 1 });
-  expect(report).toMatchObject({ credited: { count: 1 }, errors: { count: 1 } });
-  expect(await payments.settle(REFERENCE)).toEqual({ status: 'unavailable' });
-  expect(await failure(payments.receive(succeeded()))).toMatchObject({
-    code: 'confirm_unavailable',
-    cause: { message: 'no amount' },
-  });
-});
+it(
+  'an answer whose getter throws is an error of its own order, and of no other',
+  { tags: 'P07' },
+  async () => {
+    const { memory, payments, client } = openShop();
+    memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
+    client.getPayment.mockImplementation(async (reference) => ({
+      ...{ reference, status: 'success', currency: 'XOF' },
+      get amount(): number {
+        if (reference === REFERENCE) throw new TypeError('no amount');
+        return 1_000;
+      },
+    }));
+    const report = await payments.reconcile(undefined, { concurrency: 1 });
+    expect(report).toMatchObject({ credited: { count: 1 }, errors: { count: 1 } });
+    expect(await payments.settle(REFERENCE)).toEqual({ status: 'unavailable' });
+    expect(await failure(payments.receive(succeeded()))).toMatchObject({
+      code: 'confirm_unavailable',
+      cause: { message: 'no amount' },
+    });
+  },
+);
 
 it('a client that changes its options gets the tenant again after a 429', async () => {
   const { payments, client } = openShop();
@@ -78,6 +82,18 @@ it('a client that changes its options gets the tenant again after a 429', async 
   });
   await payments.receive(succeeded());
   expect(client.getPayment.mock.calls.map(([, { tenant }]) => tenant)).toEqual(['another', null]);
+});
+
+it('a client may replace the signal of its options', async () => {
+  const { payments, client } = openShop();
+  const { signal } = new AbortController();
+  client.getPayment.mockImplementationOnce(async (_, options) => {
+    options.signal = signal;
+    expect({ ...options }).toEqual({ tenant: null, signal });
+    throw refusalOf(429, 0);
+  });
+  await payments.receive(succeeded());
+  expect(client.getPayment.mock.calls[1]![1].signal).not.toBe(signal);
 });
 
 it('a 401 of credit does not count as a refused API key', async () => {

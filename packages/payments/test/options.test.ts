@@ -27,7 +27,7 @@ describe('createPayments', () => {
     expect(() => createPayments(wrong)).toThrow(new RegExp(`^${name} `));
   });
 
-  it('O07: takes no option from Object.prototype', () => {
+  it('takes no option from Object.prototype', { tags: 'O07' }, () => {
     const polluted = Object.prototype as { timeout?: number; unpaid?: unknown };
     polluted.timeout = 0;
     polluted.unpaid = 'no function';

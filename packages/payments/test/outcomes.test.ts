@@ -47,14 +47,14 @@ const TABLE: readonly [string, ShopOptions, string | undefined, string, string][
   ],
   [
     'handler_timeout',
-    { timeout: 5, orders: { credit: () => new Promise(() => undefined) } },
+    { timeout: 1_000, orders: { credit: () => new Promise(() => undefined) } },
     '503 handler_timeout',
     'unavailable',
     'errors',
   ],
 ];
 
-describe.each(TABLE)('the outcome %s', (outcome, shop, webhook, status, list) => {
+describe.each(TABLE)('the outcome %s', { tags: 'Q08' }, (outcome, shop, webhook, status, list) => {
   it(`answers a webhook with ${webhook ?? '200'}`, async () => {
     const { payments } = openShop(shop);
     const receiving = payments.receive(succeeded());

@@ -1,4 +1,4 @@
-/** The line of questions on a virtual clock, of a service that limits them. */
+/** The long times on a virtual clock: pauses of the service, a hanging credit, the log. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { refusalOf, succeeded } from './shop.js';
 
@@ -104,4 +104,70 @@ it('keeps up with five notifications a second if one answer of fifty is a 429 by
   await vi.advanceTimersByTimeAsync(20_000);
   expect(shop.paid.size).toBeGreaterThan(1_400);
   expect(shop.paid.size + late).toBe(1_500);
+});
+
+/** A shop with two orders and one question at a time, whose credit or client misbehaves. */
+async function openSmallShop(changes: {
+  readonly credit?: () => Promise<never>;
+  readonly getPayment?: () => Promise<void>;
+}) {
+  const { createPayments, memoryOrders } = await import('../src/index.js');
+  const { orders, add } = memoryOrders();
+  const price = { amount: 1_000, currency: 'XOF' };
+  for (const reference of ['order-1', 'order-2']) add({ reference, ...price });
+  const getPayment = async (reference: string) => {
+    await changes.getPayment?.();
+    return { reference, status: 'success', ...price };
+  };
+  const credit = vi.fn(orders.credit);
+  if (changes.credit) credit.mockImplementationOnce(changes.credit);
+  const logger = { warn: vi.fn(), error: vi.fn() };
+  const own = { ...orders, credit };
+  const payments = createPayments({ client: { getPayment }, orders: own, logger, concurrency: 1 });
+  return { payments, credit, logger };
+}
+
+it('lets a question end in the second half of its time if its turn came in the first', async () => {
+  const { payments } = await openSmallShop({
+    getPayment: () => new Promise((resolve) => setTimeout(resolve, 6_000)),
+  });
+  const both = ['order-1', 'order-2'].map((reference) => payments.receive(succeeded(reference)));
+  await vi.advanceTimersByTimeAsync(12_000);
+  await Promise.all(both);
+});
+
+it('ends a run at its time, which no step begins again', async () => {
+  const { payments } = await openSmallShop({
+    getPayment: () => new Promise((resolve) => setTimeout(resolve, 9_000)),
+    credit: () => new Promise(() => undefined),
+  });
+  const ended = vi.fn();
+  payments.receive(succeeded()).catch(ended);
+  await vi.advanceTimersByTimeAsync(20_100);
+  expect(ended).toHaveBeenCalledWith(expect.objectContaining({ code: 'handler_timeout' }));
+});
+
+it('keeps the order of a credit that never settles for five minutes, and no longer', async () => {
+  const { payments, credit } = await openSmallShop({ credit: () => new Promise(() => undefined) });
+  const settleAfter = async (milliseconds: number) => {
+    await vi.advanceTimersByTimeAsync(milliseconds);
+    const settling = payments.settle('order-1', { wait: 1_000 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    return settling;
+  };
+  expect(await settleAfter(0)).toEqual({ status: 'unavailable' });
+  expect(await settleAfter(298_000)).toEqual({ status: 'unavailable' });
+  expect(credit).toHaveBeenCalledOnce();
+  expect((await settleAfter(1_000)).status).toBe('paid');
+});
+
+it('logs an outage again after a minute', async () => {
+  const { payments, logger } = await openSmallShop({
+    getPayment: () => Promise.reject(new Error('connect ECONNREFUSED')),
+  });
+  for (const lines of [1, 1, 2]) {
+    expect((await payments.settle('order-1')).status).toBe('unavailable');
+    expect(logger.error).toHaveBeenCalledTimes(lines);
+    await vi.advanceTimersByTimeAsync(31_000);
+  }
 });

@@ -48,6 +48,13 @@ it.each([
     'unavailable',
   ],
   [
+    'the service paused all questions for an hour',
+    `client.getPayment = () =>
+       Promise.reject(Object.assign(new Error(), { status: 429, retryAfter: 3_600_000 }));
+     console.log((await payments.settle('order-1')).status);`,
+    'unavailable',
+  ],
+  [
     'reconcile was aborted',
     `await payments.reconcile(undefined, { signal }).catch(({ message }) => console.log(message));`,
     'stopped',

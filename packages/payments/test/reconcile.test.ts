@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { SweepProgress } from '../src/contract.js';
 import { createPayments, memoryOrders } from '../src/index.js';
-import { deferred, log, openShop, REFERENCE, refusalOf, service } from './shop.js';
+import { deferred, log, openMany, openShop, REFERENCE, refusalOf, service, tick } from './shop.js';
 
 /** A shop with orders `order-0` …, whose payments have these statuses. */
 function openLargeShop(orders: number, answer: Parameters<typeof service>[0] = {}) {
@@ -20,11 +20,15 @@ function openLargeShop(orders: number, answer: Parameters<typeof service>[0] = {
 }
 
 describe('reconcile', () => {
-  it('H08: credits every paid order of orders.unpaid(), and nothing at the next run', async () => {
-    const { payments } = openLargeShop(30);
-    expect(await payments.reconcile()).toMatchObject({ total: 30, credited: { count: 30 } });
-    expect(await payments.reconcile()).toMatchObject({ total: 0, credited: { count: 0 } });
-  });
+  it(
+    'credits every paid order of orders.unpaid(), and nothing at the next run',
+    { tags: 'H08' },
+    async () => {
+      const { payments } = openLargeShop(30);
+      expect(await payments.reconcile()).toMatchObject({ total: 30, credited: { count: 30 } });
+      expect(await payments.reconcile()).toMatchObject({ total: 0, credited: { count: 0 } });
+    },
+  );
 
   it('takes a Set, a generator and an async generator', async () => {
     const { payments, references } = openLargeShop(9);
@@ -71,22 +75,26 @@ describe('reconcile', () => {
     ]);
   });
 
-  it('Q13: lists cases for a person apart, at every run, and logs each once', async () => {
-    const { payments, logger, memory } = openLargeShop(2, { status: 'success' });
-    memory.add({ reference: 'cheap', amount: 1, currency: 'XOF' });
-    memory.add({ reference: 'closed', amount: 1_000, currency: 'XOF', closed: true });
-    for (let runs = 0; runs < 3; runs++) {
-      const report = await payments.reconcile();
-      expect(report).toMatchObject({ errors: { count: 0 }, cursor: undefined });
-      expect(report.undecided).toMatchObject({
-        count: 2,
-        references: ['cheap', 'closed'],
-        outcomes: { amount_differs: 1, order_closed: 1 },
-        details: [{ message: 'the service took the amount 1000, and the order has 1' }, {}],
-      });
-    }
-    expect(logger.error).toHaveBeenCalledTimes(2);
-  });
+  it(
+    'lists cases for a person apart, at every run, and logs each once',
+    { tags: 'Q13' },
+    async () => {
+      const { payments, logger, memory } = openLargeShop(2, { status: 'success' });
+      memory.add({ reference: 'cheap', amount: 1, currency: 'XOF' });
+      memory.add({ reference: 'closed', amount: 1_000, currency: 'XOF', closed: true });
+      for (let runs = 0; runs < 3; runs++) {
+        const report = await payments.reconcile();
+        expect(report).toMatchObject({ errors: { count: 0 }, cursor: undefined });
+        expect(report.undecided).toMatchObject({
+          count: 2,
+          references: ['cheap', 'closed'],
+          outcomes: { amount_differs: 1, order_closed: 1 },
+          details: [{ message: 'the service took the amount 1000, and the order has 1' }, {}],
+        });
+      }
+      expect(logger.error).toHaveBeenCalledTimes(2);
+    },
+  );
 
   it('lists the first 1,000 errors with their messages, each cut', async () => {
     const { payments, references } = openLargeShop(1_200, new Error('x'.repeat(100_000)));
@@ -96,29 +104,33 @@ describe('reconcile', () => {
     expect(JSON.stringify(errors.details).length).toBeLessThan(1_000_000);
   });
 
-  it('P10: lists orders without a link apart, and without an error, at every run', async () => {
-    const answer = (reference: string) => (reference === 'order-7' ? {} : refusalOf(404));
-    const { payments, logger, references } = openLargeShop(8, answer);
-    for (let runs = 0; runs < 3; runs++) {
-      const report = await payments.reconcile(references);
-      expect(report.errors.count).toBe(0);
-      expect(report.noPayment.count).toBe(7);
-    }
-    expect(logger.error).not.toHaveBeenCalled();
-    expect(logger.warn).not.toHaveBeenCalled();
-  });
+  it(
+    'lists orders without a link apart, and without an error, at every run',
+    { tags: 'P10' },
+    async () => {
+      const answer = (reference: string) => (reference === 'order-7' ? {} : refusalOf(404));
+      const { payments, logger, references } = openLargeShop(8, answer);
+      for (let runs = 0; runs < 3; runs++) {
+        const report = await payments.reconcile(references);
+        expect(report.errors.count).toBe(0);
+        expect(report.noPayment.count).toBe(7);
+      }
+      expect(logger.error).not.toHaveBeenCalled();
+      expect(logger.warn).not.toHaveBeenCalled();
+    },
+  );
 
   it.each([
     [10, 1],
     [9, 0],
-  ])('P36: names baseUrl if %s are asked and all are 404', async (orders, warnings) => {
+  ])('names baseUrl if %s are asked and all are 404', { tags: 'P36' }, async (orders, warnings) => {
     const { payments, logger } = openLargeShop(orders, refusalOf(404));
     await payments.reconcile();
     expect(logger.warn).toHaveBeenCalledTimes(warnings);
     if (warnings === 1) expect(logger.warn.mock.calls[0]![0]).toContain('baseUrl');
   });
 
-  it('P12: credits again what a restored backup has forgotten', async () => {
+  it('credits again what a restored backup has forgotten', { tags: 'P12' }, async () => {
     const { orders, add } = memoryOrders();
     add({ reference: REFERENCE, amount: 1_000, currency: 'XOF' });
     const payments = createPayments({ client: service(), orders });
@@ -186,6 +198,22 @@ describe('the time limit of reconcile', () => {
     const running = payments.reconcile(references, { signal: controller.signal });
     controller.abort(new Error('the process ends'));
     await expect(running).rejects.toThrow('the process ends');
+  });
+
+  it('asks nothing about an order that waits in the line of questions on abort', async () => {
+    const answer = deferred<object>();
+    const { payments, asked, find } = openMany(2, () => answer.promise, { concurrency: 1 });
+    const first = payments.settle(REFERENCE);
+    const controller = new AbortController();
+    const running = payments.reconcile(['order-2'], { signal: controller.signal });
+    await vi.waitFor(() => expect(find).toHaveBeenCalledTimes(2));
+    await tick();
+    controller.abort(new Error('the process ends'));
+    await expect(running).rejects.toThrow('the process ends');
+    answer.resolve({});
+    await first;
+    await tick();
+    expect(asked()).toEqual([REFERENCE]);
   });
 });
 

@@ -1,13 +1,16 @@
+import { createReceiver, sign } from '@paylink/core';
 import { describe, expect, it, vi } from 'vitest';
 import { createPayments, memoryOrders, WebhookError, type Order } from '../src/index.js';
 import {
   deferred,
   failure,
   log,
+  openMany,
   openShop,
   REFERENCE,
   service,
   succeeded,
+  tick,
   type ShopOptions,
 } from './shop.js';
 
@@ -21,15 +24,19 @@ describe('a delivery', () => {
     expect(await isPaid()).toBe(true);
   });
 
-  it('H01, H03, H11: costs one read and no question after the order is paid', async () => {
-    const { payments, find, credit, client } = openShop();
-    await payments.receive(succeeded());
-    for (const each of [find, credit, client.getPayment]) each.mockClear();
-    await payments.receive(succeeded());
-    expect([find, credit, client.getPayment].map((each) => each.mock.calls.length)).toEqual([
-      1, 0, 0,
-    ]);
-  });
+  it(
+    'costs one read and no question after the order is paid',
+    { tags: ['H01', 'H03', 'H11'] },
+    async () => {
+      const { payments, find, credit, client } = openShop();
+      await payments.receive(succeeded());
+      for (const each of [find, credit, client.getPayment]) each.mockClear();
+      await payments.receive(succeeded());
+      expect([find, credit, client.getPayment].map((each) => each.mock.calls.length)).toEqual([
+        1, 0, 0,
+      ]);
+    },
+  );
 
   it('gives credit the payment, the tenant, a signal and the source', async () => {
     const { payments, credit } = openShop();
@@ -57,7 +64,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('P01: a row that says unpaid after credit', () => {
+describe('a row that says unpaid after credit', { tags: 'P01' }, () => {
   it.each([[1], [true], [undefined], [{ rowCount: 1 }], [null], [20n], ['1'], [0]])(
     'is 503 not_credited although credit returned %s',
     async (returned) => {
@@ -81,7 +88,7 @@ describe('what credit returns', () => {
     expect((await shop.payments.reconcile([REFERENCE])).paid.count).toBe(1);
   });
 
-  it('P28: is logged as several orders of one reference if it is above 1', async () => {
+  it('is logged as several orders of one reference if it is above 1', { tags: 'P28' }, async () => {
     const { memory, ...shop } = openShop();
     shop.credit.mockImplementation(async (...call) => {
       await memory.orders.credit(...call);
@@ -110,7 +117,7 @@ describe('what credit returns', () => {
 });
 
 describe('a row that comes back paid and closed', () => {
-  it('Q12: is acknowledged, and logged as order_closed for a person', async () => {
+  it('is acknowledged, and logged as order_closed for a person', { tags: 'Q12' }, async () => {
     const row = { ...ROW, closed: false };
     const { payments, logger } = openShop({
       orders: {
@@ -133,7 +140,7 @@ describe('a row that comes back paid and closed', () => {
   });
 });
 
-describe('P04, P24: an error of credit', () => {
+describe('an error of credit', { tags: ['P04', 'P24'] }, () => {
   it('is logged if the row says paid, and the delivery is acknowledged', async () => {
     const { memory, ...shop } = openShop();
     shop.credit.mockImplementation(async (...call) => {
@@ -156,7 +163,7 @@ describe('P04, P24: an error of credit', () => {
 
   it('is logged if it comes after the run has ended', async () => {
     const locked = deferred();
-    const { payments, credit, logger } = openShop({ timeout: 20 });
+    const { payments, credit, logger } = openShop({ timeout: 200 });
     credit.mockImplementation(() => locked.promise as never);
     expect((await failure(payments.receive(succeeded()))).code).toBe('handler_timeout');
     locked.reject(new Error('the lock was not granted'));
@@ -174,7 +181,7 @@ describe('P04, P24: an error of credit', () => {
 
 const ROW = { reference: REFERENCE, amount: 1_000, currency: 'XOF', paid: false };
 
-describe('P07: a row that cannot be judged is invalid_order', () => {
+describe('a row that is invalid_order', { tags: 'P07' }, () => {
   it.each([
     ['paid', { paid: 'f' }],
     ['paid', { paid: 0 }],
@@ -202,7 +209,7 @@ describe('P07: a row that cannot be judged is invalid_order', () => {
     ['currency', { currency: 952 }],
     ['closed', { closed: null }],
     ['closed', { closed: 'no' }],
-  ])('if `%s` is in %o', async (name, fields) => {
+  ])('has `%s` in %o', async (name, fields) => {
     const { payments, client } = openShop({
       orders: { find: () => ({ ...ROW, ...fields }) as never },
     });
@@ -218,12 +225,12 @@ describe('P07: a row that cannot be judged is invalid_order', () => {
     await expect(payments.receive(succeeded())).resolves.toBeUndefined();
   });
 
-  it('if find gives no object', async () => {
+  it('is no object', async () => {
     const { payments } = openShop({ orders: { find: () => true as never } });
     expect(await failure(payments.receive(succeeded()))).toMatchObject({ code: 'invalid_order' });
   });
 
-  it('and never takes a field from Object.prototype', async () => {
+  it('takes no field from Object.prototype', async () => {
     Object.defineProperty(Object.prototype, 'paid', {
       value: true,
       configurable: true,
@@ -239,7 +246,7 @@ describe('P07: a row that cannot be judged is invalid_order', () => {
     }
   });
 
-  it('and reads the getters of an entity', async () => {
+  it('may have the getters of an entity', async () => {
     class Entity {
       readonly #paid = true;
       get reference(): string {
@@ -276,7 +283,7 @@ describe('amounts', () => {
     ['at the upper end of', 2_000, undefined],
     ['below', 499, 'amount_differs'],
     ['above', 2_001, 'amount_differs'],
-  ])('P09: of a free link may lie %s the bounds', async (_, paid, code) => {
+  ])('may lie %s the bounds of a free link', { tags: 'P09' }, async (_, paid, code) => {
     const { payments, credit } = openShop({
       answer: { amount: paid },
       amount: { min: 500n, max: '2000.00' },
@@ -288,7 +295,8 @@ describe('amounts', () => {
   });
 
   it.each(['EUR', 'xof', 'XOF '])(
-    'O19, P32: are 409 with a line that names the currency %s',
+    'are 409 with a line that names the currency %s',
+    { tags: ['O19', 'P32'] },
     async (currency) => {
       const error = await failure(openShop({ answer: { currency } }).payments.receive(succeeded()));
       expect(error).toMatchObject({ code: 'amount_differs', status: 409 });
@@ -297,7 +305,7 @@ describe('amounts', () => {
   );
 });
 
-describe('P32: the service says nonsense, which is confirm_unavailable', () => {
+describe('a service whose nonsense is confirm_unavailable', { tags: 'P32' }, () => {
   it.each([
     { amount: undefined },
     { amount: NaN },
@@ -314,14 +322,14 @@ describe('P32: the service says nonsense, which is confirm_unavailable', () => {
     { status: 'unknown' },
     { status: undefined },
     { type: 'refund' },
-  ])('if the payment has %o', async (answer) => {
+  ])('has a payment with %o', async (answer) => {
     const { payments, credit } = openShop({ answer });
     const error = await failure(payments.receive(succeeded()));
     expect(error).toMatchObject({ code: 'confirm_unavailable', status: 503 });
     expect(credit).not.toHaveBeenCalled();
   });
 
-  it.each([[undefined], [null], ['success']])('if the answer is %s', async (answer) => {
+  it.each([[undefined], [null], ['success']])('answers with %s', async (answer) => {
     const shop: ShopOptions = { answer: () => answer };
     const client = { getPayment: async () => answer as never };
     const { memory, logger } = openShop(shop);
@@ -332,7 +340,7 @@ describe('P32: the service says nonsense, which is confirm_unavailable', () => {
   });
 });
 
-describe('P27: a row of another reference is unknown_order', () => {
+describe('a row of another reference, which is unknown_order', { tags: 'P27' }, () => {
   it.each([
     ['order-1', 'ORDER-1'],
     ['A1 ', 'A1'],
@@ -341,7 +349,7 @@ describe('P27: a row of another reference is unknown_order', () => {
     ['42abc', 42],
     ['42.0', 42],
     ['order-1', undefined],
-  ])('%j against %j', async (asked, stored) => {
+  ])('has %j instead of %j', async (asked, stored) => {
     const row = { ...ROW, reference: stored, paid: true };
     const { payments, client } = openShop({ orders: { find: () => row as never } });
     expect(await failure(payments.receive(succeeded(asked)))).toMatchObject({
@@ -351,7 +359,7 @@ describe('P27: a row of another reference is unknown_order', () => {
   });
 
   it.each(['', ' ', 'a\0b', '\ud800'])(
-    'and find is not asked for %j, which cannot be a reference',
+    'needs no find for %j, which cannot be a reference',
     async (reference) => {
       const { payments, find } = openShop();
       expect(await payments.settle(reference)).toEqual({ status: 'unknown' });
@@ -402,8 +410,44 @@ describe('receive', () => {
   });
 });
 
+describe('receive behind a receiver', () => {
+  it('asks nothing for a notification that was answered 503 in the line of questions', async () => {
+    const answer = deferred<object>();
+    const { payments, asked } = openMany(2, () => answer.promise, { concurrency: 1 });
+    const first = payments.receive(succeeded('order-2'));
+    const secret = 'the-webhook-secret-of-these-tests';
+    const options = { secret, handlerTimeout: 50, logger: log() };
+    const rawBody = new TextEncoder().encode(JSON.stringify({ reference: REFERENCE }));
+    const headers = new Map([
+      ['x-service-event', 'payment.succeeded'],
+      ['x-service-signature', await sign(rawBody, secret)],
+    ]);
+    const delivery = { header: (name: string) => headers.get(name), body: async () => rawBody };
+    const receiver = createReceiver(options, payments.receive);
+    expect(await receiver.receive(delivery, {})).toMatchObject({ status: 503 });
+    answer.resolve({});
+    await first;
+    await tick();
+    expect(asked()).toEqual(['order-2']);
+  });
+});
+
 describe('settle', () => {
-  it('Q11: gives the five fields that Paylink reads, and keeps no others', async () => {
+  it('gives each page an answer that it cannot change for the others', async () => {
+    const { payments } = openShop({ answer: { status: 'pending' } });
+    const { payment } = await payments.settle(REFERENCE);
+    expect(() => Object.assign(payment!, { status: 'success' })).toThrow(TypeError);
+    expect((await payments.settle(REFERENCE)).payment).toMatchObject({ status: 'pending' });
+  });
+
+  it('does not abort the signal of a run that ended in its time', async () => {
+    const { payments, credit } = openShop({ timeout: 200 });
+    await payments.settle(REFERENCE);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(credit.mock.calls[0]![1].signal.aborted).toBe(false);
+  });
+
+  it('gives the five fields that Paylink reads, and keeps no others', { tags: 'Q11' }, async () => {
     const answer = { status: 'pending', type: 'payment', notes: 'x'.repeat(100_000) };
     const { payments } = openShop({ answer });
     const { payment } = await payments.settle(REFERENCE);
@@ -414,7 +458,7 @@ describe('settle', () => {
   it.each([
     [{ status: 'pending', amount: { of: 'x'.repeat(100_000) }, currency: 'x'.repeat(100_000) }],
     [{ status: 'failed', amount: 'x'.repeat(100_000), currency: ['XOF'] }],
-  ])('Q11: keeps no amount and no currency that is none', async (answer) => {
+  ])('keeps no amount and no currency that is none', { tags: 'Q11' }, async (answer) => {
     const { payments } = openShop({ answer });
     const { payment } = await payments.settle(REFERENCE);
     expect(payment).toEqual({ reference: REFERENCE, status: answer.status });
@@ -470,6 +514,17 @@ describe('settle', () => {
     );
   });
 
+  it('remembers the log lines of 1,000 orders, and no more', async () => {
+    const row = { amount: 1, currency: 'XOF', paid: false };
+    const orders = { find: (reference: string) => ({ ...row, reference }) };
+    const { payments, logger } = openShop({ orders });
+    for (let index = 0; index <= 1_000; index++) await payments.settle(`order-${index}`);
+    await payments.settle('order-1000');
+    expect(logger.error).toHaveBeenCalledTimes(1_001);
+    await payments.settle('order-0');
+    expect(logger.error).toHaveBeenCalledTimes(1_002);
+  });
+
   it('does not log an unknown order, which a stranger can ask for', async () => {
     const { payments, logger } = openShop();
     expect(await payments.settle('nobody')).toEqual({ status: 'unknown' });
@@ -486,7 +541,7 @@ describe('tenants', () => {
     return memory.orders;
   };
 
-  it('N03, P08: have each their own order of one number', async () => {
+  it('have each their own order of one number', { tags: ['N03', 'P08'] }, async () => {
     const payments = createPayments({ client: service(), orders: twoTenants() });
     await payments.receive(succeeded(REFERENCE, 'a'));
     expect(await payments.explain(REFERENCE, { tenant: 'a' })).toMatchObject({ outcome: 'paid' });
@@ -497,7 +552,17 @@ describe('tenants', () => {
     expect(await payments.explain(REFERENCE, { tenant: 'b' })).toMatchObject({ outcome: 'paid' });
   });
 
-  it('N04: are each asked by their own client, made at its first use', async () => {
+  it('have each their own lists', { tags: 'N03' }, async () => {
+    const payments = createPayments({ client: service(), orders: twoTenants() });
+    for (const tenant of ['a', 'b']) {
+      const { credited } = await payments.reconcile(undefined, { tenant });
+      expect(credited.references).toEqual([REFERENCE]);
+      const { confirmed } = await payments.verify(undefined, { tenant });
+      expect(confirmed.references).toEqual([REFERENCE]);
+    }
+  });
+
+  it('are each asked by their own client, made at its first use', { tags: 'N04' }, async () => {
     const clients = { a: service(), b: service() };
     const client = vi.fn((tenant: string | null) => clients[tenant as 'a' | 'b']);
     const payments = createPayments({ client, orders: twoTenants() });
@@ -508,14 +573,14 @@ describe('tenants', () => {
     expect(clients.b.getPayment).toHaveBeenCalledOnce();
   });
 
-  it('P29: are null without a tenant, never undefined', async () => {
+  it('are null without a tenant, never undefined', { tags: 'P29' }, async () => {
     const { payments, find } = openShop();
     await payments.settle(REFERENCE, { tenant: undefined });
     await payments.receive({ type: 'payment.succeeded', reference: REFERENCE });
     for (const [, context] of find.mock.calls) expect(context.tenant).toBeNull();
   });
 
-  it('P29: are required if the client is a function', async () => {
+  it('are required if the client is a function', { tags: 'P29' }, async () => {
     const payments = createPayments({ client: () => service(), orders: twoTenants() });
     await expect(payments.settle(REFERENCE)).rejects.toThrow(/^tenant must be .* function/);
     await expect(payments.explain(REFERENCE)).rejects.toThrow(/^tenant/);
@@ -526,7 +591,7 @@ describe('tenants', () => {
     expect(await payments.settle(REFERENCE, { tenant: null })).toEqual({ status: 'unknown' });
   });
 
-  it('with a client that cannot be made are 503, and the next use tries again', async () => {
+  it('get 503 if their client cannot be made, and the next use tries again', async () => {
     const client = vi.fn(() => service());
     client.mockImplementationOnce(() => {
       throw new Error('PAYLINK_API_KEY is not set');
