@@ -60,7 +60,7 @@ it.each(Object.keys(CHANGES))('judges %s as production does', async (name) => {
   testOrders({
     orders: { ...orders, find },
     createOrder: ({ reference, amount, currency }) => add({ reference, amount, currency }),
-    test: (title, run) => title.startsWith('find gives a new order') && runs.push(run),
+    test: (title, run) => title.startsWith('find returns a new order') && runs.push(run),
   });
   for (const run of runs)
     await run().catch((error: unknown) => faults.push((error as Error).message));

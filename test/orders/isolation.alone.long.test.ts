@@ -1,4 +1,4 @@
-/** Q21 Right `orders` on PostgreSQL whose default isolation refuses the call that comes second. */
+/** Right `orders` on PostgreSQL whose default isolation refuses the call that comes second. */
 import type { Order } from '@paylink/payments';
 import { Pool } from 'pg';
 import { expect, it } from 'vitest';
@@ -59,7 +59,8 @@ function shopOn(isolation: string): { options: Broken; close: () => Promise<void
 }
 
 it.each(['repeatable\\ read', 'serializable'])(
-  'Q21 accuses no right orders on %s',
+  'accuses no right orders on %s',
+  { tags: 'Q21' },
   async (level) => {
     const { options, close } = shopOn(encodeURIComponent(level));
     expect(await faultsOf(options)).toEqual([]);
@@ -67,7 +68,7 @@ it.each(['repeatable\\ read', 'serializable'])(
   },
 );
 
-it('Q21 accuses no credit whose unique row of the payment comes first', async () => {
+it('accuses no credit whose unique row of the payment comes first', { tags: 'Q21' }, async () => {
   const { options, close } = shopOn('read%5C%20committed');
   const credit: Broken['orders']['credit'] = async ({ reference, amount, currency }) => {
     const client = await pool.connect();

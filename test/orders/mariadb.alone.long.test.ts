@@ -90,7 +90,7 @@ const edited = (table: string): Broken => ({
 const createOrder = createIn('orders');
 
 const broken: Record<string, readonly [Broken, RegExp]> = {
-  "P30 Prisma's `update` with the condition in `where`": [
+  "Prisma's `update` with the condition in `where`": [
     {
       createOrder,
       orders: {
@@ -109,7 +109,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^\d+ of 20 simultaneous calls credited the same order.*updateMany/,
   ],
-  "P29 Prisma's `updateMany` with an undefined field": [
+  "Prisma's `updateMany` with an undefined field": [
     {
       createOrder,
       orders: {
@@ -123,7 +123,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^credit returned \d+, and paid another order too.*undefined field/,
   ],
-  'P22 `!!` of BIT(1)': [
+  '`!!` of BIT(1)': [
     {
       createOrder,
       orders: {
@@ -140,28 +140,25 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^A new order must be unpaid.*BIT\(1\)/,
   ],
-  "P27 a database's collation without case": [
+  "a database's collation without case": [
     onTable('collated'),
-    /^(credit also paid the order whose reference is the same|find gives another order for a reference) in another case/,
+    /^(credit also paid the order whose reference is the same|find returns another order for a reference) in another case/,
   ],
-  'P27 a collation without accents': [
+  'a collation without accents': [
     onTable('collated'),
-    /^(credit also paid the order whose reference is the same|find gives another order for a reference) with a composed accent/,
+    /^(credit also paid the order whose reference is the same|find returns another order for a reference) with a composed accent/,
   ],
-  'P27 a collation that ignores trailing blanks': [
+  'a collation that ignores trailing blanks': [
     onTable('padded'),
-    /^(credit also paid the order whose reference is the same|find gives another order for a reference) with a trailing blank/,
+    /^(credit also paid the order whose reference is the same|find returns another order for a reference) with a trailing blank/,
   ],
-  'P22 a timestamp with ON UPDATE': [
+  'a timestamp with ON UPDATE': [
     edited('stamped'),
-    /^After edit, find says that an unpaid order is paid.*ON UPDATE/,
+    /^After edit, find reports an unpaid order as paid.*ON UPDATE/,
   ],
-  'P22 a timestamp with a default': [
-    onTable('defaulted'),
-    /^A new order must be unpaid.*a default/,
-  ],
-  'P22 a zero date': [onTable('zeroed'), /^A new order must be unpaid/],
-  'P27 `42abc`, which an integer column takes for 42': [
+  'a timestamp with a default': [onTable('defaulted'), /^A new order must be unpaid.*a default/],
+  'a zero date': [onTable('zeroed'), /^A new order must be unpaid/],
+  '`42abc`, which an integer column takes for 42': [
     {
       createOrder: createIn('numbered', 'id'),
       orders: {
@@ -172,7 +169,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
         credit: creditIn('numbered', 'id'),
       },
     },
-    /^find gives an order for a reference with a suffix, under that reference/,
+    /^find returns an order for a reference with a suffix, under that reference/,
   ],
   'a find that reads what is not committed': [
     {
@@ -209,14 +206,18 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
         },
       },
     },
-    /^find says paid, and a second connection says unpaid/,
+    /^find sees the order as paid, but a second connection does not/,
   ],
 };
 
-it.each(Object.keys(broken))('names the fault of %s', async (name) => {
-  const [options, sentence] = broken[name]!;
-  expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
-});
+it.each(Object.keys(broken))(
+  'names the fault of %s',
+  { tags: ['P22', 'P27', 'P29', 'P30'] },
+  async (name) => {
+    const [options, sentence] = broken[name]!;
+    expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
+  },
+);
 
 it('accuses no right orders without strict mode', async () => {
   expect(await faultsOf({ createOrder, orders: right, elsewhere: findIn('orders') })).toEqual([]);

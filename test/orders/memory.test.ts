@@ -35,7 +35,7 @@ const inOneFile: Broken = {
 };
 
 const faults: Record<string, readonly [Broken, RegExp]> = {
-  'one file that each credit writes whole': [inOneFile, /^Simultaneous calls of different orders/],
+  'one file that each credit writes whole': [inOneFile, /^Simultaneous calls for different orders/],
   'a schedule that credits without the tenant': [
     broken(
       {
@@ -52,7 +52,7 @@ const faults: Record<string, readonly [Broken, RegExp]> = {
   ],
   'a `find` to which no tenant means every tenant': [
     broken({ find: (it, context) => orders.find(it, { ...context, tenant: 'a' }) }, { tenants }),
-    /^find gives an order to another tenant, or to null/,
+    /^find returns an order to another tenant, or to null/,
   ],
   'an amount in units that becomes 1998.9999999999998': [
     broken({
@@ -61,7 +61,7 @@ const faults: Record<string, readonly [Broken, RegExp]> = {
         return order && { ...order, amount: (Number(order.amount) / 100) * 100 };
       },
     }),
-    /^find gives the amount 1998\.9/,
+    /^find returns the amount 1998\.9/,
   ],
   'a reference that is remembered before it is credited': [
     broken({
@@ -71,7 +71,7 @@ const faults: Record<string, readonly [Broken, RegExp]> = {
         return orders.credit(payment, context);
       },
     }),
-    /^credit changed no row for an unpaid order/,
+    /^After a payment of another amount, credit no longer pays the order by its own payment/,
   ],
   'a receipt for the webhook alone': [
     broken(
@@ -96,7 +96,7 @@ const faults: Record<string, readonly [Broken, RegExp]> = {
       },
       { later: { expire: (reference) => expired.add(reference) } },
     ),
-    /^After expire, find says that an unpaid order is paid/,
+    /^After expire, find reports an unpaid order as paid/,
   ],
 };
 

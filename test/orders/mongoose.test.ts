@@ -40,7 +40,7 @@ const withCredit = (credit: Credit): Broken => ({
 const paid = () => ({ paidAt: new Date() });
 
 const broken: Record<string, readonly [Broken, RegExp]> = {
-  'P30 `findOne`, then `save`': [
+  '`findOne`, then `save`': [
     withCredit(async ({ reference, amount, currency }) => {
       const order = await table.findOne({ reference, amount, currency });
       if (order?.paidAt !== null) return 0;
@@ -77,7 +77,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       void table.updateOne({ reference, amount, currency, paidAt: null }, paid());
       return 1;
     }),
-    /^credit returned 1, and find says that the order is unpaid.*missing await/,
+    /^credit returned 1, but find reports the order as unpaid.*missing await/,
   ],
   'a constant count': [
     withCredit(async ({ reference, amount, currency }) => {
@@ -100,14 +100,14 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     }),
     /^credit returned 1 for a payment of another amount/,
   ],
-  'P29 `updateMany` without the reference': [
+  '`updateMany` without the reference': [
     withCredit(async ({ amount, currency }) => {
       const update = await table.updateMany({ amount, currency, paidAt: null }, paid());
       return update.modifiedCount;
     }),
     /^credit returned \d+, and paid another order too.*undefined field/,
   ],
-  "P23 `status: { $ne: 'paid' }`, which a shipped order fulfils": [
+  "`status: { $ne: 'paid' }`, which a shipped order fulfils": [
     {
       createOrder,
       orders: {
@@ -127,7 +127,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^After ship, a paid order was credited again/,
   ],
-  'P28 two orders of one reference': [
+  'two orders of one reference': [
     {
       createOrder: ({ reference, amount, currency }) =>
         twins.insertOne({ reference, amount, currency }),
@@ -157,10 +157,14 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
   ],
 };
 
-it.each(Object.keys(broken))('names the fault of %s', async (name) => {
-  const [options, sentence] = broken[name]!;
-  expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
-});
+it.each(Object.keys(broken))(
+  'names the fault of %s',
+  { tags: ['P23', 'P28', 'P29', 'P30'] },
+  async (name) => {
+    const [options, sentence] = broken[name]!;
+    expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
+  },
+);
 
 it('accuses no right orders', async () => {
   expect(await faultsOf({ createOrder, orders: right })).toEqual([]);

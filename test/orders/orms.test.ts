@@ -25,13 +25,13 @@ const createOrder: Broken['createOrder'] = ({ reference, amount, currency }) =>
     amount,
     currency,
   ]);
-const CACHED = /^find was called before the credit, and still says unpaid after it/;
+const CACHED = /^find was called before the credit or meanwhile, and still returns an unpaid order/;
 
 interface Row extends Omit<Order, 'paid'> {
   readonly paidAt: Date | null;
 }
 
-it("P37 names the fault of MikroORM's one entity manager", async () => {
+it("names the fault of MikroORM's one entity manager", { tags: 'P37' }, async () => {
   const em = mikroOrm.db.em.fork();
   const options: Broken = {
     createOrder,
@@ -46,7 +46,7 @@ it("P37 names the fault of MikroORM's one entity manager", async () => {
   expect(await faultsOf(options, CACHED)).toContainEqual(expect.stringMatching(CACHED));
 });
 
-it("P37 names the fault of TypeORM's `cache`", async () => {
+it("names the fault of TypeORM's `cache`", { tags: 'P37' }, async () => {
   const { options: source } = typeOrm.db;
   const DataSource = typeOrm.db.constructor as new (options: object) => typeof typeOrm.db;
   const cache = { type: 'database', duration: 60_000 };

@@ -100,7 +100,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     withCredit(creditBy(PAY)),
     /^credit returned 1 for an order that was already paid/,
   ],
-  'P30 a read, then a write, in a transaction': [
+  'a read, then a write, in a transaction': [
     withCredit(({ reference, amount, currency }) =>
       transaction(async (client) => {
         const sql = 'SELECT paid_at FROM orders WHERE reference = $1';
@@ -122,7 +122,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     ),
     /^credit returned 1 for a payment of another currency/,
   ],
-  'P29 a credit without the tenant': [
+  'a credit without the tenant': [
     {
       ...right,
       tenants: ['shop-a', 'shop-b'],
@@ -141,9 +141,9 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
   ],
   'a find without the tenant': [
     { ...right, tenants: ['shop-a', 'shop-b'] },
-    /^find gives an order to another tenant/,
+    /^find returns an order to another tenant/,
   ],
-  'P22 `!== null` of a column that was not selected': [
+  '`!== null` of a column that was not selected': [
     withFind(async (reference) => {
       const [row] = await query<{ reference: string; amount: string; currency: string }>(
         'SELECT reference, amount, currency FROM orders WHERE reference = $1',
@@ -153,7 +153,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     }),
     /^A new order must be unpaid.*`!== null` of a column that was not selected/,
   ],
-  "P22 `!!` of 'N'": [
+  "`!!` of 'N'": [
     withFind(async (reference) => {
       const sql = 'SELECT reference, amount, currency, flag FROM orders WHERE reference = $1';
       const [row] = await query<Order & { flag: string }>(sql, [reference]);
@@ -167,9 +167,9 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
         "SELECT reference, amount, currency, CASE WHEN paid_at IS NULL THEN 'f' ELSE 't' END AS paid FROM orders WHERE reference = $1";
       return (await query<Order>(sql, [reference]))[0];
     }),
-    /^paid must be true or false, and find gives 'f'/,
+    /^paid must be true or false, but find returns 'f'/,
   ],
-  "P23 `status <> 'paid'`, which a shipped order fulfils": [
+  "`status <> 'paid'`, which a shipped order fulfils": [
     {
       ...right,
       orders: {
@@ -184,7 +184,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^After ship, a paid order was credited again/,
   ],
-  "P23 `paid: status === 'paid'`, which a shipped order is not": [
+  "`paid: status === 'paid'`, which a shipped order is not": [
     {
       ...right,
       orders: {
@@ -197,9 +197,9 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       },
       later: { ship },
     },
-    /^After ship, find says that a paid order is unpaid/,
+    /^After ship, find reports a paid order as unpaid/,
   ],
-  'P23 a refund that resets the payment': [
+  'a refund that resets the payment': [
     {
       ...right,
       later: {
@@ -207,7 +207,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
           pool.query('UPDATE orders SET paid_at = NULL WHERE reference = $1', [reference]),
       },
     },
-    /^After refund, find says that a paid order is unpaid/,
+    /^After refund, find reports a paid order as unpaid/,
   ],
   'a wallet that is written first': [
     {
@@ -230,26 +230,26 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       ),
       effects,
     },
-    /^effects counts 3 after a payment of another amount and currency/,
+    /^effects counts 3 after a payment with another amount and currency/,
   ],
-  'P27 `Number(reference)` with a find that echoes its argument': [
+  '`Number(reference)` with a find that echoes its argument': [
     numbered(Number),
-    /^find gives an order for a reference with a (leading zero|fraction|trailing blank), under that reference/,
+    /^find returns an order for a reference with a (leading zero|fraction|trailing blank), under that reference/,
   ],
-  'P27 `parseInt(reference)` with a find that echoes its argument': [
+  '`parseInt(reference)` with a find that echoes its argument': [
     numbered((reference) => parseInt(reference, 10)),
-    /^find gives an order for a reference with a suffix, under that reference/,
+    /^find returns an order for a reference with a suffix, under that reference/,
   ],
   '`Number(reference)` beside a column of text': [
     withFind((reference, context) => right.orders.find(String(Number(reference)), context)),
     /^find does not find an order that createOrder has stored.*Number/,
   ],
-  'P27 a collation without case': [
+  'a collation without case': [
     onTable('nocase'),
-    /^(credit also paid the order whose reference is the same|find gives another order for a reference) in another case/,
+    /^(credit also paid the order whose reference is the same|find returns another order for a reference) in another case/,
   ],
-  'P28 two orders of one reference': [onTable('twins'), /^Two orders share a reference/],
-  'P37 a find that caches': [
+  'two orders of one reference': [onTable('twins'), /^Two orders share a reference/],
+  'a find that caches': [
     withFind((reference, context) => {
       let found = cache.get(reference);
       if (found === undefined) {
@@ -258,7 +258,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       }
       return found;
     }),
-    /^find was called before the credit, and still says unpaid after it/,
+    /^find was called before the credit or meanwhile, and still returns an unpaid order/,
   ],
   'a find on the connection of an open transaction': [
     {
@@ -277,16 +277,16 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       },
       elsewhere: (...call) => (lastElsewhere = right.orders.find(...call)),
     },
-    /^find says paid, and a second connection says unpaid/,
+    /^find sees the order as paid, but a second connection does not/,
   ],
-  'P01 a constant count': [
+  'a constant count': [
     withCredit(async ({ reference, amount, currency }) => {
       await write(MARK, [reference, amount, currency]);
       return 1;
     }),
     /^credit returned 1 for a reference that no order has.*constant/,
   ],
-  'P02 a credit without await': [
+  'a credit without await': [
     withCredit((async ({ reference, amount, currency }: Payment) => {
       void write(MARK, [reference, amount, currency]);
     }) as unknown as Credit),
@@ -300,23 +300,23 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     withCredit(({ reference, amount, currency }) =>
       transaction((client) => write(MARK, [reference, amount, currency], client), 'ROLLBACK'),
     ),
-    /^credit returned 1, and find says that the order is unpaid.*COMMIT/,
+    /^credit returned 1, but find reports the order as unpaid.*COMMIT/,
   ],
   'a condition without the reference': [
     withCredit(creditBy(`${UPDATE} $1 > '' AND amount = $2 AND currency = $3 AND paid_at IS NULL`)),
     /^credit returned \d+, and paid another order too/,
   ],
-  'P38 `= NULL`': [
+  '`= NULL`': [
     withCredit(creditBy(`${PAY} AND paid_at = NULL`)),
     /^credit changed no row.*`= NULL`/,
   ],
-  'P38 amounts as float': [onTable('floats'), /^createOrder stored the amount 16777217.*float/],
-  'P38 a currency in padded CHAR': [
+  'amounts as float': [onTable('floats'), /^createOrder stored the amount 16777217.*float/],
+  'a currency in padded CHAR': [
     {
       ...onTable('floats'),
       orders: withFind(findBy(orderIn('floats'))).orders,
     },
-    /^createOrder stored the currency 'XOF', and find gives 'XOF {2}'/,
+    /^createOrder stored the currency 'XOF', but find returns 'XOF {2}'/,
   ],
   'a find that throws for an unknown order': [
     withFind(async (reference, context) => {
@@ -336,7 +336,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
           paid: false,
         },
     ),
-    /^find gives an order for a reference that no order has/,
+    /^find returns an order for a reference that no order has/,
   ],
 };
 
@@ -348,19 +348,19 @@ const creditWhere = (condition: string): Broken =>
   );
 
 Object.assign(broken, {
-  'P27 a credit by LIKE': [
+  'a credit by LIKE': [
     creditWhere('reference LIKE $1 AND amount = $2 AND currency = $3'),
     /^credit also paid the order whose reference is the same with % in it.*LIKE/,
   ],
-  'P27 a credit by a regular expression': [
+  'a credit by a regular expression': [
     creditWhere("reference ~ ('^' || $1 || '$') AND amount = $2 AND currency = $3"),
     /^credit also paid the order whose reference is the same with \. in it.*pattern/,
   ],
-  'P27 a find by LIKE': [
+  'a find by LIKE': [
     withFind(
       findBy(`${orderIn('orders').replace('reference =', 'reference LIKE')} ORDER BY created_at`),
     ),
-    /^find gives another order for a reference with _ in it.*LIKE/,
+    /^find returns another order for a reference with _ in it.*LIKE/,
   ],
   'a find with the reference in its text': [
     withFind(
@@ -372,7 +372,7 @@ Object.assign(broken, {
           )
         )[0],
     ),
-    /^find gives an order for a reference that ends in a condition in SQL.*parameter/,
+    /^find returns an order for a reference that ends in a condition in SQL.*parameter/,
   ],
   'a find with a backslash in its text': [
     withFind(async (reference, context) => {
@@ -412,11 +412,11 @@ Object.assign(broken, {
         await write('DELETE FROM orders WHERE paid_at IS NULL AND amount = $1', [amount + 1]);
       return count;
     }),
-    /^credit removed another order/,
+    /^Another order was removed/,
   ],
   'a currency that is joined by OR': [
     creditWhere("reference = $1 AND amount = $2 AND currency = $3 OR currency = 'XAF'"),
-    /^credit paid an order of another amount or currency too.*AND/,
+    /^credit returned \d+, and paid another order too.*AND/,
   ],
   'an `unpaid` that lists the paid orders': [
     unpaidBy(() => references('paid_at IS NOT NULL')),
@@ -430,17 +430,17 @@ Object.assign(broken, {
   ],
   'an `unpaid` that lists rows': [
     unpaidBy((() => query('SELECT reference FROM orders', [])) as unknown as Orders['unpaid']),
-    /^unpaid threw: it lists .* and must list references as text/,
+    /^unpaid threw: it lists .* but must list references as text/,
   ],
   "an `unpaid` that gives the driver's result": [
     unpaidBy((() => pool.query('SELECT reference FROM orders')) as unknown as Orders['unpaid']),
-    /^unpaid threw: it gives .* and must give an array or a stream/,
+    /^unpaid threw: it returned .* but must return an array or a stream/,
   ],
   'a `paid` that lists unpaid orders too': [
     withOrders({ paid: () => references('true') }),
     /^paid lists a new unpaid order/,
   ],
-  'P29 an `unpaid` without the tenant': [
+  'an `unpaid` without the tenant': [
     {
       ...unpaidBy(() => references('paid_at IS NULL')),
       tenants: ['shop-a', 'shop-b'],
@@ -501,10 +501,14 @@ it('accuses no right orders', async () => {
   ).toEqual([]);
 });
 
-it.each(Object.keys(broken))('P22 P23 P30 P38 names the fault of %s', async (name) => {
-  const [options, sentence] = broken[name]!;
-  expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
-});
+it.each(Object.keys(broken))(
+  'names the fault of %s',
+  { tags: ['P01', 'P02', 'P22', 'P23', 'P27', 'P28', 'P29', 'P30', 'P37', 'P38'] },
+  async (name) => {
+    const [options, sentence] = broken[name]!;
+    expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
+  },
+);
 
 it('names the fault of a credit without COMMIT', async () => {
   const leaky = new Pool({ connectionString: server.url, max: 20, min: 20 });

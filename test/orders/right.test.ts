@@ -111,13 +111,17 @@ function wallet(shop: Shop, changes: Partial<Broken> = {}): Broken {
 }
 
 const free =
-  (isDue: (amount: number) => boolean, max = (amount: number): number => amount * 2): Make =>
+  (
+    isDue: (amount: number) => boolean,
+    max = (amount: number): number => amount * 2,
+    min = 1,
+  ): Make =>
   (shop) =>
     shop.options({
       async find(reference) {
         const order = toOrder(await shop.select(byReference(reference)));
         const amount = Number(order?.amount);
-        return order && { ...order, amount: { min: Math.min(1, amount), max: max(amount) } };
+        return order && { ...order, amount: { min, max: max(amount) } };
       },
       credit: ({ reference, amount, currency }: Payment) =>
         shop.update(
@@ -140,20 +144,20 @@ const right: Record<string, Make> = {
   },
   'a bigint as the count': counting((count) => BigInt(count)),
   'no count at all': counting(() => null),
-  'Q15 a trigger that is counted': counting((count) => count * 2),
-  'Q15 a cart of three rows': counting((count) => count * 3),
-  'Q15 a draft and a published row': (shop) =>
+  'a trigger that is counted': counting((count) => count * 2),
+  'a cart of three rows': counting((count) => count * 3),
+  'a draft and a published row': (shop) =>
     shop.options({
       async credit(payment) {
         const count = await shop.update(dueFor(payment), { isPaid: true });
         return count === 1 ? 1 + (await shop.update(byReference(payment.reference), {})) : 0;
       },
     }),
-  'Q21 a second call that throws': throwing((row) => row?.isPaid === true),
-  'Q21 a unique row of the payment, which throws for every payment that is not due': throwing(
+  'a second call that throws': throwing((row) => row?.isPaid === true),
+  'a unique row of the payment, which throws for every payment that is not due': throwing(
     (row) => row !== undefined,
   ),
-  'Q21 a second call that throws, with a wallet': (shop) => {
+  'a second call that throws, with a wallet': (shop) => {
     const options = wallet(shop);
     const { credit } = options.orders;
     return {
@@ -183,23 +187,23 @@ const right: Record<string, Make> = {
       },
     });
   },
-  'Q16 ObjectIds': formed(/^[0-9a-f]{24}$/),
-  'Q16 ObjectIds by the option `reference`': formed(/^[0-9a-f]{24}$/, () =>
+  ObjectIds: formed(/^[0-9a-f]{24}$/),
+  'ObjectIds by the option `reference`': formed(/^[0-9a-f]{24}$/, () =>
     randomBytes(12).toString('hex'),
   ),
-  'Q16 numbers of ten digits behind ORD-': formed(
+  'numbers of ten digits behind ORD-': formed(
     /^ORD-\d{10}$/,
     () => `ORD-${String(++number).padStart(10, '0')}`,
   ),
-  'Q16 integer columns': formed(/^\d{1,18}$/),
-  'Q16 UUID columns': formed(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  'integer columns': formed(/^\d{1,18}$/),
+  'UUID columns': formed(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
   'a status column with ship and refund': (shop) =>
     byStatus({ ship: setting(shop, 'shipped'), refund: setting(shop, 'refunded') })(shop),
   'a status column with cancel, which closes': (shop) =>
     byStatus({ cancel: setting(shop, 'cancelled', 'pending') })(shop),
-  'Q12 a closed column that the write requires': (shop) =>
+  'a closed column that the write requires': (shop) =>
     shop.options({}, shop.later('expire', { isClosed: true })),
-  'Q12 a closed column that is set on unpaid orders alone': (shop) =>
+  'a closed column that is set on unpaid orders alone': (shop) =>
     shop.options(
       {},
       shop.later('cancel', { isClosed: true }, (row) => !row.isPaid),
@@ -217,12 +221,30 @@ const right: Record<string, Make> = {
         },
       },
     ),
+  'a cancel that throws for paid orders': (shop) =>
+    shop.options(
+      {},
+      {
+        later: {
+          async cancel(reference) {
+            const isOpen = (row: Row): boolean => row.reference === reference && !row.isPaid;
+            if ((await shop.update(isOpen, { isClosed: true })) === 0) throw new Error('is paid');
+          },
+        },
+      },
+    ),
   'a wallet': (shop) => wallet(shop),
+  'a debt that each credit lowers': (shop) => wallet(shop, { total: () => -shop.balance }),
   'a wallet whose total is text': (shop) =>
     wallet(shop, { total: () => Promise.resolve(`${shop.balance}`) }),
   'a wallet in the major unit': (shop) => wallet(shop, { total: () => shop.balance / 100 }),
   'a free amount': free(() => true),
   'a free amount within bounds that the write compares too': free((amount) => amount >= 1),
+  'a free amount whose least is above some orders': free(
+    () => true,
+    () => 100_000_000_000,
+    500,
+  ),
   'a free amount whose bounds are one': free(
     () => true,
     (amount) => amount,
@@ -263,6 +285,17 @@ const right: Record<string, Make> = {
       {
         tenants: ['0b8f2c4e-7a61-4f4d-9d7e-1c2a3b4c5d6e', '1b8f2c4e-7a61-4f4d-9d7e-1c2a3b4c5d6e'],
       },
+    );
+  },
+  'tenants in a column of numbers': (shop) => {
+    const { orders } = shop.options();
+    const trimmed = (tenant: string | null): string | null => tenant?.trim() ?? null;
+    return shop.options(
+      {
+        find: (it, context) => orders.find(it, { ...context, tenant: trimmed(context.tenant) }),
+        credit: (it, context) => orders.credit(it, { ...context, tenant: trimmed(context.tenant) }),
+      },
+      { tenants: ['1', '2'] },
     );
   },
   'a find that refuses an unknown tenant': (shop) => {
@@ -323,7 +356,7 @@ const right: Record<string, Make> = {
         yield* shop.list((row) => !row.isPaid);
       },
     }),
-  'Q14 one row for each link, and an order that names its paid link': (shop) => {
+  'one row for each link, and an order that names its paid link': (shop) => {
     const orderOf = new Map<string, string>();
     const paidLink = new Map<string, string>();
     const keyOf = (reference: string): string => orderOf.get(reference) ?? reference;
@@ -360,6 +393,10 @@ const right: Record<string, Make> = {
   },
 };
 
-it.concurrent.each(Object.keys(right))('accuses no %s', async (name) => {
-  expect(await faultsOf(right[name]!(new Shop()))).toEqual([]);
-});
+it.concurrent.each(Object.keys(right))(
+  'accuses no %s',
+  { tags: ['Q12', 'Q14', 'Q15', 'Q16', 'Q21'] },
+  async (name) => {
+    expect(await faultsOf(right[name]!(new Shop()))).toEqual([]);
+  },
+);

@@ -46,7 +46,7 @@ const onTable = (table: string): Broken => ({
 const right = onTable('orders');
 
 const broken: Record<string, readonly [Broken, RegExp]> = {
-  'P30 a read, then a write': [
+  'a read, then a write': [
     {
       ...right,
       orders: {
@@ -63,11 +63,11 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^20 of 20 simultaneous calls credited the same order/,
   ],
-  'P27 a column without case': [
+  'a column without case': [
     onTable('nocase'),
-    /^(credit also paid the order whose reference is the same|find gives another order for a reference) in another case/,
+    /^(credit also paid the order whose reference is the same|find returns another order for a reference) in another case/,
   ],
-  'P22 a column with a default': [onTable('flags'), /^A new order must be unpaid.*a default/],
+  'a column with a default': [onTable('flags'), /^A new order must be unpaid.*a default/],
   'an unconditional credit': [
     {
       ...right,
@@ -81,13 +81,17 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^credit returned 1 for an order that was already paid/,
   ],
-  'P28 two orders of one reference': [onTable('nocase'), /^Two orders share a reference/],
+  'two orders of one reference': [onTable('nocase'), /^Two orders share a reference/],
 };
 
-it.each(Object.keys(broken))('names the fault of %s', async (name) => {
-  const [options, sentence] = broken[name]!;
-  expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
-});
+it.each(Object.keys(broken))(
+  'names the fault of %s',
+  { tags: ['P22', 'P27', 'P28', 'P30'] },
+  async (name) => {
+    const [options, sentence] = broken[name]!;
+    expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
+  },
+);
 
 it('accuses no right orders, nor amounts in a column of text', async () => {
   expect(await faultsOf(right)).toEqual([]);

@@ -40,7 +40,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     }),
     /^credit returned 1 for an order that was already paid.*unpaid order/,
   ],
-  'P30 `single`, then an update': [
+  '`single`, then an update': [
     withCredit(async ({ reference }) => {
       const { data } = await orders().select('paid_at').eq('reference', reference).single();
       if (data?.paid_at !== null) return 0;
@@ -55,7 +55,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       const { data } = await update.is('paid_at', null);
       return (data as unknown[] | null)?.length ?? 0;
     }),
-    /^credit returned 0, and paid the order.*\.select\(\)/,
+    /^credit returned 0, but paid the order.*\.select\(\)/,
   ],
   'an update whose reply is returned': [
     withCredit((({ reference, amount, currency }: Parameters<Credit>[0]) =>
@@ -79,7 +79,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       void orders().update(paid()).eq('reference', reference);
       return 1;
     }),
-    /^credit returned 1, and find says that the order is unpaid.*missing await/,
+    /^credit returned 1, but find reports the order as unpaid.*missing await/,
   ],
   'an error that is ignored': [
     withCredit(async ({ reference }) => {
@@ -112,7 +112,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
       const { data } = await update.is('paid_at', null).select();
       return data?.length ?? 0;
     }),
-    /^credit returned \d+, and paid another order too.*does not name one order/,
+    /^credit returned \d+, and paid another order too.*name one order/,
   ],
   'an update without the amount': [
     withCredit(async ({ reference }) => {
@@ -122,7 +122,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     }),
     /^credit returned 1 for a payment of another amount/,
   ],
-  "P23 `.neq('status', 'paid')`, which a shipped order fulfils": [
+  "`.neq('status', 'paid')`, which a shipped order fulfils": [
     {
       createOrder,
       orders: {
@@ -144,7 +144,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
     },
     /^After ship, a paid order was credited again/,
   ],
-  'P22 `!== null` of a column that was not selected': [
+  '`!== null` of a column that was not selected': [
     {
       createOrder,
       orders: {
@@ -160,7 +160,11 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
   ],
 };
 
-it.each(Object.keys(broken))('names the fault of %s', async (name) => {
-  const [options, sentence] = broken[name]!;
-  expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
-});
+it.each(Object.keys(broken))(
+  'names the fault of %s',
+  { tags: ['P22', 'P23', 'P30'] },
+  async (name) => {
+    const [options, sentence] = broken[name]!;
+    expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
+  },
+);

@@ -11,13 +11,14 @@ export const BROKEN = {
   'INSERT … WHERE NOT EXISTS without a key': ['orders', /^Two deliveries both credit: both insert/],
   'a receipt before the write': [
     'orders',
-    /^The effect happens 2 times: it \(INSERT INTO receipts/,
+    /^The effect happens 2 times: it is written before the conditional write/,
   ],
   'a receipt after the commit': ['cuts', /^The effect is lost: it is written after the commit/],
   'a receipt in a second transaction': [
     'cuts',
     /^The effect happens 2 times.* a second transaction/,
   ],
+  'a function of the database that reads and writes': ['orders', CONDITION],
   'a claim that outlives its process': ['cuts', /^The order stays unpaid/],
 } as const satisfies Record<string, readonly ['orders' | 'cuts', RegExp]>;
 
@@ -28,3 +29,28 @@ export const RIGHT = [
   'a read, then a write, SERIALIZABLE',
   'an advisory lock around a read and a write',
 ];
+
+/** These need locks or statements that the module on MariaDB has not. */
+export const isOnBoth = (design: string): boolean =>
+  !/INSERT|claim|function|SERIALIZABLE|advisory/.test(design);
+
+const ORDERS =
+  'CREATE TABLE orders (reference varchar(64) PRIMARY KEY, amount bigint, currency varchar(3)';
+
+/** The tables of the modules. */
+export const TABLES = {
+  postgres: `${ORDERS}, paid_at timestamptz);
+    CREATE TABLE receipts (reference text);
+    CREATE TABLE claims (reference text PRIMARY KEY);
+    CREATE TABLE tenant_orders (merchant text, reference text, amount bigint, currency text,
+      paid_at timestamptz, PRIMARY KEY (merchant, reference));
+    CREATE FUNCTION credit_order(paid_reference text) RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+      IF EXISTS (SELECT 1 FROM orders WHERE reference = paid_reference AND paid_at IS NOT NULL) THEN
+        RETURN 0;
+      END IF;
+      UPDATE orders SET paid_at = now() WHERE reference = paid_reference;
+      RETURN 1;
+    END $$`,
+  mysql: `${ORDERS}, paid_at datetime NULL);
+    CREATE TABLE receipts (reference varchar(64), KEY (reference))`,
+};

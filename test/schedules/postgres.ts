@@ -2,17 +2,16 @@
 import { afterAll } from 'vitest';
 import { Client } from 'pg';
 import { startPostgres } from '../servers/postgres.js';
-import { explore, shopAt, type Outcome } from './explore.js';
+import { TABLES } from './designs.js';
+import { explore, removeBundle, shopAt, type Outcome } from './explore.js';
 
 const server = await startPostgres({ fsync: 'off' });
 export const { url } = server;
 const client = new Client({ connectionString: url });
 await client.connect();
-await client.query(`
-  CREATE TABLE orders (reference text PRIMARY KEY, amount bigint, currency text, paid_at timestamptz);
-  CREATE TABLE receipts (reference text);
-  CREATE TABLE claims (reference text PRIMARY KEY)`);
+await client.query(TABLES.postgres);
 afterAll(async () => {
+  await removeBundle();
   await client.end();
   await server.close();
 });

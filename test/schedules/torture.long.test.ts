@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { paylink, start } from '../../packages/cli/test/paylink.js';
-import { shopAt } from './explore.js';
+import { freePort } from '../servers/starting.js';
+import { shopAt, sourceOf } from './explore.js';
 import { url } from './postgres.js';
 
 const cwd = fileURLToPath(new URL('..', import.meta.url));
@@ -14,19 +15,24 @@ const torture = (design: string, ...more: string[]) =>
     env: { DESIGN: design },
   });
 
-describe('paylink torture', () => {
-  it('Q20 exits with 1 for a broken credit, tells its story, and replays it', async () => {
-    const found = await torture('a lock in memory');
-    expect(found).toMatchObject({ code: 1, stderr: '' });
-    expect(found.stdout).toMatch(
-      /^Two deliveries both credit.*\n {2}A {2}SELECT[^]*--replay (\d+)/,
-    );
-    const [story] = found.stdout.split('Replay it');
-    expect(story!.split('\n').length).toBeLessThanOrEqual(25);
-    const [, number] = /--replay (\d+)/.exec(found.stdout)!;
-    const again = await torture('a lock in memory', '--replay', number!);
-    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining(story!) as string });
-  });
+/** The command ends by itself after a minute. */
+describe('paylink torture', { timeout: 120_000 }, () => {
+  it(
+    'exits with 1 for a broken credit, tells its story, and replays it',
+    { tags: 'Q20' },
+    async () => {
+      const found = await torture('a lock in memory');
+      expect(found).toMatchObject({ code: 1, stderr: '' });
+      expect(found.stdout).toMatch(
+        /^Two deliveries both credit.*\n {2}A {2}SELECT[^]*--replay (\d+)/,
+      );
+      const [story] = found.stdout.split('Replay it');
+      expect(story!.split('\n').length).toBeLessThanOrEqual(25);
+      const [, number] = /--replay (\d+)/.exec(found.stdout)!;
+      const again = await torture('a lock in memory', '--replay', number!);
+      expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining(story!) as string });
+    },
+  );
 
   it('exits with 0 for a right credit, and says what it tried and what not', async () => {
     const { code, stdout } = await torture('one write', '--json');
@@ -36,15 +42,48 @@ describe('paylink torture', () => {
     expect(report.notTested).toEqual([expect.stringMatching(/^further writes/)]);
   });
 
+  it('delivers orders of the merchant that --tenant names', async () => {
+    const args = ['torture', '--module', sourceOf('tenants'), '--database', url];
+    const { code, stdout } = await paylink([...args, '--tenant', 'acme', '--replay', '3'], { cwd });
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^no fault/) as string,
+    });
+    const alone = await paylink(args, { cwd });
+    expect(alone).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('stored no order') as string,
+    });
+  });
+
   it('exits with 2 for a database that is none, and prints no password', async () => {
     const address = 'postgres://shop:the-portals-value-2b7e151628aed2a6@127.0.0.1:1/shop';
-    const { code, stderr } = await paylink(['torture', '--module', module, '--database', address]);
+    const args = ['torture', '--module', module, '--database', address];
+    const { code, stderr } = await paylink(args, { cwd });
     expect({ code, stderr }).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
         /^error: PostgreSQL at 127\.0\.0\.1:1 cannot be reached/,
       ) as string,
     });
+  });
+
+  it('leaves no process of a whole program behind at Ctrl-C', async () => {
+    const port = await freePort();
+    const serve = `require('node:http').createServer(() => undefined).listen(${port})`;
+    const running = start([
+      ...['torture', '--start', `node -e "${serve}" | cat`, '--to', `http://127.0.0.1:${port}/`],
+      ...['--database', url, '--books', `echo '{"paid":false}'`],
+    ]);
+    const processes = (): string =>
+      execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+        .split('\n')
+        .filter((line) => line.startsWith('node -e') && line.includes(String(port)))
+        .join('\n');
+    await expect.poll(processes).not.toBe('');
+    running.child.kill('SIGINT');
+    expect((await running.result()).code).toBe(130);
+    await expect.poll(processes).toBe('');
   });
 
   it('leaves no process of the module behind at Ctrl-C', async () => {

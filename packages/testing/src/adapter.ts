@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { materialOf } from './attacks/attack.js';
 import { attacks } from './attacks/index.js';
-import { craftOf, rawAttacks, type Craft } from './attacks/raw.js';
+import { craftOf, rawAttacks } from './attacks/raw.js';
 import table from './attacks/rows.json';
 import { headerNames } from './delivery-forms.js';
 import { globalRunner, type TestRunner } from './test-runner.js';
@@ -38,16 +38,10 @@ interface Serving {
   readonly handled: readonly string[];
 }
 
-const craft = craftFor('order-42');
-const { material, request, genuineLines } = craft;
-
-function craftFor(reference: string): Craft {
-  return craftOf(
-    materialOf({ secret: SECRET, reference, bodyLimit: BODY_LIMIT, names: headerNames() }),
-    'adapter.test',
-    '/',
-  );
-}
+const sample = { secret: SECRET, reference: 'order-42', bodyLimit: BODY_LIMIT };
+const material = materialOf({ ...sample, names: headerNames() });
+const craft = craftOf(material, 'adapter.test', '/');
+const { request, genuineLines } = craft;
 
 /**
  * Registers the tests that every adapter must pass: over real sockets, with bytes that HTTP clients
@@ -74,7 +68,7 @@ type Test = (serving: Serving) => Promise<void>;
 /** Returns one test per row, with all deliveries of the row. */
 function rowTests(): [title: string, test: Test][] {
   const sent = [
-    ...attacks({ secret: SECRET, reference: 'order-42', bodyLimit: BODY_LIMIT }).map((attack) => ({
+    ...attacks(sample).map((attack) => ({
       ...attack,
       bytes: () => request(Object.entries(attack.delivery.headers), attack.delivery.rawBody),
     })),
@@ -98,7 +92,7 @@ function rowTests(): [title: string, test: Test][] {
   ]);
 }
 
-/** Runs one test. Afterwards the same server must still accept a genuine delivery. */
+/** Runs one test. Afterwards the same server must accept a genuine delivery. */
 async function serve(listen: ListenAdapter, test: Test): Promise<void> {
   const handled: string[] = [];
   const server = await listen({
@@ -119,8 +113,8 @@ async function serve(listen: ListenAdapter, test: Test): Promise<void> {
 }
 
 function deliver(port: number, reference: string): Promise<WireReply> {
-  const { material: other, ...theirs } = craftFor(reference);
-  return exchange(port, theirs.request(theirs.genuineLines(), other.body));
+  const body = Buffer.from(JSON.stringify({ reference }));
+  return exchange(port, request(genuineLines(body), body));
 }
 
 function expectReply(reply: WireReply, status: number, body: string, message?: string): void {
@@ -144,13 +138,6 @@ function head(length: number, lines: HeaderLines = genuineLines()): Buffer {
 }
 
 const tests: Readonly<Record<string, Test>> = {
-  async 'calls the handler for a genuine delivery and acknowledges the delivery'({
-    port,
-    handled,
-  }) {
-    expectReply(await exchange(port, request(genuineLines(), material.body)), 200, RECEIVED);
-    assert.deepEqual(handled, ['order-42']);
-  },
   async 'acknowledges an unconfigured kind without calling the handler'({ port, handled }) {
     const [type, , signature] = genuineLines();
     const other = request(

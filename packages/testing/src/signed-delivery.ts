@@ -42,7 +42,7 @@ export interface SignedDelivery extends DeliveryForms {
 const OPTIONS = ['secret', 'type', 'reference', 'payload', 'rawBody', 'headers'];
 
 /**
- * Makes a genuine delivery of the Payment Link Service (docs/service.md 6) for a receiver test.
+ * Makes a genuine delivery from the Payment Link Service (docs/service.md 6) for a receiver test.
  *
  * @throws TypeError for an unknown option, or if `secret` is empty
  */

@@ -45,16 +45,15 @@ export class Wire {
   /** Set after the server closed the connection. */
   ending: Ending | undefined;
   #received = Buffer.alloc(0);
-  #pieces: Buffer[] = [];
   #changed = (): void => undefined;
-  readonly #socket: Socket;
-  readonly #signal: AbortSignal | undefined;
 
-  private constructor(socket: Socket, signal: AbortSignal | undefined) {
-    this.#socket = socket;
-    this.#signal = signal;
+  private constructor(
+    /** Half open: a close by the server leaves this side open. */
+    readonly socket: Socket,
+    readonly signal: AbortSignal | undefined,
+  ) {
     socket.on('data', (bytes) => {
-      this.#pieces.push(bytes);
+      this.#received = Buffer.concat([this.#received, bytes]);
       this.#changed();
     });
     socket.on('end', () => this.#end('FIN'));
@@ -107,43 +106,27 @@ export class Wire {
   /** Resolves when the kernel has the bytes, when the connection has ended, or after `timeout`. */
   write(piece: Uint8Array | string, timeout = 5_000): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#socket.destroyed) return resolve();
-      const done = (): void => {
-        clearTimeout(stop);
-        this.#socket.off('close', done);
-        resolve();
-      };
       // Without a limit, a server that stops reading would block this promise.
-      const stop = setTimeout(done, timeout);
-      this.#socket.once('close', done);
-      this.#socket.write(piece, 'latin1', done);
+      const stop = setTimeout(resolve, timeout);
+      this.socket.write(piece, 'latin1', () => {
+        clearTimeout(stop);
+        resolve();
+      });
     });
-  }
-
-  /** Stops reading until `release`, like a sender that only writes. */
-  hold(): void {
-    this.#socket.pause();
-  }
-
-  release(): void {
-    this.#socket.resume();
   }
 
   /** Sends a FIN. */
   finish(): void {
-    this.#socket.end();
+    this.socket.end();
   }
 
   /** Sends an RST. */
   reset(): void {
     open.delete(this);
-    this.#socket.resetAndDestroy();
+    this.socket.resetAndDestroy();
   }
 
-  readonly destroy = (): void => {
-    this.#signal?.removeEventListener('abort', this.destroy);
-    this.#socket.destroy();
-  };
+  readonly destroy = (): void => void this.socket.destroy();
 
   /**
    * Returns the next reply, even an interim 1xx. `to` is the request's method, because a reply to
@@ -152,11 +135,11 @@ export class Wire {
   async answer(to = 'POST', milliseconds = 4_000): Promise<WireAnswer> {
     let taken: WireReply | undefined;
     const isOver = (): boolean =>
-      this.#signal?.aborted === true ||
-      (taken = takeReply(this.#collected(), to, this.ending !== undefined)) !== undefined ||
+      this.signal?.aborted === true ||
+      (taken = takeReply(this.#received, to, this.ending !== undefined)) !== undefined ||
       this.ending !== undefined;
     const isInTime = await this.#until(isOver, milliseconds);
-    this.#signal?.throwIfAborted();
+    this.signal?.throwIfAborted();
     if (taken === undefined) return isInTime ? 'closed' : 'no answer';
     this.#received = this.#received.subarray(taken.bytes.length);
     return taken;
@@ -178,15 +161,9 @@ export class Wire {
   async closed(milliseconds = 2_000): Promise<Ending> {
     const isInTime = await this.#until(() => this.ending !== undefined, milliseconds);
     if (!isInTime) throw new Error(`the server did not close in ${milliseconds} ms`);
-    const rest = this.#collected();
-    if (rest.length > 0) throw new Error(`bytes after the reply: ${rest.toString('latin1')}`);
+    const rest = this.#received.toString('latin1');
+    if (rest !== '') throw new Error(`bytes after the reply: ${rest}`);
     return this.ending!;
-  }
-
-  #collected(): Buffer {
-    if (this.#pieces.length > 0)
-      this.#received = Buffer.concat([this.#received, ...this.#pieces.splice(0)]);
-    return this.#received;
   }
 
   #end(ending: Ending): void {
@@ -225,10 +202,9 @@ export async function exchange(
   target: WireTarget,
   ...pieces: readonly (Uint8Array | string)[]
 ): Promise<WireReply & { readonly wire: Wire }> {
-  const [first = ''] = pieces;
-  const method = Buffer.from(first as string, 'latin1')
+  const [method] = Buffer.from(pieces[0] as string)
     .toString('latin1', 0, 16)
-    .split(' ', 1)[0];
+    .split(' ');
   const wire = await begin(target, ...pieces);
   return { ...(await wire.reply(method)), wire };
 }
@@ -267,7 +243,6 @@ function socketTo(target: WireTarget): { socket: Socket; ready: 'connect' | 'sec
   // The brackets of an IPv6 address belong to the URL.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = Number(url.port || (isTls ? 443 : 80));
-  // Half open, so that a close by the server leaves our side open.
   const options = { allowHalfOpen: true, noDelay: true, host, port };
   if (!isTls) return { socket: connect(options), ready: 'connect' };
   const name = isIP(host) === 0 ? { servername: host } : {};
@@ -288,26 +263,20 @@ function takeReply(bytes: Buffer, method: string, isClosed: boolean): WireReply 
     const value = line.slice(colon + 1).trim();
     headers.set(name, headers.has(name) ? `${headers.get(name)!}, ${value}` : value);
   }
-  const start = end + 4;
-  const rest = bytes.subarray(start);
-  const made = (body: Buffer, length: number): WireReply => ({
+  const rest = bytes.subarray(end + 4);
+  const made = (body: Buffer, length = body.length): WireReply => ({
     status,
     headers,
     body: body.toString('utf8'),
-    bytes: bytes.subarray(0, start + length),
+    bytes: bytes.subarray(0, end + 4 + length),
   });
-
   if (method === 'HEAD' || status < 200 || status === 204 || status === 304)
-    return made(Buffer.alloc(0), 0);
-  if (/chunked/i.test(headers.get('transfer-encoding') ?? '')) {
-    const chunks = takeChunks(rest);
-    if (chunks !== undefined) return made(chunks.body, chunks.length);
-    return isClosed ? made(rest, rest.length) : undefined;
-  }
-  const declared = headers.get('content-length');
-  if (declared === undefined) return isClosed ? made(rest, rest.length) : undefined;
-  const length = Math.min(Number(declared), isClosed ? rest.length : Infinity);
-  return rest.length < length ? undefined : made(rest.subarray(0, length), length);
+    return made(Buffer.alloc(0));
+  const isChunked = /chunked/i.test(headers.get('transfer-encoding') ?? '');
+  const chunks = isChunked ? takeChunks(rest) : undefined;
+  if (chunks !== undefined) return made(chunks.body, chunks.length);
+  const length = isChunked ? Infinity : Number(headers.get('content-length') ?? Infinity);
+  return rest.length < length && !isClosed ? undefined : made(rest.subarray(0, length));
 }
 
 function takeChunks(bytes: Buffer): { readonly body: Buffer; readonly length: number } | undefined {

@@ -68,6 +68,14 @@ const credits: Record<string, Credit> = {
         return rows[0]!.paid_at !== null;
       }),
     ),
+  'a read FOR UPDATE SKIP LOCKED, then a write': (reference) =>
+    transaction(
+      readThenWrite(reference, async (key, on = pool) => {
+        const sql = `${PAID} reference = $1 AND paid_at IS NULL FOR UPDATE SKIP LOCKED`;
+        return (await count(sql, key, on)) === 0;
+      }),
+    ),
+  'one write, beside a worker': (reference) => count(PAY_UNPAID, reference),
   'a read, then a write, SERIALIZABLE': (reference) =>
     transaction(readThenWrite(reference), 'BEGIN ISOLATION LEVEL SERIALIZABLE'),
   'an advisory lock around a read and a write': (reference) =>
@@ -106,9 +114,18 @@ const credits: Record<string, Credit> = {
       if (changed > 0) await count(RECEIPT, reference);
       return changed;
     }),
+  'a function of the database that reads and writes': async (reference) => {
+    const { rows } = await pool.query<{ n: number }>('SELECT credit_order($1) AS n', [reference]);
+    return rows[0]!.n;
+  },
   'a claim that outlives its process': async (reference) =>
     (await count(CLAIM, reference)) > 0 ? count(PAY_UNPAID, reference) : 0,
 };
+
+if (design.includes('worker'))
+  setInterval(() => {
+    void pool.query('SELECT reference FROM receipts LIMIT 1 FOR UPDATE SKIP LOCKED').catch(() => 0);
+  }, 20);
 
 const byReceipt = design.startsWith('INSERT');
 const paid = byReceipt

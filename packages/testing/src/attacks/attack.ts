@@ -121,6 +121,14 @@ export const row = (id: string, verdict: Verdict, deliveries: Row['deliveries'])
   deliveries,
 });
 
+/** Returns a maker of rows whose deliveries have the same other part, each with its value. */
+export const rowsOf =
+  (part: 'body' | 'signature') =>
+  (id: string, verdict: Verdict, sent: Readonly<Record<string, string | Uint8Array>>): Row => {
+    const deliveries = Object.entries(sent).map(([what, value]) => [what, { [part]: value }]);
+    return row(id, verdict, Object.fromEntries(deliveries) as Row['deliveries']);
+  };
+
 export function attacksOf(material: Material, rows: readonly Row[]): Attack[] {
   return rows.flatMap(({ id, verdict, deliveries }) =>
     Object.entries(deliveries).map(([what, difference]) => {
@@ -152,6 +160,13 @@ function deliveryWith(
     (entry): entry is [string, string] => entry[1] !== null,
   );
   return inForms(rawBody, Object.fromEntries(sent));
+}
+
+/** Returns a copy of the bytes with one bit changed. */
+export function withFlip(bytes: Uint8Array, bit: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[bit >> 3]! ^= 1 << (bit & 7);
+  return copy;
 }
 
 /** Signs well-formed forged signatures. */

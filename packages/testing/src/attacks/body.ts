@@ -1,5 +1,5 @@
 /** Section C of the table of attacks: the body. */
-import { row, type Difference, type Material, type Row, type Verdict } from './attack.js';
+import { row, rowsOf, withFlip, type Difference, type Material, type Row } from './attack.js';
 import { forged, genuine, invalidBody } from './verdicts.js';
 
 const changed = forged('verifies_other_bytes');
@@ -15,14 +15,7 @@ const contradicted = {
 } as const;
 
 /** Bodies that are signed as they are. */
-function bodies(
-  id: string,
-  verdict: Verdict,
-  sent: Readonly<Record<string, string | Uint8Array>>,
-): Row {
-  const deliveries = Object.entries(sent).map(([what, body]) => [what, { body }]);
-  return row(id, verdict, Object.fromEntries(deliveries) as Row['deliveries']);
-}
+const bodies = rowsOf('body');
 
 export const bodyRows = (material: Material, confirm: boolean): Row[] => [
   ...changedBodies(material),
@@ -38,7 +31,7 @@ function changedBodies({ body, bodyWith, signature, mac, reference }: Material):
   );
   const flips = [...new Set(positions)].map((at, index): [string, Difference] => [
     `the body with a bit of byte ${at} flipped`,
-    { body: withFlip(body, at, index % 8), signature },
+    { body: withFlip(body, at * 8 + (index % 8)), signature },
   ]);
   const pretty = JSON.stringify({ reference }, null, 2);
   const replaced = bodyWith('"note":"\ufffd"');
@@ -186,10 +179,4 @@ function contradictions({ bodyWith }: Material): Row[] {
       },
     ),
   );
-}
-
-function withFlip(body: Buffer, at: number, bit: number): Buffer {
-  const copy = Buffer.from(body);
-  copy[at]! ^= 1 << bit;
-  return copy;
 }

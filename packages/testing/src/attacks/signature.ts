@@ -1,8 +1,8 @@
 /** Section A of the table of attacks, the signature header, and the weak secrets of section B. */
 import { createHash } from 'node:crypto';
 import { TEST_SECRET } from '../signed-delivery.js';
-import { row, UNKNOWN_SECRET } from './attack.js';
-import type { Difference, Material, Row, Verdict } from './attack.js';
+import { row, rowsOf, UNKNOWN_SECRET, withFlip } from './attack.js';
+import type { Difference, Material, Row } from './attack.js';
 import { forged, genuine } from './verdicts.js';
 
 const missing = forged('accepts_unsigned');
@@ -17,10 +17,7 @@ const weak = forged('public_secret');
 const SPELLING_ROWS = 'A03 A04 A06 A08 A09 A11 A12 A13 A14 A18 A19'.split(' ');
 
 /** The genuine body under these signatures. */
-function signatures(id: string, verdict: Verdict, sent: Readonly<Record<string, string>>): Row {
-  const deliveries = Object.entries(sent).map(([what, signature]) => [what, { signature }]);
-  return row(id, verdict, Object.fromEntries(deliveries) as Row['deliveries']);
-}
+const signatures = rowsOf('signature');
 
 const moved = (name: string, value: string): Difference => ({
   signature: null,
@@ -106,7 +103,10 @@ function otherSignatures({ signature: right, body, mac, secret, isHex }: Materia
   const sha256 = (...parts: readonly (string | Uint8Array)[]): string =>
     parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
   const flips = Array.from({ length: isHex ? 32 : 0 }, (_, byte) => byte * 8 + (byte % 8)).map(
-    (bit): [string, string] => [`the right signature with bit ${bit} flipped`, flipped(right, bit)],
+    (bit): [string, string] => [
+      `the right signature with bit ${bit} flipped`,
+      withFlip(Buffer.from(right, 'hex'), bit).toString('hex'),
+    ],
   );
   const sha512 = mac(body, undefined, 'sha512');
   return [
@@ -164,12 +164,6 @@ function otherPlaces({ signature: right, names, bodyWith }: Material): Row[] {
       },
     }),
   ];
-}
-
-function flipped(signature: string, bit: number): string {
-  const bytes = Buffer.from(signature, 'hex');
-  bytes[bit >> 3]! ^= 1 << (bit & 7);
-  return bytes.toString('hex');
 }
 
 /** Encodes a non-Latin-1 text as HTTP clients do: each UTF-8 byte becomes one header character. */

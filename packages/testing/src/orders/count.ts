@@ -1,8 +1,9 @@
 /** Tells a count of rows that is the conditional write's own from any other. */
-import type { NewOrder, Shop } from './shop.js';
+import type { NewOrder } from './order.js';
+import type { Shop } from './shop.js';
 
 export const COUNT =
-  'Count the rows of the conditional write alone: no constant, no later SELECT, no further writes.' +
+  'Count only the rows of the conditional write: no constant, no later SELECT, no further writes.' +
   ' Make further writes only if it changed a row.';
 
 export const printCount = (count: number | null | undefined): string =>

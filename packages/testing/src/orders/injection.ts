@@ -1,6 +1,8 @@
 /** The checks that a reference is a parameter of the query, never part of its text. */
+import { expectOneOrder } from './bystanders.js';
 import type { OrdersCheck } from './check.js';
-import { messageOf, type NewOrder, type Shop } from './shop.js';
+import type { NewOrder } from './order.js';
+import { messageOf, type Shop } from './shop.js';
 
 const ENDINGS: Readonly<Record<string, string>> = {
   'a quote': "'",
@@ -32,10 +34,11 @@ export function checkInjection(shop: Shop): OrdersCheck[] {
         });
       const found = await call((it) => shop.find(it));
       if (found !== undefined && (await shop.find(plain).catch(() => undefined)) === undefined)
-        throw new Error(`find gives an order for a reference that ends in ${name}. ${PARAMETER}`);
+        throw new Error(`find returns an order for a reference that ends in ${name}. ${PARAMETER}`);
       await call((it) => shop.credit(it));
-      if (await shop.isPaid(order))
-        throw new Error(`credit pays an order for a reference that ends in ${name}. ${PARAMETER}`);
+      if (!(await shop.isPaid(order))) return;
+      await expectOneOrder(shop);
+      throw new Error(`credit pays an order for a reference that ends in ${name}. ${PARAMETER}`);
     },
   }));
 }

@@ -2,7 +2,8 @@
 import { inspect } from 'node:util';
 import type { Orders } from '@paylink/payments';
 import { NotTested, type OrdersCheck } from './check.js';
-import { bounded, type NewOrder, type Shop } from './shop.js';
+import type { NewOrder } from './order.js';
+import { bounded, type Shop } from './shop.js';
 
 type ListName = 'unpaid' | 'paid';
 
@@ -56,6 +57,7 @@ async function expectRightList(
   if (tenants === undefined) return;
   const theirs = await shop.create({ tenant: tenants[1] });
   if (name === 'paid') await shop.credit(theirs);
+  await expectListed(shop, orders, name, theirs);
   const foreign = { ...theirs, tenant: tenants[0] };
   await expectNotListed(orders, name, foreign, "another tenant's order");
 }
@@ -74,10 +76,12 @@ async function expectOldestFirst(shop: Shop, orders: Orders): Promise<void> {
   const after = between.filter((order) => placeOf(order) > placeOf(last)).length;
   // Without an order of its own, a database lists some orders behind later ones.
   const isTurned = placeOf(early) > placeOf(last) && after > between.length * 0.9;
-  if (places.has(last.reference) && (places.has(early.reference) ? isTurned : isWhole))
+  const isMissing = [early, ...between].some(({ reference }) => !places.has(reference));
+  if (places.has(last.reference) && (isMissing ? isWhole : isTurned))
     throw new Error(
       'unpaid no longer lists an unpaid order after later ones were added, or lists it' +
-        ' behind them. List the oldest first (ORDER BY created_at), and look for a LIMIT.',
+        ' behind them. List the oldest first (ORDER BY created_at), and look for a LIMIT, and for' +
+        ' a page that starts after a time, which several orders can have.',
     );
   await expectListed(shop, orders, 'unpaid', last);
 }
@@ -99,7 +103,8 @@ async function expectListed(
       `${name} does not list a new order at the second call. Start a new query or stream at each` +
         ' call, never one for all calls.',
     );
-  if (first.isWhole && second.isWhole) await explainAbsence(shop, orders, name, order);
+  if (first.isWhole && second.isWhole)
+    await explainAbsence(shop, orders, name, order.tenant, second.references);
 }
 
 /** Tells a LIMIT from a shop that leaves out young orders: this suite has no others. */
@@ -107,20 +112,19 @@ async function explainAbsence(
   shop: Shop,
   orders: Orders,
   name: ListName,
-  { tenant }: NewOrder,
+  tenant: string | null,
+  references: readonly string[],
 ): Promise<void> {
-  const { references } = await readList(orders, name, tenant);
   const limit = new Error(
     `${name} lists ${references.length} orders, and not the newest. Look for a LIMIT, which would` +
-      ' cut the same orders each time, for its condition, and for a cache.',
+      ' cut the same orders each time, for its condition, for a cache, and for pages by time.',
   );
-  for (const reference of new Set([references[0], references.at(-1)])) {
-    if (reference === undefined) continue;
+  for (const reference of new Set([...references.slice(0, 1), ...references.slice(-1)])) {
     const found = await shop.find({ reference, tenant });
     if (found?.reference !== reference)
       throw new Error(
-        `${name} lists ${inspect(reference)}, and find gives no order of that reference. List the` +
-          ' references as the database stores them.',
+        `${name} lists ${inspect(reference)}, but find returns no order with that reference. List` +
+          ' the references as the database stores them, and only those of the tenant.',
       );
     if (found.paid !== (name === 'paid')) throw foreignOrder(name, `an order that is not ${name}`);
   }
@@ -172,14 +176,14 @@ export function readList(orders: Orders, name: ListName, tenant: string | null):
     const list: unknown = await orders[name]!({ tenant, signal });
     if (!isIterable(list))
       throw new Error(
-        `it gives ${inspect(list, { depth: -1 })}, and must give an array or a stream`,
+        `it returned ${inspect(list, { depth: -1 })}, but must return an array or a stream`,
       );
     const references: string[] = [];
     const end = now() + LIST_END;
     for await (const item of list) {
       if (typeof item !== 'string')
         throw new Error(
-          `it lists ${inspect(item, { depth: 0 })}, and must list references as text`,
+          `it lists ${inspect(item, { depth: 0 })}, but must list references as text`,
         );
       references.push(item);
       if (now() > end) return { list, references, isWhole: false };

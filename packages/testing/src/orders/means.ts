@@ -1,8 +1,10 @@
 /** The checks that need options: a second connection, effects, a total. */
 import type { Orders } from '@paylink/payments';
-import { untestedCheck, type OrdersCheck } from './check.js';
+import { NotTested, type OrdersCheck } from './check.js';
 import type { TestOrdersOptions } from './options.js';
-import { bounded, paidOf, SOURCES, type NewOrder, type Shop } from './shop.js';
+import { boundsOf } from './order.js';
+import type { NewOrder } from './order.js';
+import { bounded, paidOf, SOURCES, type Shop } from './shop.js';
 
 // Fake timers replace the globals later.
 const { setImmediate } = globalThis;
@@ -25,8 +27,8 @@ export function checkElsewhere(shop: Shop, elsewhere: Orders['find'] | undefined
         await shop.credit(order);
         if (!(await isPaidElsewhere(order)))
           throw new Error(
-            'credit returned, and a second connection says unpaid. Look for a missing COMMIT or' +
-              ' await, and read neither here nor in find from a replica.',
+            'credit returned, but a second connection sees no credit. Look for a missing COMMIT' +
+              ' or await, and read neither here nor in find from a replica.',
           );
       },
     },
@@ -46,8 +48,8 @@ export function checkElsewhere(shop: Shop, elsewhere: Orders['find'] | undefined
               await new Promise((resolve) => setImmediate(resolve));
             if (!isOver && !(await isPaidElsewhere(order)))
               throw new Error(
-                'find says paid, and a second connection says unpaid: find sees a transaction that' +
-                  ' is not committed. Let find read on a pool of its own.',
+                'find sees the order as paid, but a second connection does not: it reads a' +
+                  ' transaction that is not committed. Give find its own pool.',
               );
           };
           // On the credit's own connection, its COMMIT waits in line behind these.
@@ -66,7 +68,7 @@ export function checkEffects(shop: Shop, effects: TestOrdersOptions['effects']):
     const count = await bounded('effects', async () => effects!(order.reference));
     if (count !== right)
       throw new Error(
-        `effects counts ${count} ${when}, and must count ${right}. Make further writes after the` +
+        `effects counts ${count} ${when}, but must count ${right}. Make further writes after the` +
           ' conditional write, in its transaction, and only if it changed a row.',
       );
   };
@@ -102,10 +104,10 @@ export function checkEffects(shop: Shop, effects: TestOrdersOptions['effects']):
         if (!isFree) await shop.tryCredit({ ...order, amount: amount + 1 });
         await shop.tryCredit({ ...order, currency: 'USD' });
         await shop.tryCredit({ ...order, amount: amount + 1, currency: 'USD' });
-        await expectEffects(order, 0, 'after a payment of another amount and currency');
+        await expectEffects(order, 0, 'after a payment with another amount and currency');
         const unknown = { ...order, reference: `${reference}z` };
         await shop.tryCredit(unknown);
-        await expectEffects(order, 0, 'after a payment of another reference');
+        await expectEffects(order, 0, 'after a payment with another reference');
       },
     },
     {
@@ -119,22 +121,28 @@ export function checkEffects(shop: Shop, effects: TestOrdersOptions['effects']):
 const ROUNDS = 5;
 
 export function checkTotal(shop: Shop, total: TestOrdersOptions['total']): OrdersCheck[] {
-  const title = 'total moves by three payments if three orders are credited at once';
-  if (total === undefined) return [untestedCheck(title, 'needs the option total')];
+  const untested = total === undefined ? 'needs the option total' : undefined;
   const read = async ({ reference }: NewOrder): Promise<number> =>
-    Number(await bounded('total', async () => total(reference)));
+    Number(await bounded('total', async () => total!(reference)));
+  const stepOf = async (order: NewOrder, payment: NewOrder): Promise<number> => {
+    const before = await read(order);
+    await shop.credit(payment);
+    return (await read(order)) - before;
+  };
   return [
     {
-      title,
+      title: 'total moves by three payments if three orders are credited at once',
+      untested,
       async run() {
         const order = await shop.create();
         const before = await read(order);
-        await shop.credit(order);
-        const step = (await read(order)) - before;
+        const step = await stepOf(order, order);
         if (!Number.isFinite(step) || step === 0)
           throw new Error(
-            `total moves by ${step} for one credit. It must give the number that each credit changes,` +
-              ' such as the balance of the customer of every order that createOrder stores.',
+            `total moves by ${step} for one credit. Let credit add to it (balance = balance +` +
+              ' amount), never replace it, and let total return the number that each credit' +
+              ' changes, such as the balance of the customer of every order that createOrder' +
+              ' stores.',
           );
         await shop.tryCredit(order);
         await shop.tryCredit({
@@ -146,9 +154,9 @@ export function checkTotal(shop: Shop, total: TestOrdersOptions['total']): Order
           const moved = (await read(order)) - start;
           if (Math.abs(moved - credits * step) > 1e-6)
             throw new Error(
-              `total moves by ${moved} ${when}, and must move by ${credits * step}. Let the database` +
-                ' add (balance = balance + amount), never a read and then a write, and only if the' +
-                ' conditional write changed a row.',
+              `total moves by ${moved} ${when}, but must move by ${credits * step}. Let the` +
+                ' database add (balance = balance + amount), never a read and then a write, and' +
+                ' only if the conditional write changed a row.',
             );
         };
         await expectMove(before, 1, 'for one credit, a second one and a wrong payment');
@@ -158,6 +166,25 @@ export function checkTotal(shop: Shop, total: TestOrdersOptions['total']): Order
           await shop.creditTogether(three);
           await expectMove(start, 3, 'when three orders are credited at once');
         }
+      },
+    },
+    {
+      title: 'a total of money moves by the amount that is paid',
+      untested,
+      async run() {
+        const plain = await shop.create();
+        const unit = plain.amount / Math.abs(await stepOf(plain, plain));
+        if (unit !== 1 && unit !== 100) throw new NotTested('total moves by no amount of money');
+        const order = await shop.create({ amount: 1_999 });
+        const amount = (await shop.find(order))?.amount;
+        const least = typeof amount === 'object' ? Number(boundsOf(amount)?.min) : order.amount;
+        const payment = { ...order, amount: Math.max(1, least) };
+        const step = await stepOf(order, payment);
+        if (Math.abs(Math.abs(step) * unit - payment.amount) > 1e-6)
+          throw new Error(
+            `total moves by ${step} for a payment of ${payment.amount}, and by ${plain.amount / unit}` +
+              ` for one of ${plain.amount}. Add the amount of the payment.`,
+          );
       },
     },
   ];

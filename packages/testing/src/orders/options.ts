@@ -1,7 +1,7 @@
 /** The options of `testOrders`. */
 import type { Orders } from '@paylink/payments';
 import { checkOptions } from '../check-options.js';
-import type { NewOrder } from './shop.js';
+import type { NewOrder } from './order.js';
 
 /** A runner may pass a context whose `skip(note)` marks the running test as skipped. */
 type Run = (...context: unknown[]) => Promise<void>;
@@ -40,11 +40,8 @@ export interface TestOrdersOptions {
     | undefined;
 }
 
-const OPTIONS = ['orders', 'test', 'reference', 'createOrder', 'tenants', 'elsewhere'].concat([
-  'effects',
-  'later',
-  'total',
-]);
+const FUNCTIONS = ['reference', 'elsewhere', 'effects', 'total'] as const;
+const OPTIONS = ['orders', 'test', 'createOrder', 'tenants', 'later', ...FUNCTIONS];
 
 /** @throws TypeError for a wrong option */
 export function validateOptions(options: TestOrdersOptions): TestOrdersOptions {
@@ -52,7 +49,7 @@ export function validateOptions(options: TestOrdersOptions): TestOrdersOptions {
   const { orders, test, createOrder } = options;
   if (typeof test !== 'function')
     throw new TypeError('test must be the function `test` of your test runner');
-  for (const name of ['reference', 'elsewhere', 'effects', 'total'] as const)
+  for (const name of FUNCTIONS)
     if (options[name] !== undefined && typeof options[name] !== 'function')
       throw new TypeError(`${name} must be a function`);
   if (typeof createOrder !== 'function') throw new TypeError('createOrder must be a function');

@@ -4,6 +4,15 @@
  */
 import type { Order } from '@paylink/payments';
 
+/** An order that the suite asks the merchant to store. */
+export interface NewOrder {
+  readonly reference: string;
+  /** In the smallest unit of the currency. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly tenant: string | null;
+}
+
 /** Reads the fields of a row. A getter of a class counts, and a missing own property does not. */
 export function readOrder(row: unknown): Order {
   const [reference, amount, currency, paid, closed] = FIELDS.map((name) => field(row, name));

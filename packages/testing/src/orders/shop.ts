@@ -1,58 +1,16 @@
 /** Calls the merchant's functions for the checks: bounded in time, and with readable faults. */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
-import type { Order, Orders } from '@paylink/payments';
+import type { Order } from '@paylink/payments';
 import { NotTested } from './check.js';
-import { readOrder } from './order.js';
-
-/** An order that the suite asks the merchant to store. */
-export interface NewOrder {
-  readonly reference: string;
-  /** In the smallest unit of the currency. */
-  readonly amount: number;
-  readonly currency: string;
-  readonly tenant: string | null;
-}
+import type { TestOrdersOptions } from './options.js';
+import { readOrder, type NewOrder } from './order.js';
 
 /** The notification, the return page and the schedule, which all credit. */
 export const SOURCES = ['webhook', 'settle', 'reconcile'] as const;
 export type Source = (typeof SOURCES)[number];
 
-export interface ShopOptions {
-  readonly orders: Orders;
-  readonly createOrder: (order: NewOrder) => unknown;
-  readonly reference?: (() => string) | undefined;
-  readonly tenants?: readonly [string, string] | undefined;
-}
-
 type Key = Pick<NewOrder, 'reference' | 'tenant'>;
-
-export interface Shop {
-  /** An order but for its reference. */
-  readonly sample: Omit<NewOrder, 'reference'>;
-  /**
-   * Stores an order under a new reference.
-   *
-   * @throws NotTested if `createOrder` refuses the changed amount
-   */
-  create(changes?: Partial<NewOrder>): Promise<NewOrder>;
-  /** Returns the database's reason if the order cannot be stored. */
-  refusal(order: NewOrder): Promise<string | undefined>;
-  /** Returns a reference that no order has. */
-  newReference(): Promise<string>;
-  find(order: Key): Promise<Order | undefined>;
-  /** Returns `paid` of the order. A missing order or another value is a fault. */
-  isPaid(order: Key): Promise<boolean>;
-  /** Returns the number of changed rows, or `null` if the driver does not know it. */
-  credit(order: NewOrder, source?: Source): Promise<number | null>;
-  /**
-   * Credits, and returns undefined if `credit` throws. A call that comes second may throw: a unique
-   * row of the payment and SERIALIZABLE both refuse it so.
-   */
-  tryCredit(order: NewOrder, source?: Source): Promise<number | null | undefined>;
-  /** Credits different orders at once, and again alone if the database refused that. */
-  creditTogether(orders: readonly NewOrder[]): Promise<void>;
-}
 
 /** Below the 5 seconds after which vitest and jest end a test without a reason. */
 const LIMIT = 4_000;
@@ -60,37 +18,79 @@ const LIMIT = 4_000;
 // Fake timers replace the globals later.
 const { setTimeout, clearTimeout } = globalThis;
 
-export function openShop({ orders, createOrder, reference: given, tenants }: ShopOptions): Shop {
-  const sample = { amount: 1_500, currency: 'XOF', tenant: tenants?.[0] ?? null };
-  const signal = new AbortController().signal;
+/** The merchant's functions as the checks call them. */
+export class Shop {
+  /** An order but for its reference. */
+  readonly sample: Omit<NewOrder, 'reference'>;
+  readonly #options: TestOrdersOptions;
+  readonly #signal = new AbortController().signal;
+  #references: Promise<() => string> | undefined;
 
-  const refusal: Shop['refusal'] = async (order) => {
+  constructor(options: TestOrdersOptions) {
+    this.#options = options;
+    this.sample = { amount: 1_500, currency: 'XOF', tenant: options.tenants?.[0] ?? null };
+  }
+
+  /**
+   * Stores an order under a new reference.
+   *
+   * @throws NotTested if `createOrder` refuses the changed amount
+   */
+  async create(changes?: Partial<NewOrder>): Promise<NewOrder> {
+    const order = { ...this.sample, reference: await this.newReference(), ...changes };
+    const reason = await this.refusal(order);
+    if (reason === undefined) return order;
+    if (changes !== undefined) throw new NotTested(reason);
+    throw new Error(
+      `createOrder could not store an order of ${order.amount} ${order.currency}: ${reason}.` +
+        ' Store references as text, and amounts as bigint.',
+    );
+  }
+
+  /** Returns the database's reason if the order cannot be stored. */
+  async refusal(order: NewOrder): Promise<string | undefined> {
     try {
-      const reply = await bounded('createOrder', async () => createOrder(order));
+      const reply = await bounded('createOrder', async () => this.#options.createOrder(order));
       return (Object(reply) as { error?: Error | null }).error?.message;
     } catch (error) {
       return messageOf(error);
     }
-  };
-  let references: Promise<() => string> | undefined;
-  const newReference: Shop['newReference'] = async () => {
-    references ??=
-      given === undefined
-        ? chooseReferences((it) => refusal({ ...sample, reference: it }))
-        : Promise.resolve(neverTwice(given));
-    return (await references)();
-  };
-  const find: Shop['find'] = async (order) => {
-    const context = { tenant: order.tenant, signal };
-    const found = await bounded('find', async () => orders.find(order.reference, context));
+  }
+
+  /** Returns a reference that no order has. */
+  async newReference(): Promise<string> {
+    const { reference } = this.#options;
+    this.#references ??=
+      reference === undefined
+        ? chooseReferences((it) => this.refusal({ ...this.sample, reference: it }))
+        : Promise.resolve(neverTwice(reference));
+    return (await this.#references)();
+  }
+
+  async find({ reference, tenant }: Key): Promise<Order | undefined> {
+    const context = { tenant, signal: this.#signal };
+    const found = await bounded('find', async () => this.#options.orders.find(reference, context));
     return found === undefined || found === null ? undefined : readOrder(found);
-  };
-  const isPaid: Shop['isPaid'] = async (order) => paidOf(await find(order));
-  const credit: Shop['credit'] = async (order, source = 'webhook') => {
-    const { reference, amount, currency } = order;
-    const context = { tenant: order.tenant, signal, source };
+  }
+
+  /** Returns `paid` of the order. A missing order or another value is a fault. */
+  async isPaid(order: Key): Promise<boolean> {
+    const found = await this.find(order);
+    if (found === undefined && (await this.find(await this.create())) !== undefined)
+      throw new Error(
+        'find finds new orders, but no longer finds one after a call of credit. Look for a' +
+          " condition on unpaid rows in find, such as status = 'pending', and for a row" +
+          ' that moves.',
+      );
+    return paidOf(found);
+  }
+
+  /** Returns the number of changed rows, or `null` if the driver does not know it. */
+  async credit(order: NewOrder, source: Source = 'webhook'): Promise<number | null> {
+    const { reference, amount, currency, tenant } = order;
+    const context = { tenant, signal: this.#signal, source };
     const count = await bounded('credit', async () =>
-      orders.credit({ reference, amount, currency }, context),
+      this.#options.orders.credit({ reference, amount, currency }, context),
     );
     if (count === null) return null;
     const isCount = /^(number|bigint)$/.test(typeof count) && Number.isSafeInteger(Number(count));
@@ -100,37 +100,25 @@ export function openShop({ orders, createOrder, reference: given, tenants }: Sho
           ' its write changed. Look for a missing `return` or `await`.',
       );
     return Number(count);
-  };
-  const tryCredit: Shop['tryCredit'] = (order, source) =>
-    credit(order, source).catch((error: unknown) => {
+  }
+
+  /**
+   * Credits, and returns undefined if `credit` throws. A call that comes second may throw: a unique
+   * row of the payment and SERIALIZABLE both refuse it so.
+   */
+  async tryCredit(order: NewOrder, source?: Source): Promise<number | null | undefined> {
+    return this.credit(order, source).catch((error: unknown) => {
       if (isThrown(error)) return undefined;
       throw error;
     });
-  return {
-    sample,
-    refusal,
-    newReference,
-    find,
-    isPaid,
-    credit,
-    tryCredit,
-    async create(changes) {
-      const reference = await newReference();
-      const order = { ...sample, reference, ...changes };
-      const reason = await refusal(order);
-      if (reason !== undefined && changes !== undefined) throw new NotTested(reason);
-      if (reason !== undefined)
-        throw new Error(
-          `createOrder could not store an order of ${order.amount} ${order.currency}: ${reason}.` +
-            ' Store references as text, and amounts as bigint.',
-        );
-      return order;
-    },
-    async creditTogether(together) {
-      await Promise.all(together.map((order) => tryCredit(order)));
-      for (const order of together) if (!(await isPaid(order))) await tryCredit(order);
-    },
-  };
+  }
+
+  /** Credits different orders at once, and alone those that the database refused. */
+  async creditTogether(together: readonly NewOrder[]): Promise<void> {
+    const counts = await Promise.all(together.map((order) => this.tryCredit(order)));
+    for (const [index, order] of together.entries())
+      if (!counts[index] && !(await this.isPaid(order))) await this.tryCredit(order);
+  }
 }
 
 /** Returns `paid` of a found order. */
@@ -138,11 +126,12 @@ export function paidOf(order: Order | null | undefined): boolean {
   if (order === undefined || order === null)
     throw new Error(
       'find does not find an order that createOrder has stored.' +
-        ' Look for a conversion of the reference (Number, parseInt), and for another database.',
+        ' Look for a conversion of the reference (Number, parseInt), for another database, and' +
+        ' for a transaction that stays open.',
     );
   const paid: unknown = order.paid;
   if (typeof paid !== 'boolean')
-    throw new Error(`paid must be true or false, and find gives ${inspect(paid)}.`);
+    throw new Error(`paid must be true or false, but find returns ${inspect(paid)}.`);
   return paid;
 }
 
@@ -192,8 +181,8 @@ async function chooseReferences(
     first ??= reason;
   }
   throw new Error(
-    `createOrder could not store an order: ${first}. If your references have a form, pass the` +
-      ' option `reference`, a function that gives a new reference at each call.',
+    `createOrder could not store an order: ${first}. If your references have a fixed format, pass` +
+      ' the option `reference`, a function that returns a new reference on each call.',
   );
 }
 
@@ -203,7 +192,7 @@ function neverTwice(reference: () => string): () => string {
     const next: unknown = reference();
     if (typeof next !== 'string' || next === '' || known.has(next))
       throw new Error(
-        `reference gave ${inspect(next)}, and must give a new text at each call, such as a UUID.`,
+        `reference returned ${inspect(next)}, but must return a new text on each call, such as a UUID.`,
       );
     known.add(next);
     return next;

@@ -1,168 +1,162 @@
 /** One try: deliveries of one order, whose rounds leave in a chosen order. */
-import type { NewOrder } from './caller-contract.js';
-import type { Lab } from './lab.js';
-import type { Caller } from './process.js';
-import type { Round } from './round.js';
+import type { NewOrder, Party, Subject } from './subject.js';
 import type { Line } from './story.js';
 
-/** Milliseconds without a round, after which a caller waits for something beside the database. */
+/** Milliseconds without a round, after which a process waits for something beside the database. */
 const IDLE = 3_000;
-/** Milliseconds for a deadlock, which PostgreSQL looks for after 1 s. */
-const STUCK = 30_000;
 /**
  * A round waits for a lock if the database has answered this many other questions since, one after
  * the other. A time limit would take a slow round for one that waits, and the story would depend on
  * the machine's load.
  */
 const QUESTIONS = 20;
-/** Milliseconds beside them, because a commit waits for the disk and a question does not. */
-const AT_LEAST = 100;
+/** Milliseconds beside them for a round that commits, because that waits for the disk. */
+const COMMITTING = 100;
 
 export class Attempt {
   readonly lines: Line[] = [];
-  readonly rounds = new Map<Caller, Round[]>();
-  /** The callers whose delivery was acknowledged while the database said unpaid. */
-  readonly acknowledgedUnpaid = new Set<Caller>();
-  readonly #waiting = new Set<Caller>();
-  readonly #told = new Set<Caller>();
+  /** True if a delivery was acknowledged while the database said unpaid. */
+  isEarly = false;
+  readonly #waiting = new Set<Party>();
+  readonly #told = new Map<Party, number>();
 
   constructor(
-    readonly lab: Lab,
+    readonly subject: Subject,
     readonly order: NewOrder,
-    readonly callers: readonly Caller[],
-  ) {}
-
-  start(): void {
-    for (const caller of this.callers) {
-      this.rounds.set(caller, []);
-      caller.proxy!.isHolding = true;
-      caller.onFound = (paid) => {
-        const line = this.lines.findLast((each) => each.who === this.nameOf(caller));
+    readonly parties: readonly Party[],
+  ) {
+    for (const party of parties) {
+      party.onFound = (paid) => {
+        const line = this.roundsOf(party).at(-1);
         if (line?.round?.isRead === true) line.notes.push(paid === true ? 'paid' : 'unpaid');
       };
-      void caller.deliver(this.order);
+      party.start(order);
     }
   }
 
-  nameOf(caller: Caller): string {
-    return String.fromCharCode(65 + this.callers.indexOf(caller));
+  roundsOf(party: Party): Line[] {
+    return this.lines.filter((line) => line.party === party && line.round !== undefined);
   }
 
-  /** Resolves with the callers that have a round to send. None means that all deliveries ended. */
-  async ready(): Promise<Caller[]> {
-    const { changes } = this.lab;
+  /** Resolves with the parties that have a round to send. None: all deliveries ended. */
+  async ready(): Promise<Party[]> {
+    const hasRound = ({ proxy }: Party): boolean => proxy.held.length > 0;
     for (;;) {
       await this.#settle();
-      await this.#tellEnds();
-      const ready = this.callers.filter(({ proxy }) => proxy!.held.length > 0);
-      const isOver = this.callers.every((caller) => caller.isOver);
-      if (ready.length > 0 || isOver) return ready;
-      // Every caller waits for another: the database ends one of them.
+      await this.#tellReplies();
+      const ready = this.parties.filter(hasRound);
+      // A process whose delivery waits may have a worker with rounds without end.
+      const free = ready.filter((party) => !this.#waiting.has(party));
+      if (free.length > 0) return free;
+      if (ready.length > 0 || this.parties.every(({ isOver }) => isOver)) return ready;
+      // Every process waits for another: the database ends one of them.
       this.#waiting.clear();
-      const moved = (): boolean =>
-        this.callers.some((each) => each.isOver || each.proxy!.held.length > 0);
-      if (!(await changes.until(moved, STUCK))) return [];
+      const hasMoved = (): boolean => this.parties.some((each) => each.isOver || hasRound(each));
+      if (!(await this.subject.changes.until(hasMoved))) return [];
     }
   }
 
-  /** Sends the caller's next round, and resolves when it is answered or waits for a lock. */
-  async step(caller: Caller, isAnswerLost = false): Promise<Round> {
-    const { proxy } = caller;
-    const [round] = proxy!.held;
-    const others = this.callers.filter((other) => other !== caller && !other.isOver);
-    if (!round!.isBegun) {
-      this.lines.push({ who: this.nameOf(caller), round: round!, notes: [] });
-      this.rounds.get(caller)!.push(round!);
-    } else this.lines.push({ who: this.nameOf(caller), text: 'commits', notes: [] });
-    if (others.length > 0 && proxy!.canBegin(round!)) {
-      this.lines.at(-1)!.notes.push('uncommitted');
-      proxy!.begin(round!);
-      for (let asked = 0; asked < QUESTIONS; asked += 1) await this.lab.questionAnswered();
-      return round!;
+  /** Sends the next round, and resolves when it is answered or waits for a lock. */
+  async step(party: Party, isAnswerLost = false): Promise<void> {
+    const { connection } = party.proxy.held[0]!;
+    this.tellRound(party);
+    const isAlone = this.parties.every((other) => other === party || other.isOver);
+    if (isAlone || !connection.canBegin) {
+      connection.release(isAnswerLost);
+      return this.#answered([party]);
     }
-    proxy!.release(round!, isAnswerLost);
-    await this.#answered([caller]);
-    return round!;
+    this.lines.at(-1)!.notes.push('uncommitted');
+    connection.begin();
+    for (let asked = 0; asked < QUESTIONS; asked += 1) await this.subject.questionAnswered();
+  }
+
+  /** Adds a line for the party's next round. */
+  tellRound(party: Party): void {
+    const [round] = party.proxy.held;
+    const who = this.subject.nameOf(party, round);
+    const text = round!.isBegun ? 'commits' : undefined;
+    this.lines.push({ who, party, round, text, notes: [] });
+  }
+
+  tell(text: string): void {
+    this.lines.push({ who: ' ', text, notes: [] });
   }
 
   /** Releases the remaining rounds, and waits for the ends. */
   async end(): Promise<void> {
-    for (const { proxy } of this.callers) proxy!.releaseAll();
-    const isOver = (): boolean =>
-      this.callers.every((caller) => caller.isOver && caller.proxy!.unanswered.length === 0);
-    await this.lab.changes.until(isOver, STUCK);
-    await this.#tellEnds();
-    for (const caller of this.callers) caller.onFound = undefined;
+    for (const { proxy } of this.parties) proxy.releaseAll();
+    await this.subject.changes.until(() =>
+      this.parties.every(
+        ({ isOver, proxy }) => isOver && proxy.unanswered.length === 0 && !proxy.isEnding,
+      ),
+    );
+    await this.#tellReplies();
+    for (const party of this.parties) party.onFound = undefined;
   }
 
-  /** Waits until each caller has sent its next round, has ended, or waits for another. */
+  /** Waits until each process has sent its next round, has ended, or waits for another. */
   async #settle(): Promise<void> {
-    const { changes } = this.lab;
-    const isBusy = (caller: Caller): boolean =>
-      !caller.isOver &&
-      !this.#waiting.has(caller) &&
-      (caller.proxy!.held.length === 0 || caller.proxy!.isConnecting);
+    const { changes } = this.subject;
+    const isBusy = (party: Party): boolean =>
+      !party.isOver &&
+      !this.#waiting.has(party) &&
+      (party.proxy.held.length === 0 || party.proxy.isConnecting);
+    const heldCount = (): number => this.parties.flatMap(({ proxy }) => proxy.held).length;
     for (;;) {
-      const busy = this.callers.filter(isBusy);
-      const blocked = busy.filter(({ proxy }) => proxy!.unanswered.length > 0);
+      const busy = this.parties.filter(isBusy);
+      const blocked = busy.filter(({ proxy }) => proxy.unanswered.length > 0);
       if (blocked.length > 0) await this.#answered(blocked);
       else if (busy.length > 0) {
         const isIdle = !(await changes.until(() => !busy.every(isBusy), IDLE));
-        if (isIdle) for (const caller of busy) this.#waiting.add(caller);
+        if (isIdle) for (const party of busy) this.#waiting.add(party);
       } else {
-        // A caller may be about to send a second round through another connection.
-        const before = this.#heldCount();
-        await Promise.all(
-          this.callers.map(async (caller) => caller.call('ping').catch(() => undefined)),
-        );
-        await new Promise((resolve) => setImmediate(resolve));
-        if (this.#heldCount() === before && !this.callers.some(isBusy)) return;
+        // A process may be about to send a second round through another connection.
+        const before = heldCount();
+        await Promise.all(this.parties.map(async (party) => party.pass()));
+        if (heldCount() === before && !this.parties.some(isBusy)) return;
       }
     }
   }
 
-  #heldCount(): number {
-    return this.callers.reduce((count, { proxy }) => count + proxy!.held.length, 0);
-  }
-
-  /** Waits for the answers to the callers' rounds, or finds that the rounds wait for a lock. */
-  async #answered(callers: readonly Caller[]): Promise<void> {
-    const { changes } = this.lab;
-    const rounds = callers.flatMap(({ proxy }) => proxy!.unanswered);
+  /** Waits for the answers to the parties' rounds, or finds that the rounds wait for a lock. */
+  async #answered(parties: readonly Party[]): Promise<void> {
+    const rounds = parties.flatMap(({ proxy }) => proxy.unanswered);
     const isAnswered = (): boolean => rounds.some((round) => round.isAnswered);
-    const others = this.callers.filter((other) => callers.length > 1 || other !== callers[0]);
-    const mayWait =
-      others.some(({ proxy }) => proxy!.mayHoldLocks) && rounds.some((round) => !round.isEnd);
-    if (!mayWait) await changes.until(isAnswered, STUCK);
-    const start = performance.now();
-    const isEarly = (asked: number): boolean =>
-      asked < QUESTIONS || performance.now() - start < AT_LEAST;
-    for (let asked = 0; isEarly(asked) && !isAnswered(); asked += 1)
-      await this.lab.questionAnswered();
+    const mayWait = rounds.some(
+      (round) => !round.isEnd && this.parties.some(({ proxy }) => proxy.mayLockOut(round)),
+    );
+    if (!mayWait) await this.subject.changes.until(isAnswered);
+    const commits = rounds.some(({ connection }) => !connection.isInTransaction);
+    const earliest = performance.now() + (commits ? COMMITTING : 0);
+    const isTooEarly = (asked: number): boolean =>
+      asked < QUESTIONS || performance.now() < earliest;
+    for (let asked = 0; isTooEarly(asked) && !isAnswered(); asked += 1)
+      await this.subject.questionAnswered();
     if (isAnswered()) {
       // Its locks may be gone, so the others may go on.
       if (rounds.some((round) => round.isAnswered && !round.isInTransaction)) this.#waiting.clear();
       return;
     }
-    for (const caller of callers) {
-      this.#waiting.add(caller);
-      const line = this.lines.findLast((each) => each.round === caller.proxy!.unanswered.at(-1));
-      if (line !== undefined && !line.notes.includes('waits')) line.notes.push('waits');
+    for (const party of parties) {
+      this.#waiting.add(party);
+      const line = this.roundsOf(party).findLast(({ round }) => rounds.includes(round!));
+      if (line?.notes.includes('waits') === false) line.notes.push('waits');
     }
   }
 
-  /** Notes the replies, and asks the database about each order that was acknowledged. */
-  async #tellEnds(): Promise<void> {
-    for (const caller of this.callers) {
-      const { delivered } = caller.conduct;
-      if (delivered === undefined || this.#told.has(caller)) continue;
-      this.#told.add(caller);
-      const text = delivered.isAcknowledged ? '200' : `no 200 (${delivered.code})`;
-      const line: Line = { who: this.nameOf(caller), text, notes: [] };
-      this.lines.push(line);
-      if (!delivered.isAcknowledged || (await this.lab.truth(this.order)).paid) continue;
-      this.acknowledgedUnpaid.add(caller);
-      line.notes.push('the database says unpaid');
+  /** Tells the replies, and asks the database about each order that was acknowledged. */
+  async #tellReplies(): Promise<void> {
+    for (const party of this.parties) {
+      for (let at = this.#told.get(party) ?? 0; at < party.replies.length; at += 1) {
+        this.#told.set(party, at + 1);
+        const { isAcknowledged, code } = party.replies[at]!;
+        const text = isAcknowledged ? '200' : `no 200 (${code})`;
+        const line: Line = { who: this.subject.nameOf(party), text, notes: [] };
+        this.lines.push(line);
+        if (!isAcknowledged || (await this.subject.truth(this.order)).paid) continue;
+        this.isEarly = true;
+        line.notes.push('the database says unpaid');
+      }
     }
   }
 }

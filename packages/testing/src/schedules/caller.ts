@@ -2,8 +2,9 @@
  * Runs the merchant's module in a separate process, whose database address leads through the
  * proxy. Obeys the process that started it, and ends with it.
  */
-import { createPayments, type Order, type Orders } from '@paylink/payments';
-import type { Call, Delivered, NewOrder, Told } from './caller-contract.js';
+import { createPayments, type Orders } from '@paylink/payments';
+import { hookSqlite } from './sqlite-hook.js';
+import type { Delivered, NewOrder } from './subject.js';
 
 interface ShopModule {
   readonly orders: Orders;
@@ -13,97 +14,90 @@ interface ShopModule {
   readonly close?: () => unknown;
 }
 
+export type Command = keyof typeof commands;
+
+/** What the process is told, and what it tells. */
+export interface Call {
+  readonly id: number;
+  readonly name: Command;
+  readonly order: NewOrder;
+}
+export type Told =
+  | { readonly id: number; readonly value?: unknown; readonly error?: string }
+  | { readonly event: 'found'; readonly value: boolean | undefined }
+  | { readonly event: 'credited'; readonly value: number | null };
+
 const tell = (told: Told): void => void process.send?.(told);
 process.once('disconnect', () => process.exit());
 
-async function load(path: string): Promise<ShopModule> {
-  const loaded = (await import(path)) as Record<string, unknown>;
-  // A CommonJS module may have its exports in `default` alone.
-  return { ...Object(loaded['default']), ...loaded } as ShopModule;
-}
+let shop: ShopModule;
+/** The service has been paid for this order. */
+let paidOrder: NewOrder;
 
 /** Orders that report each result of `find` and `credit`. */
-function watched(orders: Orders): Orders {
-  return {
-    async find(...call) {
-      const order = await orders.find(...call);
-      tell({ event: 'found', value: order?.paid });
-      return order;
-    },
-    async credit(...call) {
-      const count = await orders.credit(...call);
-      tell({ event: 'credited', value: count === null ? null : Number(count) });
-      return count;
-    },
-  };
-}
+const watched: Orders = {
+  async find(...call) {
+    const order = await shop.orders.find(...call);
+    tell({ event: 'found', value: order?.paid });
+    return order;
+  },
+  async credit(...call) {
+    const count = await shop.orders.credit(...call);
+    tell({ event: 'credited', value: count === null ? null : Number(count) });
+    return count;
+  },
+};
+const { receive, reconcile } = createPayments({
+  client: { getPayment: async () => ({ ...paidOrder, status: 'success' }) },
+  orders: watched,
+  logger: { warn: () => undefined, error: () => undefined },
+  timeout: 10_000,
+});
 
-type Commands = Record<Call['name'], (order: NewOrder) => unknown>;
+const commands = {
+  /** Returns the names of the module's optional exports. */
+  async load() {
+    const [, , module, hook] = process.argv;
+    if (hook !== '') hookSqlite(module!);
+    const loaded = (await import(module!)) as Record<string, unknown>;
+    // A CommonJS module may have its exports in `default` alone.
+    shop = { ...Object(loaded['default']), ...loaded } as ShopModule;
+    const { find, credit } = Object(shop.orders) as Record<string, unknown>;
+    if (typeof find !== 'function' || typeof credit !== 'function')
+      throw new Error('it exports no orders with find and credit');
+    const names = ['createOrder', 'effects', 'reference'] as const;
+    return names.filter((name) => typeof shop[name] === 'function');
+  },
+  async deliver(order: NewOrder): Promise<Delivered> {
+    paidOrder = order;
+    try {
+      await receive({ ...order, type: 'payment.succeeded' });
+      return { isAcknowledged: true };
+    } catch (error) {
+      const { code, message } = error as { code?: string; message?: string };
+      return { isAcknowledged: false, code: code ?? String(message) };
+    }
+  },
+  async reconcile(order: NewOrder) {
+    paidOrder = order;
+    await reconcile([order.reference], { tenant: order.tenant });
+  },
+  async find({ reference, tenant }: NewOrder) {
+    const { signal } = new AbortController();
+    return (await shop.orders.find(reference, { tenant, signal }))?.paid;
+  },
+  createOrder: async (order: NewOrder) => void (await shop.createOrder!(order)),
+  effects: async ({ reference }: NewOrder) => shop.effects!(reference),
+  reference: () => shop.reference!(),
+  close: async () => void (await shop.close?.()),
+  // The turn's writes have left the process.
+  ping: () => new Promise((resolve) => setImmediate(resolve)),
+};
 
-function commandsOf(shop: ShopModule): Commands {
-  const known = new Map<string, NewOrder>();
-  const silent = { warn: () => undefined, error: () => undefined };
-  // The service has been paid for the orders of this run, and knows no others.
-  const getPayment = async (reference: string) => {
-    const order = known.get(reference);
-    if (order === undefined) throw Object.assign(new Error('no payment'), { status: 404 });
-    return { ...order, status: 'success' };
-  };
-  const { receive, reconcile } = createPayments({
-    client: { getPayment },
-    orders: watched(shop.orders),
-    logger: silent,
-    timeout: 10_000,
-  });
-  const { signal } = new AbortController();
-  return {
-    async deliver(order): Promise<Delivered> {
-      known.set(order.reference, order);
-      try {
-        await receive({ ...order, type: 'payment.succeeded' });
-        return { isAcknowledged: true };
-      } catch (error) {
-        const { code, message } = error as { code?: string; message?: string };
-        return { isAcknowledged: false, code: code ?? String(message) };
-      }
-    },
-    async reconcile(order) {
-      known.set(order.reference, order);
-      await reconcile([order.reference]);
-    },
-    async find({ reference, tenant }) {
-      const order: Order | null | undefined = await shop.orders.find(reference, { tenant, signal });
-      return order?.paid;
-    },
-    createOrder: async (order) => void (await shop.createOrder!(order)),
-    effects: async ({ reference }) => shop.effects!(reference),
-    reference: () => shop.reference!(),
-    close: async () => void (await shop.close?.()),
-    // The turn's writes have left the process.
-    ping: () => new Promise((resolve) => setImmediate(resolve)),
-  };
-}
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
-
-async function obey(path: string): Promise<void> {
-  const shop = await load(path);
-  const names = ['createOrder', 'effects', 'reference'] as const;
-  const found = names.filter((name) => typeof shop[name] === 'function');
-  const { find, credit } = Object(shop.orders) as Record<string, unknown>;
-  if (typeof find !== 'function' || typeof credit !== 'function')
-    throw new Error('it exports no orders with find and credit');
-  const commands = commandsOf(shop);
-  process.on('message', ({ id, name, order }: Call) => {
-    void (async () => commands[name](order))().then(
-      (value) => tell({ id, value }),
-      (error: unknown) => tell({ id, error: messageOf(error) }),
-    );
-  });
-  tell({ event: 'ready', value: found });
-}
-
-obey(process.argv[2]!).catch((error: unknown) =>
-  tell({ event: 'failed', value: messageOf(error) }),
-);
+process.on('message', ({ id, name, order }: Call) => {
+  void (async () => commands[name](order))().then(
+    (value) => tell({ id, value }),
+    (error: unknown) =>
+      tell({ id, error: error instanceof Error ? error.message || error.name : String(error) }),
+  );
+});

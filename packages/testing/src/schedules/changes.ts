@@ -1,3 +1,6 @@
+/** Milliseconds for whatever the merchant's code or his database does, a deadlock included. */
+export const LONGEST_WAIT = 30_000;
+
 /** Lets code wait until something holds that events bring about. */
 export class Changes {
   readonly #waiting = new Set<() => void>();
@@ -7,7 +10,7 @@ export class Changes {
   }
 
   /** Resolves with true once `test` holds, and with false after the time. */
-  async until(test: () => boolean, milliseconds: number): Promise<boolean> {
+  async until(test: () => boolean, milliseconds = LONGEST_WAIT): Promise<boolean> {
     if (test()) return true;
     return new Promise((resolve) => {
       const end = (result: boolean): void => {

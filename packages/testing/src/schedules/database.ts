@@ -1,6 +1,7 @@
 /** Reads a database's address, and says which databases can be scheduled. */
 import { openMySqlWire } from './mysql.js';
 import { openPostgresWire } from './postgres.js';
+import { openSqliteWire } from './sqlite.js';
 import type { OpenWire } from './wire.js';
 
 /** The caller gave something that cannot be tried. */
@@ -24,41 +25,38 @@ export interface Database {
   /** The protocol's name, host and port, for people. */
   readonly place: string;
   readonly openWire: OpenWire;
-  readonly url: string;
+  /** True for SQLite, whose statements leave no process. */
+  readonly isInProcess: boolean;
   /** The same address at a port of this machine. */
   readonly urlAt: (port: number) => string;
 }
 
-const PROTOCOLS = [
-  {
-    name: 'PostgreSQL',
-    scheme: /^(postgres|postgresql)(\+\w+)?$/,
-    port: 5432,
-    wire: openPostgresWire,
-  },
-  { name: 'MySQL', scheme: /^(mysql2?|mariadb)(\+\w+)?$/, port: 3306, wire: openMySqlWire },
-];
+const POSTGRES = { name: 'PostgreSQL', standard: 5432, openWire: openPostgresWire };
+const MYSQL = { name: 'MySQL', standard: 3306, openWire: openMySqlWire };
+/** By the address's scheme, without a driver's name such as `+psycopg2`. */
+const PROTOCOLS: Readonly<Record<string, typeof POSTGRES>> = {
+  ...{ postgres: POSTGRES, postgresql: POSTGRES },
+  ...{ mysql: MYSQL, mysql2: MYSQL, mariadb: MYSQL },
+};
 const OTHERS: Readonly<Record<string, string>> = {
-  mongodb: 'MongoDB',
-  'mongodb+srv': 'MongoDB',
-  redis: 'Redis',
-  rediss: 'Redis',
-  http: 'A database over HTTP',
-  https: 'A database over HTTP',
-  libsql: 'libSQL',
-  file: 'SQLite',
-  sqlite: 'SQLite',
+  ...{ mongodb: 'MongoDB', redis: 'Redis', rediss: 'Redis' },
+  ...{ http: 'A database over HTTP', https: 'A database over HTTP' },
+  ...{ libsql: 'libSQL' },
 };
 
 /** @throws UsageError that never quotes the address, which holds a password, or NotTestable */
 export function readDatabase(url: string): Database {
-  const scheme = /^([a-z0-9+]+):/i.exec(url)?.[1]!.toLowerCase() ?? '';
+  if (/^(?:file|sqlite):|\.(?:db|sqlite3?)$/.test(url)) {
+    const nowhere = { host: '', port: 0, place: 'SQLite' };
+    return { ...nowhere, openWire: openSqliteWire, isInProcess: true, urlAt: () => url };
+  }
+  const [, scheme = ''] = /^([a-z0-9]+)[^:]*:/i.exec(url.toLowerCase()) ?? [];
   const other = OTHERS[scheme];
   if (other !== undefined)
     throw new NotTestable(
       `${other} speaks none of the protocols that can be held: PostgreSQL, MySQL`,
     );
-  const protocol = PROTOCOLS.find((each) => each.scheme.test(scheme));
+  const protocol = PROTOCOLS[scheme];
   if (protocol === undefined || !URL.canParse(url))
     throw new UsageError(
       'databaseUrl',
@@ -70,22 +68,14 @@ export function readDatabase(url: string): Database {
       'databaseUrl',
       'The address of the database must name one host, and no socket in a folder',
     );
-  const tls = ['sslmode', 'ssl', 'ssl-mode', 'sslaccept'].map((name) => searchParams.get(name));
-  if (
-    tls.some((value) => value !== null && !/^(disable|disabled|prefer|allow|false|0)$/i.test(value))
-  )
-    throw new UsageError(
-      'databaseUrl',
-      'The address asks for TLS, which hides the rounds: use a test database without it',
-    );
-  const port = Number(given || protocol.port);
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const { name, standard, openWire } = protocol;
+  const port = Number(given || standard);
   return {
-    host,
+    host: hostname.replace(/^\[|\]$/g, ''),
     port,
-    place: `${protocol.name} at ${hostname}:${port}`,
-    openWire: protocol.wire,
-    url,
+    place: `${name} at ${hostname}:${port}`,
+    openWire,
+    isInProcess: false,
     urlAt(proxyPort) {
       const at = new URL(url);
       at.hostname = '127.0.0.1';

@@ -1,8 +1,6 @@
 /** Names the fault of a try in a sentence, and the change that removes the fault. */
 import type { Attempt } from './attempt.js';
-import type { Truth } from './lab.js';
-import type { Caller } from './process.js';
-import { withoutValues } from './story.js';
+import type { Party, Truth } from './subject.js';
 
 export interface Fault {
   readonly sentence: string;
@@ -19,78 +17,65 @@ const UNIQUE: Fault = {
   sentence: 'Two deliveries both credit: both insert, and nothing makes the row unique.',
   change: 'Add a unique index on the reference, or let a conditional UPDATE of the order decide.',
 };
-export const EARLY: Fault = {
-  sentence: 'A delivery is acknowledged before the commit: it gets 200, and the order is unpaid.',
-  change:
-    'Commit before credit returns, await every statement, and let find read on connections of' +
-    ' its own.',
+const EARLY: Fault = {
+  sentence:
+    'A delivery is acknowledged before the commit: it receives 200, but the order is unpaid.',
+  change: 'Commit before credit returns, await every statement, and give find its own connections.',
 };
 const UNPAID: Fault = {
   sentence: 'The order stays unpaid, although it was delivered again.',
-  change: 'Let credit depend on the order alone, and leave no mark behind that stops the next try.',
+  change: 'Make credit depend only on the order, and leave no mark that blocks the next attempt.',
+};
+const NOTHING: Fault = {
+  sentence: 'No delivery credits an order: credit returns, but the order is still unpaid.',
+  change:
+    'Compare the condition of the write with the stored order (amount, currency, reference,' +
+    ' tenant), and look for a missing COMMIT.',
 };
 const ONE_TRANSACTION =
   'Make it in the transaction of the conditional write, after it, and only if it changed a row.';
 
 /** Judges an order after its deliveries, of which the last one ran alone. */
-export function faultOf(attempt: Attempt, truth: Truth): Fault | undefined {
-  if (attempt.acknowledgedUnpaid.size > 0) return EARLY;
-  const credits = attempt.callers.filter((caller) => hasCredited(attempt, caller));
-  if (truth.paid && credits.length > 1) return isInsert(attempt, credits) ? UNIQUE : CONDITION;
-  const culprit = attempt.callers.find((caller) => caller.conduct.credited === 0);
-  const write = culprit && writesOf(attempt, culprit).find(({ changedRows }) => changedRows);
-  const where = isSplit(attempt) ? 'in a second transaction' : undefined;
-  return faultOfTruth(truth, where, write?.statements.map(withoutValues).join('; '));
-}
-
-/**
- * @param where the effect is written, if the rounds show it
- * @param which statement writes it, if the rounds show it
- */
-export function faultOfTruth(
-  { paid, effects }: Truth,
-  where: string | undefined,
-  which: string | undefined,
-): Fault | undefined {
-  if (!paid) return UNPAID;
+export function faultOf(attempt: Attempt, { paid, effects }: Truth): Fault | undefined {
+  if (attempt.isEarly) return EARLY;
+  if (!paid) return attempt.subject.creditsNothing ? NOTHING : UNPAID;
+  const credits = attempt.parties.filter((party) => hasCredited(attempt, party));
+  if (credits.length > 1) return doInsert(attempt, credits) ? UNIQUE : CONDITION;
   if (effects === undefined || effects === 1) return undefined;
-  const change = ONE_TRANSACTION;
-  if (effects === 0)
-    return {
-      sentence: `The effect is lost: it is written ${where ?? 'after the commit'}.`,
-      change,
-    };
-  const name = which === undefined ? '' : ` (${which})`;
-  const place = where ?? 'before the conditional write, or whatever that write changed';
-  return {
-    sentence: `The effect happens ${effects} times: it${name} is written ${place}.`,
-    change,
-  };
+  const second = isSplit(attempt) && 'in a second transaction';
+  const early = 'before the conditional write, or whatever that write changed';
+  const sentence =
+    effects === 0
+      ? `The effect is lost: it is written ${second || 'after the commit'}.`
+      : `The effect happens ${effects} times: it is written ${second || early}.`;
+  return { sentence, change: ONE_TRANSACTION };
 }
 
-const writesOf = (attempt: Attempt, caller: Caller) =>
-  attempt.rounds.get(caller)!.filter(({ changedRows }) => changedRows !== undefined);
+const roundsOf = (attempt: Attempt, party: Party) =>
+  attempt.roundsOf(party).map(({ round }) => round!);
+
+const writesOf = (attempt: Attempt, party: Party) =>
+  roundsOf(attempt, party).filter(({ changedRows }) => changedRows !== undefined);
+
+/** True if each write is an INSERT. The call of a database function is not. */
+function doInsert(attempt: Attempt, parties: readonly Party[]): boolean {
+  const statements = parties
+    .flatMap((party) => writesOf(attempt, party))
+    .flatMap((round) => round.statements);
+  return statements.length > 0 && statements.every((sql) => /^\s*insert/i.test(sql));
+}
 
 /** True if `credit` says so, and the database does not say that no row was changed. */
-function hasCredited(attempt: Attempt, caller: Caller): boolean {
-  const { credited } = caller.conduct;
-  const writes = writesOf(attempt, caller);
+function hasCredited(attempt: Attempt, party: Party): boolean {
+  const writes = writesOf(attempt, party);
   const hasChanged = writes.length === 0 || writes.some(({ changedRows }) => changedRows! > 0);
-  return typeof credited === 'number' && credited > 0 && hasChanged;
+  return (party.credited ?? 0) > 0 && hasChanged;
 }
 
-function isInsert(attempt: Attempt, callers: readonly Caller[]): boolean {
-  return callers.every((caller) =>
-    writesOf(attempt, caller).every(({ statements }) =>
-      statements.every((sql) => /^\s*insert/i.test(sql)),
-    ),
-  );
-}
-
-/** True if a caller wrote on one connection while it had a transaction open on another. */
+/** True if a process wrote on one connection while it had a transaction open on another. */
 function isSplit(attempt: Attempt): boolean {
-  return [...attempt.rounds.values()].some((rounds) =>
-    rounds.some(({ changedRows, connection }, at) => {
+  return attempt.parties.some((party) =>
+    roundsOf(attempt, party).some(({ changedRows, connection }, at, rounds) => {
       const before = rounds.slice(0, at).findLast((round) => round.connection !== connection);
       return changedRows !== undefined && before?.isInTransaction === true;
     }),

@@ -1,7 +1,8 @@
 /** The suite that tries a merchant's credit in every order and with every cut. */
+import { basename } from 'node:path';
 import { checkOptions } from '../check-options.js';
 import { skipRunning } from '../orders/index.js';
-import { trySchedules, type TrySchedulesOptions } from './try-schedules.js';
+import { trySchedules, type TrySchedulesOptions } from './internal.js';
 
 /** A runner may pass a context whose `skip(note)` marks the running test as skipped. */
 type Run = (...context: unknown[]) => Promise<void>;
@@ -16,7 +17,7 @@ export interface TestSchedulesOptions extends Omit<
 
 const NAMES = [
   ...['test', 'module', 'databaseUrl', 'databaseVariable', 'createOrder', 'effects'],
-  ...['reference', 'callers', 'timeLimit'],
+  ...['reference', 'tenant', 'callers', 'timeLimit'],
 ];
 /** Milliseconds beside the time limit: processes start, and the last try ends. */
 const AROUND = 60_000;
@@ -36,40 +37,36 @@ export function testSchedules(options: TestSchedulesOptions): void {
   for (const name of ['module', 'databaseUrl'] as const)
     if (typeof rest[name] !== 'string' || rest[name] === '')
       throw new TypeError(`${name} must be a non-empty string`);
+  if (rest.tenant === '') throw new TypeError('tenant must be a non-empty string or null');
   if (callers !== 2 && callers !== 3) throw new TypeError('callers must be 2 or 3');
-  const tests = [
-    {
-      only: 'orders',
-      title: `an order is credited once in every order of the rounds of ${callers} deliveries`,
-    },
-    {
-      only: 'cuts',
-      title: 'an order is credited once if a delivery is cut off or killed at any of its rounds',
-    },
-  ] as const;
-  for (const { only, title } of tests) {
+  const deliveries = callers === 2 ? 'two deliveries' : 'three deliveries';
+  const name = basename(rest.module);
+  const register = (only: 'orders' | 'cuts', title: string, tried: (count: number) => string) => {
     const run: Run = async function (this: unknown, ...[context]) {
-      const untested = await explore({ ...rest, callers, timeLimit, only }, context);
-      if (untested !== undefined) skipRunning(`not tested: ${title} (${untested})`, context, this);
+      const report = await trySchedules({ ...rest, callers, timeLimit, only });
+      const stories = report.findings.map(({ fault, change, story }) =>
+        [fault, ...story, change].join('\n'),
+      );
+      const { [only]: explored, notTested } = report;
+      if (stories.length > 0) throw new Error([...stories, tried(explored.tried)].join('\n\n'));
+      if (explored.tried === 0 || explored.left > 0) {
+        skipRunning(`not tested: ${title} (${notTested.join('; ')})`, context, this);
+        return;
+      }
+      const { annotate, diagnostic } = Object(context) as Record<string, unknown>;
+      for (const write of [annotate, diagnostic])
+        if (typeof write === 'function') write.call(context, tried(explored.tried));
     };
     test(title, run, timeLimit + AROUND);
-  }
-}
-
-/** Returns why the exploration is not complete. @throws Error with the story of a fault */
-async function explore(
-  options: TrySchedulesOptions,
-  context: unknown,
-): Promise<string | undefined> {
-  const { findings, orders, cuts, notTested } = await trySchedules(options);
-  const stories = findings.map(({ fault, change, story }) => [fault, ...story, change].join('\n'));
-  if (stories.length > 0) throw new Error(stories.join('\n\n'));
-  const isOrders = options.only === 'orders';
-  const { tried, left } = isOrders ? orders : cuts;
-  if (tried === 0 || left > 0) return notTested.join('; ');
-  const note = isOrders ? `credited once in ${tried} orders` : `credited once after ${tried} cuts`;
-  const { annotate, diagnostic } = Object(context) as Record<string, unknown>;
-  for (const write of [annotate, diagnostic])
-    if (typeof write === 'function') write.call(context, note);
-  return undefined;
+  };
+  register(
+    'orders',
+    `${name} credits an order once in every order of the round trips of ${deliveries}`,
+    (count) => `${count} orders of ${deliveries} were tried`,
+  );
+  register(
+    'cuts',
+    `${name} credits an order once after a cut or a kill at each round trip of a delivery`,
+    (count) => `${count} cuts were tried`,
+  );
 }

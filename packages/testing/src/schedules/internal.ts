@@ -1,4 +1,21 @@
 /** The names that `paylink torture` needs. Every name may change in every version. */
-export type { Finding } from './finding.js';
-export { tryProgram } from './program.js';
-export { trySchedules, type SchedulesReport } from './try-schedules.js';
+import type { Database } from './database.js';
+import { explore, type ExploreOptions, type SchedulesReport } from './explore.js';
+import { ModuleSubject, type ModuleOptions } from './module.js';
+import { Program, type ProgramOptions } from './program.js';
+
+export type { SchedulesReport } from './explore.js';
+export type { Finding } from './try-one.js';
+
+export interface TrySchedulesOptions extends ModuleOptions, ExploreOptions {}
+
+export async function trySchedules(options: TrySchedulesOptions): Promise<SchedulesReport> {
+  const open = async (database: Database) => ModuleSubject.open(options, database);
+  return explore(options.databaseUrl, open, options);
+}
+
+export async function tryProgram(
+  options: ProgramOptions & ExploreOptions,
+): Promise<SchedulesReport> {
+  return explore(options.databaseUrl, async (database) => Program.open(options, database), options);
+}

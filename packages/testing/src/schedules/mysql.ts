@@ -1,7 +1,6 @@
 /** The protocol of MySQL and MariaDB ("Client/Server Protocol" in the manuals of both). */
-import { splitMessages, WireError } from './messages.js';
 import { Round } from './round.js';
-import type { Listener, Wire } from './wire.js';
+import { splitMessages, WireError, type Listener, type Wire } from './wire.js';
 
 const CAN = { compress: 0x20, tls: 0x800, zstd: 0x400_0000, endsByOk: 0x100_0000 };
 const ATTRIBUTES = 0x800_0000;
@@ -17,6 +16,7 @@ const UNANSWERED = [QUIT, LONG_DATA, CLOSE];
 /** The id of the statement that was prepared last, which a client may not know yet. */
 const LAST_PREPARED = 0xffff_ffff;
 const LONGEST_PACKET = 0xff_ffff;
+const MOST_PACKETS = 4;
 const HEADER = 4;
 
 export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
@@ -49,6 +49,8 @@ export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
       if (isCommand) round = begin(payload);
       round ??= new Round(false);
       round.parts.push(message);
+      if (round.parts.length > MOST_PACKETS)
+        throw new WireError('sent a statement of more than 64 MiB, which cannot be held');
       // A longer command goes on in the next packet.
       if (payload.length === LONGEST_PACKET) return;
       onRound(round);

@@ -1,7 +1,6 @@
 /** The protocol of PostgreSQL, version 3 (the manual's chapter "Frontend/Backend Protocol"). */
-import { splitMessages, WireError } from './messages.js';
 import { Round } from './round.js';
-import type { Listener, Wire } from './wire.js';
+import { splitMessages, WireError, type Listener, type Wire } from './wire.js';
 
 const TLS_REQUEST = 80_877_103;
 const GSS_REQUEST = 80_877_104;
@@ -30,7 +29,7 @@ export function openPostgresWire({ onRound, current, onAnswer, reply, note }: Li
     const code = message.length >= 8 ? message.readInt32BE(4) : 0;
     if (code === TLS_REQUEST || code === GSS_REQUEST) {
       if (code === TLS_REQUEST)
-        note('asked for TLS, which was refused: connect without it, by ?sslmode=disable');
+        note('asked for TLS, which was refused: connect without it, with ?sslmode=disable');
       return reply(Buffer.from('N'));
     }
     if (code !== CANCEL_REQUEST) {

@@ -2,135 +2,141 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Answer, Call, Delivered, NewOrder, Told } from './caller-contract.js';
-import { Changes } from './changes.js';
-import { UsageError } from './database.js';
-import type { Proxy } from './proxy.js';
+import type { Call, Command, Told } from './caller.js';
+import { LONGEST_WAIT, type Changes } from './changes.js';
+import { UsageError, type Database } from './database.js';
+import { endWithThisProcess, kill } from './processes.js';
+import { Proxy } from './proxy.js';
+import type { Delivered, NewOrder, Party } from './subject.js';
 
 const CALLER = fileURLToPath(new URL('./caller.js', import.meta.url));
-/** Milliseconds for any answer of the merchant's code. `receive` itself gives up after 10 s. */
-const PATIENCE = 30_000;
+/** Milliseconds for a module's `close`, and for a server that loses its client. */
 const CLOSING = 2_000;
 
 export interface Source {
   readonly module: string;
+  /** Holds the address of the database. */
   readonly variable: string;
 }
 
-/** A caller's results since its delivery began. */
-export interface Conduct {
-  delivered: Delivered | undefined;
-  /** The result of `credit`. Undefined if `credit` was not called, or threw. */
+export class Caller implements Party {
+  replies: Delivered[] = [];
   credited: number | null | undefined;
-}
-
-export class Caller {
-  conduct: Conduct = { delivered: undefined, credited: undefined };
-  /** Undefined until the module is loaded. */
-  exports: readonly string[] | undefined;
+  /** The names of the module's optional exports. */
+  exports: readonly string[] = [];
   onFound: ((paid: boolean | undefined) => void) | undefined;
   readonly #child: ChildProcess;
-  readonly #calls = new Map<number, (told: Answer) => void>();
+  readonly #answers = new Map<number, Told>();
   #last = 0;
-  #failure: string | undefined;
+  #hasEnded = false;
 
   private constructor(
-    readonly proxy: Proxy | undefined,
+    readonly proxy: Proxy,
     readonly changes: Changes,
     { module, variable }: Source,
-    url: string,
   ) {
     const file = resolve(module);
     if (!existsSync(file)) throw new UsageError('module', `The module ${module} does not exist`);
-    this.#child = fork(CALLER, [pathToFileURL(file).href], {
-      env: { ...process.env, [variable]: url },
+    const { isInProcess } = proxy.database;
+    this.#child = fork(CALLER, [pathToFileURL(file).href, isInProcess ? 'hook' : ''], {
+      env: { ...process.env, [variable]: proxy.url },
       execArgv: /\.[cm]?tsx?$/.test(file) ? ['--import', tsx()] : [],
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc', isInProcess ? 'pipe' : 'ignore'],
+      detached: true,
     });
-    const atExit = (): void => void this.#child.kill('SIGKILL');
-    process.on('exit', atExit);
+    endWithThisProcess(this.#child);
+    const pipe = this.#child.stdio[4] as Socket | null;
+    if (pipe) proxy.accept(pipe, pipe);
     this.#child.on('message', (told: Told) => {
-      this.#onTold(told);
+      if ('id' in told) this.#answers.set(told.id, told);
+      else if (told.event === 'found') this.onFound?.(told.value);
+      else this.credited = told.value;
       changes.tell();
     });
     this.#child.once('exit', () => {
-      process.off('exit', atExit);
-      this.#failure ??= 'its process ended';
-      for (const [id, answer] of this.#calls) answer({ id, error: this.#failure });
+      this.#hasEnded = true;
       changes.tell();
     });
-    this.#child.on('error', () => undefined);
   }
 
   /** @throws UsageError if the module cannot be loaded */
-  static async start(
-    source: Source,
-    { proxy, changes, url }: { proxy?: Proxy; changes: Changes; url: string },
-  ): Promise<Caller> {
-    const caller = new Caller(proxy, changes, source, url);
-    await changes.until(() => !caller.isAlive || caller.exports !== undefined, PATIENCE);
-    if (caller.exports !== undefined) return caller;
-    const fault = caller.#failure ?? 'it does not load within 30 s';
-    caller.kill();
-    throw new UsageError('module', `The module ${source.module} cannot be used: ${fault}`);
+  static async start(source: Source, database: Database, changes: Changes): Promise<Caller> {
+    const proxy = await Proxy.open(database, changes);
+    let caller: Caller | undefined;
+    try {
+      caller = new Caller(proxy, changes, source);
+      caller.exports = (await caller.call('load')) as string[];
+      return caller;
+    } catch (error) {
+      await caller?.kill();
+      proxy.close();
+      if (error instanceof UsageError) throw error;
+      const fault = (error as Error).message;
+      throw new UsageError('module', `The module ${source.module} cannot be used: ${fault}`);
+    }
   }
 
   get isAlive(): boolean {
-    return this.#failure === undefined;
+    return !this.#hasEnded;
   }
 
-  /** True once the delivery is answered, or the process is gone. */
   get isOver(): boolean {
-    return this.conduct.delivered !== undefined || !this.isAlive;
+    return this.replies.length > 0 || !this.isAlive;
+  }
+
+  start(order: NewOrder): void {
+    this.proxy.hold();
+    void this.deliver(order).then(() => this.proxy.holdFewMore());
   }
 
   /** Starts a delivery, and resolves with its end. */
   async deliver(order: NewOrder): Promise<Delivered> {
-    const conduct: Conduct = { delivered: undefined, credited: undefined };
-    this.conduct = conduct;
-    const end = (delivered: Delivered): Delivered => {
-      conduct.delivered = delivered;
-      this.changes.tell();
-      return delivered;
-    };
-    return this.call('deliver', order).then(
-      (value) => end(value as Delivered),
-      (error: unknown) => end({ isAcknowledged: false, code: (error as Error).message }),
+    this.credited = undefined;
+    const replies: Delivered[] = [];
+    this.replies = replies;
+    const delivered = await this.call('deliver', order).then(
+      (value) => value as Delivered,
+      (error: unknown) => ({ isAcknowledged: false, code: (error as Error).message }),
     );
+    replies.push(delivered);
+    this.changes.tell();
+    return delivered;
   }
 
-  async call(name: Call['name'], order?: NewOrder, patience = PATIENCE): Promise<unknown> {
+  async pass(): Promise<void> {
+    const { database, held, unanswered } = this.proxy;
+    // A statement blocks its process.
+    if (database.isInProcess && held.length + unanswered.length > 0) return;
+    await this.call('ping').catch(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async call(name: Command, order?: NewOrder, patience = LONGEST_WAIT): Promise<unknown> {
     const id = ++this.#last;
-    let told: Answer | undefined;
-    this.#calls.set(id, (answer) => (told = answer));
     if (this.isAlive) this.#child.send({ id, name, order: order! } satisfies Call, () => undefined);
-    await this.changes.until(() => told !== undefined || !this.isAlive, patience);
-    this.#calls.delete(id);
-    if (told?.error === undefined && told !== undefined) return told.value;
-    throw new Error(told?.error ?? this.#failure ?? `${name} did not end`);
+    await this.changes.until(() => this.#answers.has(id) || !this.isAlive, patience);
+    const answer = this.#answers.get(id);
+    this.#answers.delete(id);
+    if (answer === undefined)
+      throw new Error(this.isAlive ? `${name} did not end` : 'its process ended');
+    if ('error' in answer) throw new Error(answer.error);
+    return answer.value;
   }
 
-  kill(): void {
-    this.#failure ??= 'killed';
-    this.#child.kill('SIGKILL');
-    this.proxy?.close();
+  async kill(): Promise<void> {
+    await kill(this.#child);
+    await this.changes.until(() => this.proxy.isUnused, CLOSING);
+    this.proxy.close();
   }
 
   /** Ends the process as an orderly program ends. */
   async close(): Promise<void> {
     if (this.isAlive) await this.call('close', undefined, CLOSING).catch(() => undefined);
-    this.kill();
-  }
-
-  #onTold(told: Told): void {
-    if ('id' in told) return this.#calls.get(told.id)?.(told);
-    if (told.event === 'ready') this.exports = told.value;
-    if (told.event === 'failed') this.#failure = told.value;
-    if (told.event === 'found') this.onFound?.(told.value);
-    if (told.event === 'credited') this.conduct.credited = told.value;
+    await this.kill();
   }
 }
 

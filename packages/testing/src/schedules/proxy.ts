@@ -6,17 +6,22 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Changes } from './changes.js';
 import type { Database } from './database.js';
-import { WireError } from './messages.js';
-import type { Round } from './round.js';
-import type { Listener, Wire } from './wire.js';
+import type { Holder, Round } from './round.js';
+import { WireError, type Wire } from './wire.js';
+
+/** Rounds that are held after a reply. */
+const AFTER_REPLY = 10;
 
 export class Proxy {
-  /** While true, rounds wait for `release`, unless they touch no order. */
-  isHolding = false;
   /** Sentences about refused connections, and about a server that speaks another protocol. */
   readonly notes = new Set<string>();
   /** True once a program has connected. */
   wasUsed = false;
+  /** The rounds so far. */
+  #rounds = 0;
+  /** Rounds with this number or a later one pass. */
+  #end = 0;
+  #isHeld: (round: Round) => boolean = () => true;
   readonly #connections = new Set<Connection>();
   #server!: Server;
 
@@ -27,20 +32,50 @@ export class Proxy {
 
   static async open(database: Database, changes: Changes): Promise<Proxy> {
     const proxy = new Proxy(database, changes);
+    const { host, port } = database;
     proxy.#server = createServer((client) => {
-      const connection = new Connection(proxy, client);
-      proxy.#connections.add(connection);
       proxy.wasUsed = true;
-      client.once('close', () => proxy.#connections.delete(connection));
+      proxy.accept(client, connect({ host, port }));
     });
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
   }
 
+  accept(client: Socket, server: Socket): void {
+    const connection = new Connection(this, client, server);
+    this.#connections.add(connection);
+    // Up to then the server may still hold the locks of a client that is gone.
+    server.once('close', () => {
+      this.#connections.delete(connection);
+      this.changes.tell();
+    });
+  }
+
   /** The database's address with the proxy in place of the host. */
   get url(): string {
     return this.database.urlAt((this.#server.address() as AddressInfo).port);
+  }
+
+  /** Lets the rounds that the function picks wait for `release`. */
+  hold(isHeld: (round: Round) => boolean = () => true): void {
+    this.#end = Infinity;
+    this.#isHeld = isHeld;
+  }
+
+  /** Holds the next rounds after a reply, and no more: a worker in the process may never stop. */
+  holdFewMore(): void {
+    this.#end = Math.min(this.#end, this.#rounds + AFTER_REPLY);
+  }
+
+  holds(round: Round): boolean {
+    return round.number < this.#end && this.#isHeld(round);
+  }
+
+  /** Numbers the rounds in the order in which they come. */
+  nextNumber(): number {
+    this.wasUsed = true;
+    return this.#rounds++;
   }
 
   /** The rounds that wait, one for each connection, the oldest first. */
@@ -55,124 +90,79 @@ export class Proxy {
     return [...this.#connections].flatMap(({ sent }) => sent);
   }
 
-  /** True if a connection holds locks on rows that a round of another process may wait for. */
-  get mayHoldLocks(): boolean {
-    return [...this.#connections].some((each) => each.mayHoldLocks);
-  }
-
   get isConnecting(): boolean {
-    return [...this.#connections].some(({ isOpen }) => !isOpen);
+    return [...this.#connections].some(({ isOpen, client }) => !isOpen && !client.destroyed);
   }
 
-  release(round: Round, isAnswerLost = false): void {
-    round.isReleased = true;
-    const connection = this.#of(round);
-    if (connection === undefined) return;
-    connection.isMute = isAnswerLost;
-    connection.pump();
+  /** True if no connection is open, on either side. */
+  get isUnused(): boolean {
+    return this.#connections.size === 0;
   }
 
-  /** Sends a round without its last part, which commits. The server answers later. */
-  begin(round: Round): void {
-    round.isBegun = true;
-    this.#of(round)!.send(round.parts.slice(0, -1));
+  /** True while the server has not noticed that a client is gone. */
+  get isEnding(): boolean {
+    return [...this.#connections].some(({ client }) => client.destroyed);
   }
 
-  /** True if the round can begin before the round of another process. */
-  canBegin(round: Round): boolean {
-    const isAlone = this.#of(round)?.isInTransaction === false;
-    return isAlone && round.isSplittable && !round.isBegun && !round.isRead;
+  /** True if another connection holds locks on rows for which the round may wait. */
+  mayLockOut({ connection }: Round): boolean {
+    return [...this.#connections].some((each) => each !== connection && each.mayHoldLocks);
   }
 
   releaseAll(): void {
-    this.isHolding = false;
+    this.#end = 0;
     for (const connection of this.#connections) connection.pump();
   }
 
-  /** Cuts the connection of a round. */
-  cut(round: Round): void {
-    this.#of(round)?.cut();
-  }
-
-  cutAll(): void {
+  cut(): void {
     for (const connection of this.#connections) connection.cut();
   }
 
   close(): void {
     this.#server.close();
-    this.cutAll();
-  }
-
-  #of(round: Round): Connection | undefined {
-    return [...this.#connections].find(({ number }) => number === round.connection);
+    for (const { client, server } of this.#connections)
+      for (const each of [client, server]) each.destroy();
   }
 }
 
-let rounds = 0;
-let connections = 0;
-
-class Connection {
-  readonly number = connections++;
+class Connection implements Holder {
   readonly queue: Round[] = [];
   readonly sent: Round[] = [];
-  isMute = false;
+  #isMute = false;
   isInTransaction = false;
   /** Stays true after a lock of the session, which outlives transactions. */
   #hasLocked = false;
   #hasWritten = false;
-  readonly #server: Socket;
   readonly #wire: Wire;
 
   constructor(
     readonly proxy: Proxy,
     readonly client: Socket,
+    readonly server: Socket,
   ) {
-    const { database, notes, changes } = proxy;
-    this.#server = connect({ host: database.host, port: database.port });
+    const { database, notes } = proxy;
     this.#wire = database.openWire({
       onRound: (round) => {
-        round.number = rounds++;
-        round.connection = this.number;
+        round.number = proxy.nextNumber();
+        round.connection = this;
         this.queue.push(round);
         this.pump();
       },
       current: () => this.sent[0],
-      onAnswer: () => {
-        const round = this.sent.shift()!;
-        round.isAnswered = true;
-        this.isInTransaction = round.isInTransaction;
-        this.#hasWritten = this.isInTransaction && (this.#hasWritten || !round.isFree);
-        this.#hasLocked ||= round.statements.some((sql) => /lock/i.test(sql));
-      },
-      reply: (bytes) => client.write(bytes),
+      onAnswer: () => this.#onAnswer(),
+      reply: (bytes) => void (this.#isMute || client.write(bytes)),
       note: (sentence) => notes.add(`Your program ${sentence}.`),
-    } satisfies Listener);
-    const lead = (from: Socket, to: Socket, who: string, read: (chunk: Buffer) => void): void => {
-      from.setNoDelay();
-      from.on('data', (chunk: Buffer) => {
-        try {
-          read(chunk);
-        } catch (error) {
-          if (!(error instanceof WireError)) throw error;
-          notes.add(`${who} ${error.message}.`);
-          return this.cut();
-        }
-        changes.tell();
-      });
-      from.on('error', (error) => {
-        if (from === this.#server && !this.isOpen)
-          notes.add(`${database.place} cannot be reached: ${error.message}.`);
-      });
-      from.once('end', () => to.end()).once('close', () => this.#end());
-    };
-    lead(client, this.#server, 'Your program', (chunk) => this.#wire.fromClient(chunk));
-    lead(this.#server, client, database.place, (chunk) => {
-      const isMute = this.isMute;
-      this.#wire.fromServer(chunk);
-      if (isMute || client.write(chunk)) return;
-      this.#server.pause();
-      client.once('drain', () => this.#server.resume());
     });
+    server.on('error', ({ message }) => {
+      if (!this.isOpen) notes.add(`${database.place} cannot be reached: ${message}.`);
+    });
+    this.#lead(client, server, 'Your program', (chunk) => this.#wire.fromClient(chunk));
+    if (!database.isInProcess)
+      this.#lead(server, client, database.place, (chunk) => {
+        const isMute = this.#isMute;
+        this.#wire.fromServer(chunk);
+        if (!isMute) this.#write(client, server, chunk);
+      });
   }
 
   get isOpen(): boolean {
@@ -184,33 +174,82 @@ class Connection {
     return this.#hasWritten || this.#hasLocked || isAtWork;
   }
 
+  get canBegin(): boolean {
+    const round = this.queue[0]!;
+    return !this.isInTransaction && round.isSplittable && !round.isBegun && !round.isRead;
+  }
+
+  begin(): void {
+    const round = this.queue[0]!;
+    round.isBegun = true;
+    this.#send(round.parts.splice(0, round.parts.length - 1));
+  }
+
+  release(isAnswerLost: boolean): void {
+    this.#isMute = isAnswerLost;
+    this.#sendNext();
+    this.pump();
+  }
+
   /** Sends the rounds that need not wait. */
   pump(): void {
-    for (let next = this.queue[0]; next !== undefined; next = this.queue[0]) {
-      if (this.proxy.isHolding && !next.isFree && !next.isReleased) break;
-      this.queue.shift();
-      if (next.isExpectingAnswer) this.sent.push(next);
-      this.send(next.isBegun ? next.parts.slice(-1) : next.parts);
+    for (let [next] = this.queue; next !== undefined; [next] = this.queue) {
+      if (!next.isFree && this.proxy.holds(next)) break;
+      this.#sendNext();
     }
     this.proxy.changes.tell();
   }
 
-  send(parts: readonly Buffer[]): void {
-    for (const part of parts) {
-      if (this.#server.write(part)) continue;
-      this.client.pause();
-      this.#server.once('drain', () => this.client.resume());
-    }
+  #sendNext(): void {
+    const round = this.queue.shift()!;
+    if (round.isExpectingAnswer) this.sent.push(round);
+    this.#send(round.parts);
+  }
+
+  #send(parts: readonly Buffer[]): void {
+    this.#write(this.server, this.client, Buffer.concat(parts));
   }
 
   cut(): void {
     this.client.destroy();
-    this.#server.destroy();
+    this.server.end();
+  }
+
+  /** Reads one side. The other side ends with it. */
+  #lead(from: Socket, to: Socket, who: string, read: (chunk: Buffer) => void): void {
+    from.setNoDelay();
+    from.on('data', (chunk: Buffer) => {
+      try {
+        read(chunk);
+      } catch (error) {
+        if (!(error instanceof WireError)) throw error;
+        this.proxy.notes.add(`${who} ${error.message}.`);
+        return this.cut();
+      }
+      this.proxy.changes.tell();
+    });
+    from.on('error', () => undefined);
+    from.once('end', () => to.end()).once('close', () => this.#end());
+  }
+
+  /** Writes to one side, and lets the other side wait if that is slow. */
+  #write(to: Socket, from: Socket, bytes: Buffer): void {
+    if (to.write(bytes)) return;
+    from.pause();
+    if (to.listenerCount('drain') === 0) to.once('drain', () => from.resume());
+  }
+
+  #onAnswer(): void {
+    const round = this.sent.shift()!;
+    round.isAnswered = true;
+    this.isInTransaction = round.isInTransaction;
+    this.#hasWritten = this.isInTransaction && (this.#hasWritten || !round.isFree);
+    this.#hasLocked ||= round.statements.some((sql) => /lock/i.test(sql));
   }
 
   #end(): void {
     this.client.end();
-    this.#server.end();
+    this.server.end();
     this.queue.length = 0;
     for (const round of this.sent.splice(0)) {
       round.isAnswered = true;

@@ -1,5 +1,18 @@
 /** One round trip between a driver and its database, and the possible effects of its statements. */
 
+/** The connection of a held round. */
+export interface Holder {
+  /** True if the round can begin before the round of another process. */
+  readonly canBegin: boolean;
+  /** True if a statement that runs now does not commit by itself. */
+  readonly isInTransaction: boolean;
+  /** Sends the round without its last part, which commits. The server answers later. */
+  begin(): void;
+  /** Sends the round. */
+  release(isAnswerLost: boolean): void;
+  cut(): void;
+}
+
 export class Round {
   readonly parts: Buffer[] = [];
   readonly statements: string[] = [];
@@ -16,9 +29,7 @@ export class Round {
   isBegun = false;
   /** In the order in which the rounds came. */
   number = 0;
-  /** The number of its connection. */
-  connection = 0;
-  isReleased = false;
+  connection!: Holder;
   /** The completions that end the answer, if the client has not asked for the end of the round. */
   completions = 0;
 

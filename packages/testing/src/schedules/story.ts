@@ -1,13 +1,15 @@
 /** The story of one try: a line for each round, without a value. */
 import type { Round } from './round.js';
+import type { Party } from './subject.js';
 
 export interface Line {
   readonly who: string;
-  readonly round?: Round;
-  /** Instead of a round, such as the reply to the notification. */
-  readonly text?: string;
+  readonly party?: Party;
+  readonly round?: Round | undefined;
+  /** Instead of the statements, such as the reply to the notification. */
+  readonly text?: string | undefined;
   /** Stand after the round, such as `waits`, `unpaid` and `the connection is cut`. */
-  notes: string[];
+  readonly notes: string[];
 }
 
 const LONGEST = 60;
@@ -15,25 +17,26 @@ const LONGEST = 60;
 const MOST_LINES = 20;
 
 export function writeStory(lines: readonly Line[]): string[] {
-  const told = lines.map((line) => [line.who, ...columnsOf(line)]);
-  const width = Math.max(0, ...told.map(([, text = '']) => text.length));
-  const rows = told.map(([who, text = '', result = '']) =>
-    `${who}  ${text.padEnd(width)}  ${result}`.trimEnd(),
+  const texts = lines.map(
+    ({ round, text }) => text ?? round!.statements.map(withoutValues).join('; '),
+  );
+  const width = Math.max(...texts.map(({ length }) => length));
+  const rows = lines.map((line, at) =>
+    `${line.who}  ${texts[at]!.padEnd(width)}  ${resultOf(line)}`.trimEnd(),
   );
   if (rows.length <= MOST_LINES) return rows;
   const left = rows.length - MOST_LINES + 1;
   return [...rows.slice(0, 5), `   … ${left} more rounds`, ...rows.slice(5 + left)];
 }
 
-function columnsOf({ round, text, notes }: Line): [string, string] {
-  if (round === undefined) return [text ?? '', notes.join(', ')];
-  const rows = round.rows === undefined ? [] : [`${round.rows} row${round.rows === 1 ? '' : 's'}`];
-  const error = round.error === undefined ? [] : [`error ${round.error}`];
-  return [round.statements.map(withoutValues).join('; '), [...rows, ...error, ...notes].join(', ')];
+function resultOf({ round, text, notes }: Line): string {
+  const rows = round?.rows === undefined ? [] : [`${round.rows} row${round.rows === 1 ? '' : 's'}`];
+  const error = round?.error === undefined ? [] : [`error ${round.error}`];
+  return [...(text === undefined ? [...rows, ...error] : []), ...notes].join(', ');
 }
 
 /** Leaves the values out of a statement: they may be a customer's. */
-export function withoutValues(sql: string): string {
+function withoutValues(sql: string): string {
   const text = sql
     .replace(/\/\*[^]*?\*\/|--[^\n]*/g, ' ')
     .replace(/\$(\w*)\$[^]*?(?:\$\1\$|$)/g, '?')

@@ -28,19 +28,23 @@ async function torture(kind: 'right' | 'broken', ...more: string[]): Promise<Res
 }
 
 describe.skipIf(!hasDriver)('paylink torture on a program in Python', () => {
-  it('Q20 I03 accepts a right credit', async () => {
+  it('accepts a right credit', { tags: ['Q20', 'I03'], timeout: 240_000 }, async () => {
     const { code, stdout, stderr } = await torture('right');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^two notifications at once, and 12 cuts: no fault/);
-  }, 240_000);
+  });
 
-  it('Q20 I03 finds both faults of a broken credit', async () => {
-    const { code, stdout } = await torture('broken');
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^The effect happens 2 times/);
-    expect(stdout).toMatch(/\nThe effect is lost: it is written after the commit/);
-    expect(stdout).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/);
-  }, 240_000);
+  it(
+    'finds both faults of a broken credit',
+    { tags: ['Q20', 'I03'], timeout: 240_000 },
+    async () => {
+      const { code, stdout } = await torture('broken');
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/^The effect happens 2 times/);
+      expect(stdout).toMatch(/\nThe effect is lost: it is written after the commit/);
+      expect(stdout).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/);
+    },
+  );
 
   it('exits with 2 for a program that ends', async () => {
     const args = ['--start', 'exit 3', '--to', 'http://127.0.0.1:9/', '--books', 'true'];

@@ -1,0 +1,165 @@
+/** A merchant's module, which separate processes load. */
+import { randomInt, randomUUID } from 'node:crypto';
+import { Changes } from './changes.js';
+import { NotTestable, UsageError, type Database } from './database.js';
+import { Caller } from './process.js';
+import type { NewOrder, Party, Recovery, Subject, Truth } from './subject.js';
+
+export interface ModuleOptions {
+  /** The merchant's module: `orders`, and if not given here, `createOrder` and `effects`. */
+  readonly module: string;
+  /** The database's address. Its orders are credited, so use a database for tests. */
+  readonly databaseUrl: string;
+  /** The variable from which the module reads the address. Default `DATABASE_URL`. */
+  readonly databaseVariable?: string | undefined;
+  /** Stores an unpaid order. Default: the module's `createOrder`. */
+  readonly createOrder?: ((order: NewOrder) => unknown) | undefined;
+  /** Counts further writes of a credit, such as receipts. Default: the module's `effects`. */
+  readonly effects?: ((reference: string) => Promise<number> | number) | undefined;
+  /** Makes a new reference. Default: the module's, or a UUID or digits. */
+  readonly reference?: (() => string) | undefined;
+  /** The merchant of the orders, if `orders` has several. Default `null`. */
+  readonly tenant?: string | null | undefined;
+}
+
+export class ModuleSubject implements Subject {
+  readonly changes = new Changes();
+  creditsNothing = false;
+  /** Reads the orders, through a proxy that holds nothing. */
+  #observer!: Caller;
+  readonly #started = new Set<Caller>();
+  readonly #parties: Caller[] = [];
+  #spare: Promise<Caller | undefined> | undefined;
+  /** True once `createOrder` has refused a UUID. */
+  #hasNumbers = false;
+  /** An order that is paid. Reading it shows how fast the database answers now. */
+  #paidOrder!: NewOrder;
+
+  private constructor(
+    readonly options: ModuleOptions,
+    readonly database: Database,
+  ) {}
+
+  /** @throws UsageError if the module or the database cannot be used */
+  static async open(options: ModuleOptions, database: Database): Promise<ModuleSubject> {
+    const subject = new ModuleSubject(options, database);
+    try {
+      subject.#observer = await subject.#start();
+      return subject;
+    } catch (error) {
+      await subject.close();
+      throw error;
+    }
+  }
+
+  get hasConnections(): boolean {
+    return !this.database.isInProcess;
+  }
+
+  get hasEffects(): boolean {
+    return this.options.effects !== undefined || this.#observer.exports.includes('effects');
+  }
+
+  async newOrder(by = this.#observer): Promise<NewOrder> {
+    try {
+      return await this.#store(by);
+    } catch (error) {
+      if (this.#hasNumbers) throw error;
+      this.#hasNumbers = true;
+      return this.#store(by);
+    }
+  }
+
+  async truth(order: NewOrder): Promise<Truth> {
+    const paid = (await this.#observer.call('find', order)) === true;
+    if (!this.hasEffects) return { paid, effects: undefined };
+    const effects =
+      this.options.effects?.(order.reference) ?? this.#observer.call('effects', order);
+    return { paid, effects: Number(await effects) };
+  }
+
+  async questionAnswered(): Promise<void> {
+    await this.#observer.call('find', this.#paidOrder, 1_000).catch(() => undefined);
+  }
+
+  async parties(deliveries: number): Promise<readonly Party[]> {
+    for (let at = 0; at < deliveries; at += 1) {
+      if (this.#parties[at]?.isAlive === true) continue;
+      const spare = this.#spare ?? this.#start();
+      // It may fail beside a try that locks the whole database, as on SQLite.
+      this.#spare = this.#start().catch(() => undefined);
+      this.#parties[at] = (await spare) ?? (await this.#start());
+    }
+    return this.#parties.slice(0, deliveries);
+  }
+
+  nameOf(party: Party): string {
+    return String.fromCharCode(65 + this.#parties.indexOf(party as Caller));
+  }
+
+  recoveries(order: NewOrder): Recovery[] {
+    const deliver = async (): Promise<void> => {
+      // A lock of a connection that just broke may hold for a moment.
+      for (let left = 3; left > 0; left -= 1)
+        if ((await this.#observer.deliver(order)).isAcknowledged) return;
+    };
+    return [
+      { name: 'the next delivery', run: deliver },
+      { name: 'reconcile', run: async () => this.#observer.call('reconcile', order) },
+    ];
+  }
+
+  async close(): Promise<void> {
+    await this.#spare;
+    await Promise.all([...this.#started].map(async (caller) => caller.close()));
+  }
+
+  async #store(by: Caller): Promise<NewOrder> {
+    const { createOrder, reference: newReference, tenant = null } = this.options;
+    let reference: string = this.#hasNumbers ? String(randomInt(1e9, 2e9)) : randomUUID();
+    if (newReference !== undefined) reference = newReference();
+    else if (by.exports.includes('reference')) reference = String(await by.call('reference'));
+    const order = { reference, amount: 1_500, currency: 'XOF', tenant };
+    try {
+      await (createOrder === undefined ? by.call('createOrder', order) : createOrder(order));
+      return order;
+    } catch (error) {
+      throw new Error(`createOrder stored no order: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  /** Starts a process that was told of a payment, so that its pools are open. */
+  async #start(): Promise<Caller> {
+    const { module, databaseVariable: variable = 'DATABASE_URL', createOrder } = this.options;
+    const caller = await Caller.start({ module, variable }, this.database, this.changes);
+    this.#started.add(caller);
+    if (createOrder === undefined && !caller.exports.includes('createOrder'))
+      throw new UsageError(
+        'module',
+        'The module exports no createOrder, which stores an unpaid order',
+      );
+    const { proxy } = caller;
+    try {
+      const order = await this.newOrder(caller);
+      this.#paidOrder ??= order;
+      // Opens the pools. A delivery that waits for them too long asks the service no more.
+      await caller.call('find', order).catch(() => undefined);
+      const { isAcknowledged, code } = await caller.deliver(order);
+      if (!proxy.wasUsed && this.database.isInProcess)
+        throw new NotTestable('SQLite without better-sqlite3, libsql or node:sqlite');
+      if (!proxy.wasUsed)
+        throw new Error(
+          `The module did not connect to the address in ${variable}: name its variable`,
+        );
+      if (this.#started.size === 1) this.creditsNothing = code === 'not_credited';
+      if (!isAcknowledged && !this.creditsNothing)
+        throw new Error(
+          `A single delivery of a new order was not acknowledged (${code}): run testOrders first`,
+        );
+      return caller;
+    } catch (error) {
+      if (error instanceof NotTestable) throw error;
+      throw new UsageError('databaseUrl', [...proxy.notes, (error as Error).message].join(' '));
+    }
+  }
+}

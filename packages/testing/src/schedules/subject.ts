@@ -1,0 +1,70 @@
+/** A merchant's code, as a try sees it: processes that receive deliveries, and orders. */
+import type { Changes } from './changes.js';
+import type { Proxy } from './proxy.js';
+import type { Round } from './round.js';
+
+/** An order that the merchant is asked to store. */
+export interface NewOrder {
+  readonly reference: string;
+  /** In the smallest unit of the currency. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly tenant: string | null;
+}
+
+/** The reply to a notification: 200, or the code of the refusal. */
+export interface Delivered {
+  readonly isAcknowledged: boolean;
+  readonly code?: string;
+}
+
+/** The state of an order in the database. */
+export interface Truth {
+  readonly paid: boolean;
+  /** Undefined if nothing counts them. */
+  readonly effects: number | undefined;
+}
+
+/** A process of the merchant's, behind a proxy of its own. */
+export interface Party {
+  readonly proxy: Proxy;
+  /** The replies to the delivery of the running try. */
+  readonly replies: readonly Delivered[];
+  /** The result of `credit`. Undefined if `credit` was not called, threw, or is not seen. */
+  readonly credited?: number | null | undefined;
+  /** True once the delivery is answered, or the process is gone. */
+  readonly isOver: boolean;
+  /** Called with each result of `find`. */
+  onFound?: ((paid: boolean | undefined) => void) | undefined;
+  /** Starts to hold rounds, and to deliver. */
+  start(order: NewOrder): void;
+  /** Resolves when the process has had the time to send its next round. */
+  pass(): Promise<unknown>;
+  kill(): Promise<void>;
+}
+
+export interface Recovery {
+  readonly name: string;
+  readonly run: () => Promise<unknown>;
+}
+
+export interface Subject {
+  readonly changes: Changes;
+  /** False if a process can be killed alone. */
+  readonly hasConnections: boolean;
+  /** True if a delivery of a new order, alone, left the order unpaid. */
+  readonly creditsNothing: boolean;
+  /** False if nothing counts the further writes of a credit. */
+  readonly hasEffects: boolean;
+  newOrder(): Promise<NewOrder>;
+  truth(order: NewOrder): Promise<Truth>;
+  /** Resolves when the database has answered another question. */
+  questionAnswered(): Promise<unknown>;
+  /** Returns living processes for that many deliveries of one order. */
+  parties(deliveries: number): Promise<readonly Party[]>;
+  /** Returns a letter for the stories. */
+  nameOf(party: Party, round?: Round): string;
+  /** Ways to complete an order after a cut, without a proxy that holds. */
+  recoveries(order: NewOrder): readonly Recovery[];
+  close(): Promise<void>;
+}
