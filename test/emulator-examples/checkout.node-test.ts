@@ -6,7 +6,7 @@ import { startEmulator } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/node';
 
 void test('a paid order is marked as paid', async (t) => {
-  const paid = new Set<string>(); // stands for your table of orders
+  const paid = new Set<string>(); // stands in for your orders table
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -4,7 +4,7 @@ import { startEmulator, type Emulator } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/node';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-const paid = new Set<string>(); // stands for your table of orders
+const paid = new Set<string>(); // stands in for your orders table
 let server: Server;
 let emulator: Emulator;
 

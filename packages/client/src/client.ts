@@ -28,7 +28,7 @@ export interface PaylinkClient {
   ) => Promise<PaymentLink>;
   /**
    * Reads the payment of a reference. Throws a 429 with its `retryAfter` at once, because payments
-   * pauses the questions of all orders. Retries other failures.
+   * pauses the requests for all orders. Retries network errors, timeouts and 5xx.
    *
    * @throws PaylinkError, such as `not_found` if the service answers 404
    */

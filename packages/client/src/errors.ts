@@ -58,19 +58,18 @@ export class PaylinkError extends Error {
   constructor(
     code: PaylinkErrorCode,
     message: string,
-    { cause, body, mayHaveCreated, ...details }: PaylinkErrorDetails = {},
+    { cause, body, ...details }: PaylinkErrorDetails = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.#body = body;
     for (const [name, value] of Object.entries(details)) {
-      if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true });
+      if (value !== undefined) Object.assign(this, { [name]: value });
     }
-    if (mayHaveCreated) noteMayHaveCreated(this);
   }
 
   /**
-   * The service's answer: parsed JSON, or the text. `undefined` without an answer, or above 1 MiB.
+   * The service's answer, if the error holds one: parsed JSON, or the text, up to 1 MiB.
    * Messages, inspection and serialisation of the error omit the body.
    */
   get body(): unknown {
@@ -79,12 +78,6 @@ export class PaylinkError extends Error {
 }
 PaylinkError.prototype.name = 'PaylinkError';
 Object.defineProperty(PaylinkError.prototype, BRAND, { value: true });
-
-/** Sets `mayHaveCreated` on the error of a creation. */
-export function noteMayHaveCreated(error: PaylinkError): void {
-  // Not enumerable, so that a logged error does not change. Only code that calls again needs it.
-  Object.defineProperty(error, 'mayHaveCreated', { value: true, configurable: true });
-}
 
 /** Returns true for a PaylinkError, also from another copy of this package. */
 export function isPaylinkError(error: unknown): error is PaylinkError {

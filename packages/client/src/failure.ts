@@ -68,10 +68,8 @@ export function parseRetryAfter(headers: Headers): number | undefined {
 
 /** Parses a date in the form that RFC 9110 requires of senders. */
 function parseDate(text: string | null): number | undefined {
-  const isDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(
-    text ?? '',
-  );
-  return isDate ? Date.parse(text!) || undefined : undefined;
+  const form = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+  return text !== null && form.test(text) ? Date.parse(text) || undefined : undefined;
 }
 
 function readable(body: Uint8Array, apiKey: string): unknown {

@@ -40,10 +40,17 @@ export interface CheckedLink {
   readonly json: string;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const FIELDS =
-  'amount amount_min amount_max reference description return_url cancel_url single_use'.split(' ');
+/** The rule of each field: returns the fault of a value, or undefined. */
+const RULES: Readonly<Record<string, (value: unknown) => string | undefined>> = {
+  amount: faultOfAmount,
+  amount_min: faultOfAmount,
+  amount_max: faultOfAmount,
+  reference: faultInPath,
+  description: faultOfText,
+  return_url: faultOfUrl,
+  cancel_url: faultOfUrl,
+  single_use: (flag) => (typeof flag === 'boolean' ? undefined : 'must be true or false'),
+};
 
 /**
  * Validates a link before anything is sent, and copies it.
@@ -53,27 +60,24 @@ const FIELDS =
 export function parseLink(link: unknown): CheckedLink {
   if (typeof link !== 'object' || link === null || Array.isArray(link))
     refuse('the link', 'must be an object');
-  const fields: Fields = { ...link };
-  const unknown = Object.keys(fields).find(
-    (name) => !FIELDS.includes(name) && fields[name] !== undefined,
-  );
-  // A misspelt single_use would create a link that a customer can pay twice.
-  if (unknown !== undefined)
-    refuse(unknown, `is not a field of a payment link. Valid fields: ${FIELDS.join(', ')}`);
-
-  const fault = faultInPath(fields['reference']);
-  if (fault !== undefined) refuse('reference', fault);
-  const checked = {
-    ...parsePrice(fields),
-    reference: fields['reference'] as string,
-    description: validateText(fields, 'description'),
-    return_url: validateUrl(fields, 'return_url'),
-    cancel_url: validateUrl(fields, 'cancel_url'),
-    single_use: validateFlag(fields, 'single_use'),
-  };
-  if (checked.amount === undefined && checked.description === undefined)
-    refuse('description', 'is required for a free amount');
-  const { reference, amount } = checked;
+  const fields = { ...link } as PaymentLinkRequest & Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(fields)) {
+    if (Object.hasOwn(RULES, name) || fields[name] === undefined) continue;
+    // A misspelt single_use would create a link that a customer can pay twice.
+    const valid = Object.keys(RULES).join(', ');
+    refuse(name, `is not a field of a payment link. Valid fields: ${valid}`);
+  }
+  const required = requiredFields(fields);
+  const checked: Record<string, unknown> = {};
+  for (const [name, faultOf] of Object.entries(RULES)) {
+    const value = fields[name];
+    if (value === undefined && !required.includes(name)) continue;
+    const fault = value === undefined ? 'is missing' : faultOf(value);
+    if (fault !== undefined) refuse(name, fault);
+    checked[name] = value;
+  }
+  const { reference, amount, amount_min = 0, amount_max = 0 } = fields;
+  if (amount_min > amount_max) refuse('amount_min', 'must not be more than amount_max');
   return { reference, amount, json: JSON.stringify(checked) };
 }
 
@@ -92,53 +96,32 @@ export function validateIdempotencyKey(key: unknown): string {
   );
 }
 
-function parsePrice(fields: Fields): {
-  amount?: number;
-  amount_min?: number;
-  amount_max?: number;
-} {
-  const { amount, amount_min: min, amount_max: max } = fields;
-  const hasBounds = min !== undefined || max !== undefined;
-  if (amount !== undefined && hasBounds)
-    refuse('amount', 'excludes amount_min and amount_max: pass the amount or the bounds');
-  if (amount === undefined && !hasBounds)
+/** A link has an amount, or the bounds and the description of a free amount. */
+function requiredFields({ amount, amount_min, amount_max }: PaymentLinkRequest): string[] {
+  const hasBounds = amount_min !== undefined || amount_max !== undefined;
+  if (amount === undefined) {
+    if (hasBounds) return ['amount_min', 'amount_max', 'reference', 'description'];
     refuse('amount', 'is missing. Pass it, or pass amount_min, amount_max and description instead');
-  if (amount !== undefined) return { amount: validateAmount('amount', amount) };
-  const amount_min = validateAmount('amount_min', min);
-  const amount_max = validateAmount('amount_max', max);
-  if (amount_min > amount_max) refuse('amount_min', 'must not be more than amount_max');
-  return { amount_min, amount_max };
+  }
+  if (!hasBounds) return ['amount', 'reference'];
+  refuse('amount', 'excludes amount_min and amount_max: pass the amount or the bounds');
 }
 
-function validateAmount(name: string, amount: unknown): number {
-  if (typeof amount !== 'number')
-    refuse(name, 'must be a number, in the smallest unit of the currency');
-  if (!Number.isSafeInteger(amount) || amount < 1)
-    refuse(name, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`);
-  return amount;
+function faultOfAmount(amount: unknown): string | undefined {
+  if (typeof amount !== 'number') return 'must be a number, in the smallest unit of the currency';
+  if (Number.isSafeInteger(amount) && amount > 0) return undefined;
+  return `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`;
 }
 
-function validateText(fields: Fields, name: string): string | undefined {
-  const text = fields[name];
-  if (text === undefined) return undefined;
-  if (typeof text !== 'string' || text.trim() === '')
-    refuse(name, 'must be a string that is not blank');
-  if (!isWellFormed(text)) refuse(name, 'must not contain unpaired surrogates');
-  return text;
+function faultOfText(text: unknown): string | undefined {
+  if (typeof text !== 'string' || text.trim() === '') return 'must be a string that is not blank';
+  return isWellFormed(text) ? undefined : 'must not contain unpaired surrogates';
 }
 
-function validateUrl(fields: Fields, name: string): string | undefined {
-  const text = validateText(fields, name);
-  if (text === undefined) return undefined;
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
-    refuse(name, 'must be an absolute http or https URL');
-  return text;
-}
-
-function validateFlag(fields: Fields, name: string): boolean | undefined {
-  const flag = fields[name];
-  if (flag !== undefined && typeof flag !== 'boolean') refuse(name, 'must be true or false');
-  return flag;
+function faultOfUrl(text: unknown): string | undefined {
+  if (typeof text !== 'string' || !isWellFormed(text)) return faultOfText(text);
+  const isUrl = /^https?:\/\//i.test(text) && URL.canParse(text);
+  return isUrl ? undefined : 'must be an absolute http or https URL';
 }
 
 function refuse(field: string, problem: string): never {

@@ -16,7 +16,7 @@ export interface ClientOptions {
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /** Milliseconds for one try, from the request to the end of the reply. Default 10,000. */
   readonly timeout?: number | undefined;
-  /** Number of tries after the first one, 0 to 3. Default 3. */
+  /** Number of attempts after the first one, 0 to 3. Default 3. */
   readonly retries?: number | undefined;
   /** Milliseconds for all tries and waits. Default 20,000, or `timeout` if that is larger. */
   readonly totalTimeout?: number | undefined;
@@ -43,7 +43,6 @@ export function createSettings(options: ClientOptions): Settings {
   check(isKnown, 'authentication', "must be 'bearer' or 'x-api-key'");
   const isFetch = typeof (fetch ?? globalThis.fetch) === 'function';
   check(isFetch, 'fetch', 'must be a function like the global fetch');
-  validateBound('timeout', timeout);
   const allowHttp = validateAllowHttp(own.allowHttp);
   return {
     baseUrl: parseBaseUrl(own.baseUrl, allowHttp),
@@ -51,7 +50,7 @@ export function createSettings(options: ClientOptions): Settings {
     apiKey: validateApiKey(own.apiKey),
     authentication,
     fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
-    timeout,
+    timeout: validateBound('timeout', timeout),
     retries: validateBound('retries', retries, 0, 3),
     totalTimeout: validateBound('totalTimeout', own.totalTimeout ?? Math.max(20_000, timeout)),
   };
@@ -75,7 +74,7 @@ function validateText(option: 'baseUrl' | 'apiKey', text: unknown): string {
  */
 function validateApiKey(value: unknown): string {
   const apiKey = validateText('apiKey', value);
-  check(!/^bearer /i.test(apiKey), 'apiKey', 'must be the key alone: the client adds "Bearer"');
+  check(!/^bearer /i.test(apiKey), 'apiKey', 'must be only the key: the client adds "Bearer"');
   const form = 'must have the form sk_live_<id>.<secret>';
   const isKey = apiKey.startsWith('sk_');
   check(isKey, 'apiKey', `${form}. Did you pass the webhook secret?`);

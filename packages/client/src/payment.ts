@@ -57,10 +57,8 @@ export function parsePaymentLink(
   idempotencyKey: string,
 ): PaymentLink {
   const answer = new Answer(reply, { status: 201, idempotencyKey, mayHaveCreated: true });
-  const reference = answer.text('reference');
-  if (reference !== asked.reference) answer.contradicts('reference');
-  const amount = answer.amount();
-  if (asked.amount !== undefined && amount !== asked.amount) answer.contradicts('amount');
+  const fields = answer.fields(asked.reference);
+  if (asked.amount !== undefined && fields.amount !== asked.amount) answer.contradicts('amount');
   const url = answer.text('url');
   if (!isSafePage(url, settings))
     answer.fails('has a `url` that is not https', 'response_mismatch');
@@ -75,43 +73,26 @@ export function parsePaymentLink(
       { status: 201, idempotencyKey },
     );
   }
-  return Object.freeze({
-    token: answer.text('token'),
-    url,
-    ...(amount === undefined ? {} : { amount }),
-    currency: answer.text('currency'),
-    reference,
-    status,
-  });
+  return Object.freeze({ token: answer.text('token'), url, ...fields, status });
 }
 
 /** @throws PaylinkError `invalid_response` or `response_mismatch` */
 export function parsePayment(reply: unknown, asked: string): Payment {
   const answer = new Answer(reply, { status: 200 });
-  const reference = answer.text('reference');
-  if (reference !== asked) answer.contradicts('reference');
+  const fields = answer.fields(asked);
   // The contract shows no other kinds of records. Never credit the success of a refund.
   if (answer.text('type') !== 'payment')
     answer.fails('has another `type` than payment', 'response_mismatch');
-  const amount = answer.amount();
-  return Object.freeze({
-    reference,
-    type: 'payment',
-    ...(amount === undefined ? {} : { amount }),
-    currency: answer.text('currency'),
-    ...answer.status(),
-  });
+  return Object.freeze({ ...fields, type: 'payment', ...answer.status() });
 }
 
 /** Returns true for https. If the service uses http, as the emulator does, the page may too. */
 function isSafePage(text: string, { baseUrl, allowHttp }: Addresses): boolean {
+  const isHttp = (address: string): boolean =>
+    address.startsWith('http:') && mayBeHttp(new URL(address), allowHttp);
   if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  const isHttpService = mayBeHttp(new URL(baseUrl), allowHttp);
-  return (
-    url.protocol === 'https:' ||
-    (url.protocol === 'http:' && isHttpService && mayBeHttp(url, allowHttp))
-  );
+  const { href } = new URL(text);
+  return href.startsWith('https:') || (isHttp(href) && isHttp(baseUrl));
 }
 
 /** Reads the fields of a reply. Errors never quote a field. */
@@ -133,12 +114,19 @@ class Answer {
     return value;
   }
 
-  amount(): number | undefined {
+  /** Returns the fields that a link and a payment share. */
+  fields(asked: string): Pick<PaymentFields, 'reference' | 'amount' | 'currency'> {
+    const reference = this.text('reference');
+    if (reference !== asked) this.contradicts('reference');
     const { amount } = this.#fields;
-    if (amount === undefined || amount === null) return undefined;
-    if (!Number.isSafeInteger(amount) || (amount as number) < 0)
+    const isAmount = Number.isSafeInteger(amount) && (amount as number) >= 0;
+    if (!isAmount && amount !== undefined && amount !== null)
       this.fails('has an `amount` that is not a whole number');
-    return amount as number;
+    return {
+      reference,
+      ...(isAmount && { amount: amount as number }),
+      currency: this.text('currency'),
+    };
   }
 
   status(): StatusAsRead {

@@ -41,7 +41,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   // The merchant's own fetch may have followed the redirect with the API key.
   if (type === 'opaqueredirect' || redirected || (status > 299 && status < 400)) {
     discard(response);
-    const problem = 'got a redirect, which the client does not follow. Check baseUrl';
+    const problem = 'received a redirect, which the client does not follow. Check baseUrl';
     throw refusal(response, 'redirected', problem);
   }
   const isSuccess = status === call.success;
@@ -61,7 +61,7 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
     // Removes the key from a success too, because the merchant may print the payment.
     return withoutKey(JSON.parse(decoder.decode(body)), apiKey);
   } catch {
-    throw refusal(response, 'invalid_response', 'got a body that is not JSON', body);
+    throw refusal(response, 'invalid_response', 'received a body that is not JSON', body);
   }
 }
 
@@ -78,14 +78,13 @@ function requestOf(
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
     ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
   };
-  const cache = knowsCacheOption() ? NO_STORE : {};
   return {
     method,
     headers,
     redirect: 'manual',
     signal,
     ...(body !== undefined && { body }),
-    ...cache,
+    ...(knowsCacheOption() && NO_STORE),
   };
 }
 

@@ -1,11 +1,9 @@
 import { withinBounds } from '@paylink/core/internal';
-import { isPaylinkError, noteMayHaveCreated, PaylinkError } from './errors.js';
+import { isPaylinkError, PaylinkError } from './errors.js';
 import type { Settings } from './options.js';
 import { send, type Call } from './request.js';
 
-/**
- * Upper bound of the random wait before the first retry, in milliseconds. Doubles with each try.
- */
+/** Most milliseconds of the random wait before the first retry. Doubles with each try. */
 const FIRST_DELAY = 250;
 
 /**
@@ -34,7 +32,7 @@ export async function sendWithRetries(
     const milliseconds = Math.min(settings.timeout, Math.max(1, end - performance.now()));
     const late = `the service did not answer in ${Math.round(milliseconds)} ms`;
     const controller = new AbortController();
-    const reason = (aborted: AbortSignal | undefined): void => {
+    const reason = (aborted: Pick<AbortSignal, 'reason'> | undefined): void => {
       controller.abort(
         aborted ? abortion() : new PaylinkError('timeout', late, { idempotencyKey }),
       );
@@ -50,7 +48,7 @@ export async function sendWithRetries(
       // The service may have created the link unless it refused. It can refuse a later try because
       // an earlier one created the link.
       if (isCreation && (status < 400 || status > 499)) mayHaveCreated = true;
-      if (mayHaveCreated) noteMayHaveCreated(error);
+      if (mayHaveCreated) Object.assign(error, { mayHaveCreated });
       const isWorthRetrying =
         ['network_error', 'timeout', 'service_error'].includes(code) ||
         (isCreation && code === 'rate_limited') ||

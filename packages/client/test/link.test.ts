@@ -47,7 +47,7 @@ describe('createPaymentLink with an invalid link', () => {
       { ...free, amount: undefined, description: ' ' },
       'description',
     ],
-  ])('L09 rejects before sending: %s', async (_, change, field) => {
+  ])('rejects before sending: %s', { tags: 'L09' }, async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({
       name: 'PaylinkError',
@@ -66,7 +66,7 @@ describe('createPaymentLink with an invalid link', () => {
       { return_url: 'https://shop.example/\ud800' },
       'return_url',
     ],
-  ])('L05 rejects with a typed error: %s', async (_, change, field) => {
+  ])('rejects with a typed error: %s', { tags: 'L05' }, async (_, change, field) => {
     const error = await failure(create({ ...fixed, ...change }));
     expect(error).toMatchObject({
       code: 'invalid_link',
@@ -210,7 +210,7 @@ describe('the Idempotency-Key', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('L14 allows 255 characters of printable ASCII', async () => {
+  it('allows 255 characters of printable ASCII', { tags: 'L14' }, async () => {
     await create(fixed, { idempotencyKey: '~'.repeat(255) });
     expect(server.requests[0]!.headers['idempotency-key']).toBe('~'.repeat(255));
   });
@@ -223,16 +223,20 @@ describe('the Idempotency-Key', () => {
     ],
     ['a conflict', answer(409, {}), 'conflict'],
     ['a refusal', answer(422, {}), 'rejected'],
-  ])('L13 rejects %s that a service returns for a used key', async (_, reply, code) => {
-    ({ client, server } = await startClient([created, reply], { retries: 0 }));
-    await create(fixed, { idempotencyKey: 'order-1' });
-    const error = await failure(
-      create({ ...fixed, amount: 20_000 }, { idempotencyKey: 'order-1' }),
-    );
-    expect(error).toMatchObject({ code, idempotencyKey: 'order-1' });
-    expect(server.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([
-      'order-1',
-      'order-1',
-    ]);
-  });
+  ])(
+    'rejects %s that a service returns for a used key',
+    { tags: 'L13' },
+    async (_, reply, code) => {
+      ({ client, server } = await startClient([created, reply], { retries: 0 }));
+      await create(fixed, { idempotencyKey: 'order-1' });
+      const error = await failure(
+        create({ ...fixed, amount: 20_000 }, { idempotencyKey: 'order-1' }),
+      );
+      expect(error).toMatchObject({ code, idempotencyKey: 'order-1' });
+      expect(server.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([
+        'order-1',
+        'order-1',
+      ]);
+    },
+  );
 });

@@ -40,6 +40,14 @@ describe('createClient', () => {
     );
   });
 
+  it('calls the global fetch of the moment, which a host or a test may replace', async () => {
+    const client = createClient({ ...good, retries: 0 });
+    const fetch = vi.fn(() => Promise.reject(new Error('no network')));
+    vi.stubGlobal('fetch', fetch);
+    await failure(client.getPayment('order-1')).finally(() => vi.unstubAllGlobals());
+    expect(fetch).toHaveBeenCalledOnce();
+  });
+
   it.each([
     'http://service.example/api',
     'http://10.0.0.1/api',
@@ -48,11 +56,11 @@ describe('createClient', () => {
     'http://[::ffff:8.8.8.8]/api',
     'http://128.0.0.1/api',
     'ftp://service.example/api',
-  ])('L08 rejects %s, which would send the API key unencrypted', (baseUrl) => {
+  ])('rejects %s, which would send the API key unencrypted', { tags: 'L08' }, (baseUrl) => {
     expect(configurationFault(() => createClient({ ...good, baseUrl })).option).toBe('baseUrl');
   });
 
-  it('L08 allows http only to hosts in allowHttp, and never in production', () => {
+  it('allows http only to hosts in allowHttp, and never in production', { tags: 'L08' }, () => {
     const make = (baseUrl: string, allowHttp?: readonly string[]) => () =>
       createClient({ ...good, baseUrl, allowHttp });
     const emulator = 'http://emulator:4010/api';
@@ -107,7 +115,7 @@ describe('createClient', () => {
     ['  ', /is blank/],
     [42, /string/],
     [`${API_KEY}\n`, /start or end with whitespace/],
-    [`Bearer ${API_KEY}`, /alone/],
+    [`Bearer ${API_KEY}`, /only the key/],
     ['whsec_of_the_portal_0123456789abcdef', /webhook secret/],
     ['sk_live_id42', /copy the whole key/],
     ['sk_live_id42.sécret', /copy the whole key/],

@@ -100,7 +100,8 @@ describe('an answer to a creation that is not 201', () => {
     expect(error.requestId).toBe(id);
     const { requestId, ...fields } = JSON.parse(JSON.stringify(error)) as Record<string, unknown>;
     expect(requestId).toBe(id);
-    expect(fields).toEqual({ code: 'service_error', status: 500, idempotencyKey: 'key-1' });
+    const rest = { status: 500, idempotencyKey: 'key-1', mayHaveCreated: true };
+    expect(fields).toEqual({ code: 'service_error', ...rest });
     expect(Object.keys(error).includes('requestId')).toBe(id !== undefined);
     expect('cause' in error).toBe(false);
   });
@@ -146,7 +147,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('L07 throws if a custom fetch followed it, or hides its target', async () => {
+  it('throws if a custom fetch followed it, or hides its target', { tags: 'L07' }, async () => {
     await start(hang);
     for (const odd of [{ redirected: true }, { type: 'opaqueredirect', status: 0 }]) {
       const response = Object.defineProperties(
@@ -173,7 +174,7 @@ describe('a bad reply', () => {
     ['an array', '[]'],
     ['null', 'null'],
     ['a text', '"order-1"'],
-  ])('L10 throws a typed error: %s', async (_, body) => {
+  ])('throws a typed error: %s', { tags: 'L10' }, async (_, body) => {
     await start((socket, request) =>
       answer(request.line.startsWith('GET') ? 200 : 201, body)(socket, request),
     );
@@ -185,7 +186,7 @@ describe('a bad reply', () => {
     });
   });
 
-  it('L10 throws a typed error: bytes that are not UTF-8', async () => {
+  it('throws a typed error: bytes that are not UTF-8', { tags: 'L10' }, async () => {
     await start((socket, request) => {
       // A payment that is whole but for one byte of a field that is not read.
       const body = Buffer.from(JSON.stringify({ ...payment(request), note: '~' }));
@@ -197,28 +198,33 @@ describe('a bad reply', () => {
     expect(await get()).toMatchObject({ code: 'invalid_response', status: 200 });
   });
 
-  it('L10 stops at 1 MiB, with a Content-Length, without one, and compressed', async () => {
-    const large = JSON.stringify({ filler: 'x'.repeat(10_000_000) });
-    const packed = gzipSync(large);
-    for (const behaviour of [
-      answer(200, large),
-      ((socket) => socket.end(`${head(200, { Connection: 'close' })}${large}`)) satisfies Behaviour,
-      ((socket) => {
-        socket.write(
-          head(200, {
-            'Content-Encoding': 'gzip',
-            'Content-Length': String(packed.length),
-            Connection: 'close',
-          }),
-        );
-        socket.end(packed);
-      }) satisfies Behaviour,
-    ]) {
-      await start(behaviour, { retries: 3 });
-      expect(await get()).toMatchObject({ code: 'response_too_large', status: 200 });
-      expect(server.requests).toHaveLength(1);
-    }
-  });
+  it(
+    'stops at 1 MiB, with a Content-Length, without one, and compressed',
+    { tags: 'L10' },
+    async () => {
+      const large = JSON.stringify({ filler: 'x'.repeat(10_000_000) });
+      const packed = gzipSync(large);
+      for (const behaviour of [
+        answer(200, large),
+        ((socket) =>
+          socket.end(`${head(200, { Connection: 'close' })}${large}`)) satisfies Behaviour,
+        ((socket) => {
+          socket.write(
+            head(200, {
+              'Content-Encoding': 'gzip',
+              'Content-Length': String(packed.length),
+              Connection: 'close',
+            }),
+          );
+          socket.end(packed);
+        }) satisfies Behaviour,
+      ]) {
+        await start(behaviour, { retries: 3 });
+        expect(await get()).toMatchObject({ code: 'response_too_large', status: 200 });
+        expect(server.requests).toHaveLength(1);
+      }
+    },
+  );
 
   it('passes with exactly 1 MiB, with a Content-Length and without one', async () => {
     const whole = JSON.stringify(payment({ line: 'GET /order-1 HTTP/1.1', headers: {}, body: '' }));
@@ -250,7 +256,21 @@ describe('a bad reply', () => {
     }
   });
 
-  it('L10 releases an endless reply as soon as it is too large', async () => {
+  it('ignores that it cannot release a reply', async () => {
+    const cancel = () => Promise.reject(new Error('the connection is gone'));
+    for (const [code, init] of [
+      ['response_too_large', { headers: { 'Content-Length': '2000000' } }],
+      ['redirected', { status: 302 }],
+    ] as const) {
+      const fetch = async () => new Response(new ReadableStream({ cancel }), init);
+      const options = { baseUrl: 'https://service.example/api', apiKey: API_KEY, fetch };
+      expect(await failure(createClient(options).getPayment('order-1'))).toMatchObject({ code });
+    }
+    // An unhandled rejection would fail the run.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('releases an endless reply as soon as it is too large', { tags: 'L10' }, async () => {
     let written = 0;
     let close: () => void;
     const closed = new Promise<void>((resolve) => (close = resolve));
@@ -268,7 +288,7 @@ describe('a bad reply', () => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  it('L10 throws a typed error if the connection cuts it off', async () => {
+  it('throws a typed error if the connection cuts it off', { tags: 'L10' }, async () => {
     await start((socket) => socket.end(`${head(200, { 'Content-Length': '500' })}{"reference":`));
     expect(await get()).toMatchObject({ code: 'network_error' });
   });
@@ -276,13 +296,17 @@ describe('a bad reply', () => {
   it.each([
     ['within a chunk', '60\r\n{"token":"token-1","url":"https://p'],
     ['after its head', ''],
-  ])('L10 throws a typed error if fetch takes a reply for whole that ends %s', async (_, rest) => {
-    const chunked = head(201, { 'Transfer-Encoding': 'chunked', Connection: 'close' });
-    await start((socket) => socket.end(`${chunked}${rest}`));
-    const error = (await create()) as PaylinkError;
-    expect(['invalid_response', 'network_error']).toContain(error.code);
-    expect([error.mayHaveCreated, error.idempotencyKey]).toEqual([true, 'key-1']);
-  });
+  ])(
+    'throws a typed error if fetch takes a reply for whole that ends %s',
+    { tags: 'L10' },
+    async (_, rest) => {
+      const chunked = head(201, { 'Transfer-Encoding': 'chunked', Connection: 'close' });
+      await start((socket) => socket.end(`${chunked}${rest}`));
+      const error = (await create()) as PaylinkError;
+      expect(['invalid_response', 'network_error']).toContain(error.code);
+      expect([error.mayHaveCreated, error.idempotencyKey]).toEqual([true, 'key-1']);
+    },
+  );
 
   it.each<[string, Behaviour]>([
     ['before its head', hang],
@@ -291,7 +315,7 @@ describe('a bad reply', () => {
       'within its body',
       (socket) => void socket.write(`${head(200, { 'Content-Length': '500' })}{"reference":`),
     ],
-  ])('L10 times out if it hangs %s', async (_, behaviour) => {
+  ])('times out if it hangs %s', { tags: 'L10' }, async (_, behaviour) => {
     await start(behaviour, { timeout: 300 });
     expect(await get()).toMatchObject({ code: 'timeout' });
   });
@@ -367,7 +391,7 @@ describe('a reply that does not match the request', () => {
     ['a URL that is a script', { url: 'javascript:alert(1)' }],
     ['a URL of this machine that is no page', { url: 'ftp://127.0.0.1/link/t' }],
     ['a URL that only looks like this machine', { url: 'http://127.0.0.1.evil.example/link/t' }],
-  ])('L11 rejects a link: %s', async (_, change) => {
+  ])('rejects a link: %s', { tags: 'L11' }, async (_, change) => {
     await start(answer(201, changed(change)));
     expect(await create()).toMatchObject({
       code: 'response_mismatch',
@@ -387,23 +411,28 @@ describe('a reply that does not match the request', () => {
     await expect(client.createPaymentLink(free)).resolves.toMatchObject({ amount: 700 });
   });
 
-  it('L11 accepts a page on this machine only from a service on this machine', async () => {
-    await start(answer(201, changed({ url: 'http://127.0.0.1:4000/link/t' })));
-    await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({
-      url: 'http://127.0.0.1:4000/link/t',
-    });
-    client = createClient({
-      baseUrl: 'https://service.example/api',
-      apiKey: API_KEY,
-      fetch: (url, init) => fetch(url.replace('https://service.example/api', server.baseUrl), init),
-    });
-    expect(await create()).toMatchObject({ code: 'response_mismatch' });
-  });
+  it(
+    'accepts a page on this machine only from a service on this machine',
+    { tags: 'L11' },
+    async () => {
+      await start(answer(201, changed({ url: 'http://127.0.0.1:4000/link/t' })));
+      await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({
+        url: 'http://127.0.0.1:4000/link/t',
+      });
+      client = createClient({
+        baseUrl: 'https://service.example/api',
+        apiKey: API_KEY,
+        fetch: (url, init) =>
+          fetch(url.replace('https://service.example/api', server.baseUrl), init),
+      });
+      expect(await create()).toMatchObject({ code: 'response_mismatch' });
+    },
+  );
 
   it.each([
     ['another reference', { reference: 'order-2' }],
     ['a record of another kind', { type: 'refund' }],
-  ])('L11 rejects a payment: %s', async (_, change) => {
+  ])('rejects a payment: %s', { tags: 'L11' }, async (_, change) => {
     await start(answer(200, changed(change)));
     expect(await get()).toMatchObject({ code: 'response_mismatch', status: 200 });
   });

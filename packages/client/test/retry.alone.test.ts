@@ -48,18 +48,24 @@ describe('a retry', () => {
     ['429', answer(429, {})],
     ['500', answer(500, {})],
     ['503 that is cut off', (socket) => socket.end(`${head(503, { 'Content-Length': '500' })}{`)],
-  ])('L01 sends the same Idempotency-Key and the same bytes after %s', async (_, fault) => {
-    await start([fault, fault, created], { timeout: 500 });
-    await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({ reference: 'order-1' });
-    expect(server.requests).toHaveLength(3);
-    const sent = server.requests.map(({ line, headers, body }) => ({
-      line,
-      key: headers['idempotency-key'],
-      body,
-    }));
-    expect(sent[0]!.key).toHaveLength(36);
-    expect(sent).toEqual([sent[0], sent[0], sent[0]]);
-  });
+  ])(
+    'sends the same Idempotency-Key and the same bytes after %s',
+    { tags: 'L01' },
+    async (_, fault) => {
+      await start([fault, fault, created], { timeout: 500 });
+      await expect(client.createPaymentLink(fixed)).resolves.toMatchObject({
+        reference: 'order-1',
+      });
+      expect(server.requests).toHaveLength(3);
+      const sent = server.requests.map(({ line, headers, body }) => ({
+        line,
+        key: headers['idempotency-key'],
+        body,
+      }));
+      expect(sent[0]!.key).toHaveLength(36);
+      expect(sent).toEqual([sent[0], sent[0], sent[0]]);
+    },
+  );
 
   it('follows a failed reading too', async () => {
     await start([drop, answer(502, 'bad gateway'), read]);
@@ -86,7 +92,7 @@ describe('a retry', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('L15 happens three times at most, or as often as configured', async () => {
+  it('happens three times at most, or as often as configured', { tags: 'L15' }, async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     await start([answer(503, { attempt: 'last' })]);
     const error = (await failure(client.getPayment('order-1'))) as PaylinkError;
@@ -108,15 +114,19 @@ describe('a creation whose first try got no answer', () => {
   it.each<[string, Behaviour]>([
     ['refused for an hour', answer(429, {}, { 'Retry-After': '3600' })],
     ['refused because of what the first has made', answer(422, {})],
-  ])('L01 reports that the link may exist if its last try was %s', async (_, refusal) => {
-    await start([hang, refusal], { timeout: 2_000 });
-    const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
-    expect(error).toMatchObject({
-      mayHaveCreated: true,
-      idempotencyKey: server.requests[0]!.headers['idempotency-key'],
-    });
-    expect(server.requests).toHaveLength(2);
-  });
+  ])(
+    'reports that the link may exist if its last try was %s',
+    { tags: 'L01' },
+    async (_, refusal) => {
+      await start([hang, refusal], { timeout: 2_000 });
+      const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
+      expect(error).toMatchObject({
+        mayHaveCreated: true,
+        idempotencyKey: server.requests[0]!.headers['idempotency-key'],
+      });
+      expect(server.requests).toHaveLength(2);
+    },
+  );
 
   it('reports that the link may exist if the caller aborts before the next try', async () => {
     const caller = new AbortController();
@@ -138,11 +148,15 @@ describe('an error of a creation', () => {
     ['a refusal', answer(422, {}), undefined],
     ['a conflict', answer(409, {}), undefined],
     ['a refusal by the rate limit', answer(429, {}), undefined],
-  ])('L01 reports after %s whether the link may exist', async (_, behaviour, mayHaveCreated) => {
-    await start([behaviour], { retries: 0 });
-    const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
-    expect(error.mayHaveCreated).toBe(mayHaveCreated);
-  });
+  ])(
+    'reports after %s whether the link may exist',
+    { tags: 'L01' },
+    async (_, behaviour, mayHaveCreated) => {
+      await start([behaviour], { retries: 0 });
+      const error = (await failure(client.createPaymentLink(fixed))) as PaylinkError;
+      expect(error.mayHaveCreated).toBe(mayHaveCreated);
+    },
+  );
 
   it('does not report a possible link if the service refused and the caller aborts before the next try', async () => {
     vi.spyOn(Math, 'random');
@@ -190,31 +204,35 @@ describe('the wait before a retry', () => {
     return tries;
   }
 
-  it('L15 uses full jitter, from 0 to a bound that doubles', async () => {
+  it('uses full jitter, from 0 to a bound that doubles', { tags: 'L15' }, async () => {
     expect(await triesOf(503, { random: 0 })).toEqual([0, 0, 0, 0]);
     expect(await triesOf(503, { random: 0.5 })).toEqual([0, 125, 375, 875]);
     expect(await triesOf(503, { random: 1 })).toEqual([0, 250, 750, 1750]);
   });
 
-  it('L15 lasts at least as long as the service asks for', async () => {
+  it('lasts at least as long as the service asks for', { tags: 'L15' }, async () => {
     expect(await triesOf(429, { random: 0, retryAfter: 3 })).toEqual([0, 3_000, 6_000, 9_000]);
     expect(await triesOf(503, { random: 1, retryAfter: 3 })).toEqual([0, 3_250, 6_750, 10_750]);
   });
 
-  it('L15 does not start if it would pass the total timeout', async () => {
+  it('does not start if it would pass the total timeout', { tags: 'L15' }, async () => {
     const limit = { random: 0, retryAfter: 3 };
     expect(await triesOf(429, { ...limit, totalTimeout: 6_500 })).toEqual([0, 3_000, 6_000]);
     expect(await triesOf(429, { ...limit, totalTimeout: 6_000 })).toEqual([0, 3_000]);
   });
 
-  it('L15 does not start for a Retry-After of an hour: the caller gets the error at once, with the delay', async () => {
-    await start([answer(429, {}, { 'Retry-After': '3600' }), created]);
-    expect(await failure(client.createPaymentLink(fixed))).toMatchObject({
-      code: 'rate_limited',
-      retryAfter: 3_600_000,
-    });
-    expect(server.requests).toHaveLength(1);
-  });
+  it(
+    'does not start for a Retry-After of an hour: the caller gets the error at once, with the delay',
+    { tags: 'L15' },
+    async () => {
+      await start([answer(429, {}, { 'Retry-After': '3600' }), created]);
+      expect(await failure(client.createPaymentLink(fixed))).toMatchObject({
+        code: 'rate_limited',
+        retryAfter: 3_600_000,
+      });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   it('parses Retry-After as seconds or as a date, and nothing else', () => {
     vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
@@ -241,22 +259,26 @@ describe('the wait before a retry', () => {
   it.each([
     ['five minutes behind', -300_000],
     ['an hour ahead', 3_600_000],
-  ])('Q10 counts a date from the reply’s own Date, if this clock is %s', async (_, skew) => {
-    const there = Date.now() - skew;
-    const headers = {
-      Date: new Date(there).toUTCString(),
-      'Retry-After': new Date(there + 2_000).toUTCString(),
-    };
-    await start([answer(429, {}, headers)]);
-    expect(await failure(client.getPayment('order-1'))).toMatchObject({ retryAfter: 2_000 });
-    await start([answer(503, {}, { ...headers, Date: 'soon' })], { retries: 0 });
-    const error = (await failure(client.getPayment('order-1'))) as PaylinkError;
-    expect(Math.abs(error.retryAfter! - Math.max(0, 2_000 - skew))).toBeLessThan(30_000);
-  });
+  ])(
+    'counts a date from the reply’s own Date, if this clock is %s',
+    { tags: 'Q10' },
+    async (_, skew) => {
+      const there = Date.now() - skew;
+      const headers = {
+        Date: new Date(there).toUTCString(),
+        'Retry-After': new Date(there + 2_000).toUTCString(),
+      };
+      await start([answer(429, {}, headers)]);
+      expect(await failure(client.getPayment('order-1'))).toMatchObject({ retryAfter: 2_000 });
+      await start([answer(503, {}, { ...headers, Date: 'soon' })], { retries: 0 });
+      const error = (await failure(client.getPayment('order-1'))) as PaylinkError;
+      expect(Math.abs(error.retryAfter! - Math.max(0, 2_000 - skew))).toBeLessThan(30_000);
+    },
+  );
 });
 
 describe('the total timeout', () => {
-  it('L15 leaves the last try only the remaining time', async () => {
+  it('leaves the last try only the remaining time', { tags: 'L15' }, async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const fetch = vi.fn(() => new Promise<never>(() => undefined));
@@ -324,7 +346,7 @@ describe('an abortion by the caller', () => {
       (socket) => void socket.write(`${head(400, { 'Content-Length': '500' })}{"error":`),
     ],
     ['while it waits for a retry', answer(503, {}, { 'Retry-After': '15' })],
-  ])('L10 ends the call at once %s, and tells the key', async (_, behaviour) => {
+  ])('ends the call at once %s, and tells the key', { tags: 'L10' }, async (_, behaviour) => {
     const controller = new AbortController();
     let closed: Promise<void> | undefined;
     await start([

@@ -115,7 +115,7 @@ describe('the API key', () => {
       'says 12345678.part',
       'says [API key]',
     ],
-  ])('as its secret half %s', (_, apiKey, text, expected) => {
+  ])('never shows by its secret half either: %s', (_, apiKey, text, expected) => {
     expect(withoutKey([{ [text]: text }, 7, null], apiKey)).toEqual([
       { [expected]: expected },
       7,

@@ -9,7 +9,7 @@ const manifest = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ) as Record<string, unknown>;
 
-it('K02 depends on core alone', () => {
+it('depends on core alone', { tags: 'K02' }, () => {
   expect(manifest['dependencies']).toEqual({ '@paylink/core': 'workspace:^' });
   expect(manifest).not.toHaveProperty('peerDependencies');
 });

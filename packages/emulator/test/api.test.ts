@@ -176,7 +176,7 @@ describe('Idempotency-Key', () => {
     expect((await postLink(emulator, FIXED, key)).status).toBe(201);
   });
 
-  it('that is repeated creates another link under `ignore`', async () => {
+  it('creates another link for each use under `ignore`', async () => {
     await restart({ assumed: { replayedKey: 'ignore', duplicateReference: 'allow' } });
     const other = await (await postLink(emulator, FIXED, key)).text();
     expect(await (await postLink(emulator, FIXED, key)).text()).not.toBe(other);
@@ -190,7 +190,8 @@ describe('Idempotency-Key', () => {
     ['unprocessable', 422, 'idempotency_mismatch'],
     ['fail', 500, 'replay_failed'],
   ] as const)(
-    'L02 that is repeated under %s gets %d, for the same body and another body',
+    'gets its second use answered under %s with %d, for the same body and another body',
+    { tags: 'L02' },
     async (answer, status, code) => {
       await restart({ assumed: { replayedKey: answer, replayedKeyOtherBody: answer } });
       const first = await (await postLink(emulator, FIXED, key)).text();
@@ -208,7 +209,7 @@ describe('Idempotency-Key', () => {
     },
   );
 
-  it('that is repeated can fail with another 5xx by errorStatus', async () => {
+  it('fails its second use with another 5xx by errorStatus', async () => {
     await restart({ assumed: { replayedKey: 'fail', errorStatus: { replay_failed: 503 } } });
     await postLink(emulator, FIXED, key);
     expect((await postLink(emulator, FIXED, key)).status).toBe(503);

@@ -90,6 +90,17 @@ describe('the switches of one delivery', () => {
     expect(order().filter((reference) => reference === 'a')).toHaveLength(1);
   });
 
+  it('send no notification that a reset found on hold', async () => {
+    const { emulator, order } = await setUp();
+    await pay(emulator, 'a', { delivery: { afterNext: true } });
+    await emulator.reset();
+    for (const reference of ['b', 'c']) {
+      await pay(emulator, reference);
+      await emulator.waitForDelivery({ reference });
+    }
+    expect(order()).toEqual(['b', 'c']);
+  });
+
   it('come from assumed.delivery for each payment, also on the pay page', async () => {
     const delivery = vi.fn(({ reference }: { reference: string }) =>
       reference === 'lost' ? { times: 0 } : {},
@@ -102,7 +113,7 @@ describe('the switches of one delivery', () => {
     expect(delivery.mock.calls[0]![0]).toMatchObject({ status: 'success', amount: 15_000 });
   });
 
-  it('of a faulty assumed.delivery are reported, and the customer has paid all the same', async () => {
+  it('are reported if assumed.delivery is faulty, and the customer has paid all the same', async () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     const { emulator } = await setUp({ assumed: { delivery: () => ({ times: -1 }) } });
     await pay(emulator, 'a');

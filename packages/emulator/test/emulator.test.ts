@@ -13,7 +13,7 @@ import { start } from './set-up.js';
 // Longer than a busy machine needs, so only a fault runs into it.
 vi.setConfig({ testTimeout: 30_000 });
 
-describe('startEmulator (M01, M03)', () => {
+describe('startEmulator', { tags: ['M01', 'M03'] }, () => {
   it('needs no options', async () => {
     const emulator = await start();
     expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api$/);
@@ -23,21 +23,25 @@ describe('startEmulator (M01, M03)', () => {
     expect(emulator.deliveries()).toEqual([]);
   });
 
-  it('O22 keeps payments in no file, so that a full disk or a planted link does no harm', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'paylink-emulator-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const state = join(folder, 'state.json');
-    const options = { state } as EmulatorOptions;
-    await expect(startEmulator(options)).rejects.toThrow('state is an unknown option');
-    const before = process.cwd();
-    process.chdir(folder);
-    onTestFinished(() => process.chdir(before));
-    const emulator = await start();
-    await createLink(emulator);
-    await emulator.pay('order-1');
-    await emulator.close();
-    expect(await readdir(folder)).toEqual([]);
-  });
+  it(
+    'keeps payments in no file, so that a full disk or a planted link does no harm',
+    { tags: 'O22' },
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'paylink-emulator-'));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      const state = join(folder, 'state.json');
+      const options = { state } as EmulatorOptions;
+      await expect(startEmulator(options)).rejects.toThrow('state is an unknown option');
+      const before = process.cwd();
+      process.chdir(folder);
+      onTestFinished(() => process.chdir(before));
+      const emulator = await start();
+      await createLink(emulator);
+      await emulator.pay('order-1');
+      await emulator.close();
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
 
   it('uses the given key, secret and host', async () => {
     const options = {
@@ -251,7 +255,7 @@ describe('startEmulator (M01, M03)', () => {
     expect(emulator.deliveries()[0]!.attempts[0]!.error).not.toContain('loopback');
   });
 
-  it('B17 hides both secrets if the emulator is logged or serialised', async () => {
+  it('hides both secrets if the emulator is logged or serialised', { tags: 'B17' }, async () => {
     const emulator = await start();
     for (const text of [
       inspect(emulator, { showHidden: true, depth: 9 }),
@@ -369,7 +373,7 @@ describe('loopback', () => {
   });
 });
 
-it('M04 the README lists every switch of `assumed` with its default', async () => {
+it('the README lists every switch of `assumed` with its default', { tags: 'M04' }, async () => {
   const refused = await startEmulator({ assumed: { sorcery: 1 } as never }).then(() => '', String);
   const switches = refused.split('Valid switches: ')[1]!.split(', ');
   expect(switches.length).toBeGreaterThan(10);

@@ -95,7 +95,7 @@ describe('a call without its argument, as from JavaScript', () => {
     ['redeliver', 'id', (emulator) => emulator.redeliver(undefined as never)],
     ['waitForDelivery', 'reference', (emulator) => emulator.waitForDelivery({} as never)],
     ['waitForDelivery', 'awaited', (emulator) => emulator.waitForDelivery(undefined as never)],
-  ])('of %s names the argument %s', async (_, argument, call) => {
+  ])('throws from %s and names the argument %s', async (_, argument, call) => {
     const { emulator } = await setUp();
     await expect(call(emulator)).rejects.toMatchObject({
       name: 'ConfigurationError',

@@ -262,7 +262,9 @@ describe('redeliver', () => {
     const { emulator } = await setUp((_, count) => (count === 1 ? 500 : 200), { assumed: slow });
     await payOne(emulator);
     await until(() => emulator.deliveries()[0]!.nextAttemptAt !== undefined);
-    await emulator.redeliver(emulator.deliveries()[0]!.id);
+    const sending = emulator.redeliver(emulator.deliveries()[0]!.id);
+    expect(emulator.deliveries()[0]).not.toHaveProperty('nextAttemptAt');
+    await sending;
     expect(emulator.deliveries()[0]).toMatchObject({ state: 'delivered' });
     expect(emulator.deliveries()[0]).not.toHaveProperty('nextAttemptAt');
   });

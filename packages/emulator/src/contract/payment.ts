@@ -39,10 +39,7 @@ export type Link = PaymentLinkFields &
   }>;
 
 /** Returns the amounts that a customer may pay. */
-export function amountBoundsOf(link: PaymentLinkFields): {
-  readonly min: number;
-  readonly max: number;
-} {
+export function amountBoundsOf(link: PaymentLinkFields): Readonly<{ min: number; max: number }> {
   if ('amount' in link) return { min: link.amount, max: link.amount };
   return { min: link.amount_min, max: link.amount_max };
 }

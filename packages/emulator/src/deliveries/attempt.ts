@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { sign } from '@paylink/core';
 import type { WebhookTarget } from '../server/target.js';
 import type { DeliveryAttempt } from './delivery.js';
-import { post } from './post.js';
+import { postNotification } from './post.js';
 
 export interface AttemptOptions {
   readonly target: WebhookTarget;
@@ -27,7 +27,7 @@ export async function sendOnce(options: AttemptOptions): Promise<DeliveryAttempt
   const startedAt = new Date();
   const started = performance.now();
   const request = { method: 'POST', url: target.url.href, headers, body } as const;
-  const outcome = await post({ target, headers, body, timeout, signal }).then(
+  const outcome = await postNotification({ target, headers, body, timeout, signal }).then(
     (response) => ({ response }),
     (error: unknown) => explain(error, target.url),
   );

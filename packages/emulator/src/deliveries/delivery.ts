@@ -1,5 +1,5 @@
 /** A receiver's answer. */
-export type Answer = {
+export type ReceiverAnswer = {
   readonly status: number;
   /** The code of a body such as `{"error":"unknown_order"}`. */
   readonly code?: string;
@@ -22,7 +22,7 @@ export type DeliveryAttempt = {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
   };
-  readonly response?: Answer;
+  readonly response?: ReceiverAnswer;
   /** The reason if the attempt got no response, for people. */
   readonly error?: string;
   /** The code of that reason, such as `ECONNREFUSED` or `timeout`. */

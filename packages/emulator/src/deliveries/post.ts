@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { WebhookTarget } from '../server/target.js';
-import type { Answer } from './delivery.js';
+import type { ReceiverAnswer } from './delivery.js';
 
 export interface Message {
   readonly target: WebhookTarget;
@@ -25,7 +25,8 @@ const agents = { http: new HttpAgent(AGENT), https: new HttpsAgent(AGENT) };
  *
  * @throws Error without an answer: refused, reset, timed out or aborted
  */
-export function post({ target, headers, body, timeout, signal }: Message): Promise<Answer> {
+export function postNotification(message: Message): Promise<ReceiverAnswer> {
+  const { target, headers, body, timeout, signal } = message;
   const { url, lookup } = target;
   return new Promise((resolve, reject) => {
     const secure = url.protocol === 'https:';
@@ -65,7 +66,7 @@ export function post({ target, headers, body, timeout, signal }: Message): Promi
 }
 
 /** Keeps the start of the body. The status decides, so a body that breaks off does not matter. */
-function readAnswer(res: IncomingMessage, resolve: (answer: Answer) => void): void {
+function readAnswer(res: IncomingMessage, resolve: (answer: ReceiverAnswer) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;
   let done = false;
@@ -85,13 +86,13 @@ function readAnswer(res: IncomingMessage, resolve: (answer: Answer) => void): vo
   }
 }
 
-function toAnswer(res: IncomingMessage, bytes: Buffer): Answer {
+function toAnswer(res: IncomingMessage, bytes: Buffer): ReceiverAnswer {
   const body = bytes.subarray(0, BODY_KEPT).toString('utf8');
   const code = codeIn(body);
   return {
     status: res.statusCode!,
     ...(code === undefined ? {} : { code }),
-    headers: res.headers as Answer['headers'],
+    headers: res.headers as ReceiverAnswer['headers'],
     body,
     truncated: bytes.byteLength > BODY_KEPT || !res.complete,
   };

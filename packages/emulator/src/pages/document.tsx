@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { ICON_URL } from './icon.js';
 import { useLanguage } from './language.js';
 
-interface DocumentProps {
+export interface DocumentProps {
   readonly title: string;
   readonly style: string;
   readonly children?: Child;

@@ -12,14 +12,9 @@ export function isLoopbackAddress(address: string): boolean {
 
 /** Only the names `localhost` and `*.localhost` count, and loopback addresses. */
 export function isLoopbackHost(hostname: string): boolean {
-  const bare =
-    hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
-  return isLocalhostName(bare) || isLoopbackAddress(bare);
-}
-
-/** RFC 6761 section 6.3 reserves these names for this machine. */
-function isLocalhostName(name: string): boolean {
-  return /^(.+\.)?localhost$/i.test(name);
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1');
+  // RFC 6761 section 6.3 reserves these names for this machine.
+  return /^(.+\.)?localhost$/i.test(bare) || isLoopbackAddress(bare);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import { ConfigurationError } from '@paylink/core';
+import { check } from '@paylink/core/internal';
 import { isLoopbackHost, lookupLoopback } from './loopback.js';
 
 /** The target of notifications. */
@@ -11,20 +11,14 @@ export interface WebhookTarget {
 
 /** Reads `allowHosts`, spelled as in URLs. @throws ConfigurationError */
 export function parseAllowedHosts(hosts: readonly string[] = []): readonly string[] {
-  if (!Array.isArray(hosts))
-    throw new ConfigurationError('allowHosts', 'must be a list of host names or addresses');
+  check(Array.isArray(hosts), 'allowHosts', 'must be a list of host names or addresses');
   return hosts.map((host: unknown) => {
-    const url =
-      typeof host === 'string' && URL.canParse(`http://${host}`)
-        ? new URL(`http://${host}`)
-        : undefined;
+    const url = parseUrl(`http://${String(host)}`);
     // An entry with a port or a path would never match.
-    if (url?.href !== `http://${url?.hostname ?? ''}/` || /[/?#@]|:\d*$/.test(host as string)) {
-      throw new ConfigurationError(
-        'allowHosts',
-        'must be bare host names or addresses, such as "staging.example" or "[fd00::1]"',
-      );
-    }
+    const isBare = url?.href === `http://${url?.hostname}/` && !/[/?#@]|:\d*$/.test(String(host));
+    const problem =
+      'must be bare host names or addresses, such as "staging.example" or "[fd00::1]"';
+    check(typeof host === 'string' && isBare, 'allowHosts', problem);
     return url.hostname;
   });
 }
@@ -38,19 +32,19 @@ export function parseTarget(
   text: string,
   allowed: readonly string[],
 ): WebhookTarget {
-  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new ConfigurationError(option, 'must be an http or https URL');
-  }
+  const url = parseUrl(text);
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  check(isHttp, option, 'must be an http or https URL');
   const isAllowed = allowed.includes(url.hostname);
-  if (!isAllowed && !isLoopbackHost(url.hostname)) {
-    throw new ConfigurationError(
-      option,
-      'must be on this machine (localhost, *.localhost or a loopback address), unless ' +
-        'allowHosts names its host',
-    );
-  }
-  if (url.username !== '' || url.password !== '')
-    throw new ConfigurationError(option, 'must not contain a user or password');
+  const problem =
+    'must be on this machine (localhost, *.localhost or a loopback address), unless allowHosts ' +
+    'names its host';
+  check(isAllowed || isLoopbackHost(url.hostname), option, problem);
+  const hasUser = url.username !== '' || url.password !== '';
+  check(!hasUser, option, 'must not contain a user or password');
   return { url, lookup: isAllowed ? undefined : lookupLoopback };
+}
+
+function parseUrl(text: unknown): URL | undefined {
+  return typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
 }

@@ -1,18 +1,12 @@
-import type { Child } from 'hono/jsx';
 import { amountOf, amountBoundsOf, CURRENCY, type Link } from '../../contract/payment.js';
 import type { DeliveryAttempt, EmulatorDelivery } from '../../deliveries/delivery.js';
-import { Document } from '../document.js';
+import { Document, type DocumentProps } from '../document.js';
 import { Icon } from '../icon.js';
 import { formatAmount } from '../language.js';
 import { DASHBOARD_STYLE } from '../style.js';
 
-interface FrameProps {
-  readonly title: string;
-  readonly children?: Child;
-}
-
 /** The frame of every dashboard page. The dashboard is for developers, and in English. */
-export function DashboardFrame({ title, children }: FrameProps) {
+export function DashboardFrame({ title, children }: Omit<DocumentProps, 'style'>) {
   return (
     <Document title={title} style={DASHBOARD_STYLE}>
       <header class="bar">
