@@ -190,16 +190,15 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
     },
     causes: ['reads_elsewhere'],
   },
-  // R06
   'answers 500 to everything that it refuses': {
     listener: () => answering((status) => (status < 400 ? status : 500)),
     causes: ['crashes'],
   },
-  'inflates by express.raw for JSON alone (R06)': {
+  'inflates by express.raw for JSON alone': {
     listener: () => byExpress(express.raw({ type: 'application/json', limit: BODY_LIMIT })),
     causes: ['inflates', 'content_type'],
   },
-  'decodes by express.text for JSON alone (R06)': {
+  'decodes by express.text for JSON alone': {
     listener: () => byExpress(express.text({ type: 'application/json', limit: BODY_LIMIT })),
     causes: ['inflates', 'decodes_text', 'content_type'],
   },

@@ -11,6 +11,9 @@ export interface Kind {
 
 const json = (value: object): string => JSON.stringify(value, undefined, 2);
 
+/** Later versions need Node 22. */
+const SUPABASE = process.versions.node.startsWith('20.') ? '~2.104.0' : '^2.0.0';
+
 /** What `npx tsc --init` writes, with the types of Node. */
 const TSC_INIT = json({
   compilerOptions: {
@@ -101,7 +104,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     manifest: { dependencies: { koa: '^3.0.0', sequelize: '^6.0.0', mysql2: '^3.0.0' } },
     recipe: 'mysql2',
     server: 'mariadb',
-    says: 'orders.js uses mysql2 beside your Sequelize',
+    says: 'orders.js uses mysql2 alongside your Sequelize',
   },
   'Nest on MariaDB by TypeORM': {
     manifest: {
@@ -189,7 +192,7 @@ model Order {
     says: 'localhost:8787/webhooks/payments',
   },
   'Express on Supabase': {
-    manifest: { dependencies: { express: '^5.0.0', '@supabase/supabase-js': '^2.0.0' } },
+    manifest: { dependencies: { express: '^5.0.0', '@supabase/supabase-js': SUPABASE } },
     recipe: 'supabase',
     server: 'supabase',
   },
@@ -200,6 +203,7 @@ model Order {
   },
   'node:http with vitest': {
     manifest: { type: 'module', devDependencies: { vitest: '^4.0.0' } },
+    files: { 'server.js': '' },
     recipe: 'memory',
     says: 'npx --no-install vitest run payment-webhook.test.js',
   },

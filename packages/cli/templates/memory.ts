@@ -1,6 +1,6 @@
 import { memoryOrders } from '@paylink/payments';
 
-// Before customers pay, keep the orders in a database: a restart forgets them. Some hosts load a
+// Before customers pay, keep the orders in a database: a restart loses them. Some hosts load a
 // module once per route.
 const kept = globalThis as { memory?: ReturnType<typeof memoryOrders> };
 const memory = (kept.memory ??= memoryOrders());

@@ -279,7 +279,7 @@ describe('paylink doctor --module', () => {
   });
 
   it.each([
-    ['--yes is missing', [], /writes about a hundred orders[^]*add --yes/],
+    ['--yes is missing', [], /writes about 250 orders[^]*add --yes/],
     ['there is one merchant', ['--yes', '--tenant', 'acme'], /name two merchants/],
   ])('exits with 2 and tests nothing if %s', async (_, args, message) => {
     const env = environmentOf(NOBODY, { rows: [] });

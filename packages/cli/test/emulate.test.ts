@@ -231,7 +231,7 @@ describe('paylink emulate', () => {
     expect(running.stdout()).not.toContain('kept in');
     running.child.kill('SIGINT');
     expect((await running.result()).stderr).toMatch(
-      /^\.paylink cannot be written \(EEXIST\): each start makes new secrets\n$/,
+      /^\.paylink cannot be written \(EEXIST\): each start creates new secrets\n$/,
     );
     rmSync(join(folder, '.paylink'));
     mkdirSync(join(folder, '.paylink', 'secrets.env'), { recursive: true });

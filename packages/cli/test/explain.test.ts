@@ -50,7 +50,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     shop: { rows: [order({ paid: true })] },
     before: (emulator) => emulator.createLink(link),
     outcome: 'paid',
-    proven: /your database says paid, and the service does not/,
+    proven: /the order is paid in your database, but the service does not/,
     possible: /marked the order paid by hand/,
     next: 'payments get',
   },
@@ -77,7 +77,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   'the link was never created': {
     before: noPayment,
     outcome: 'no_payment',
-    proven: /the service has no payment of this reference/,
+    proven: /the service has no payment with this reference/,
     possible: /the link was never created[^]*`baseUrl` or `apiKey` is wrong/,
     next: 'links create --reference=order-42 --amount 15000 --single-use --idempotency-key=order-42',
   },
@@ -120,7 +120,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     shop: { rows: [] },
     outcome: 'unknown_order',
     proven: /find\(\) returned no order/,
-    possible: /this command reads another database than your server/,
+    possible: /this command reads a different database from your server/,
     next: 'payments get',
   },
   'the reference has another spelling': {
@@ -128,7 +128,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     shop: { rows: [order()], find: 'ignores case' },
     reference: 'ORDER-42',
     outcome: 'unknown_order',
-    proven: /another spelling/,
+    proven: /spelled differently/,
     next: 'explain --module',
   },
   'the order belongs to another merchant': {
@@ -136,7 +136,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     args: ['--tenant', 'acme'],
     outcome: 'unknown_order',
     proven: /find\(\) returned no order/,
-    possible: /the order belongs to another merchant than acme/,
+    possible: /the order belongs to a merchant other than acme/,
     next: 'payments get',
   },
   'the second merchant has the order': {
@@ -169,8 +169,16 @@ const STORIES: Readonly<Record<string, Story>> = {
     args: ['--tenant', 'acme', '--tenant', 'globex'],
     outcome: 'unknown_order',
     proven: /find\(\) returned no order/,
-    possible: /the order belongs to another merchant than acme, globex/,
+    possible: /the order belongs to a merchant other than acme, globex/,
     next: 'explain --module',
+  },
+  'no merchant has the order, and the first cannot be read': {
+    before: noPayment,
+    shop: { rows: [], isForMany: true, find: 'throws for acme' },
+    args: ['--tenant', 'acme', '--tenant', 'globex'],
+    outcome: 'orders_unavailable',
+    proven: /find\(\) threw/,
+    next: '',
   },
   'the amount of the order is no number': {
     before: noPayment,
@@ -198,7 +206,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     before: noPayment,
     shop: { ...one, find: 'cannot connect' },
     outcome: 'orders_unavailable',
-    proven: /nothing answers at the address of your database/,
+    proven: /nothing answers at your database's address/,
     next: 'explain',
   },
   'the service cannot be reached': {
@@ -206,7 +214,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     env: { PAYLINK_BASE_URL: 'http://127.0.0.1:9/api' },
     outcome: 'confirm_unavailable',
     proven: /./,
-    possible: /`baseUrl` names the wrong host, or the service is down/,
+    possible: /`baseUrl` has the wrong host, or the service is down/,
     next: 'payments get',
   },
   'the key is wrong': {
@@ -267,7 +275,7 @@ describe('paylink explain', () => {
     expect(emulator.deliveries()).toHaveLength(0);
   });
 
-  it('and reconcile do not point at each other if a credit throws', async () => {
+  it('does not point at reconcile, nor reconcile at it, if a credit throws', async () => {
     const emulator = await openEmulator();
     await endedBy('pay')(emulator);
     const env = environmentOf(emulator, { ...one, credit: 'throws' });
@@ -298,7 +306,7 @@ describe('paylink explain', () => {
     const { code, stdout } = await paylink(args, { env });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'handler_timeout', turn: 'the service' });
-    expect(stdout).toMatch(/the service did not answer in time[^]*wait: the next run/);
+    expect(stdout).toMatch(/the service did not answer in time[^]*wait: the next scheduled run/);
     expect(stdout).not.toContain('locks the row');
   });
 
@@ -311,6 +319,6 @@ describe('paylink explain', () => {
     const env = environmentOf({ baseUrl: `${broken}/api`, apiKey: 'sk_live_a.bcdefghi' }, one);
     const { code, stdout } = await paylink(['explain', 'order-42', '--module', MODULE], { env });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/outcome +confirm_unavailable[^]*gave no usable answer/);
+    expect(stdout).toMatch(/outcome +confirm_unavailable[^]*sent no usable answer/);
   });
 });

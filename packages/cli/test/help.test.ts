@@ -46,7 +46,7 @@ describe('the help', () => {
     expect(help).toMatch(/Exit codes:\n {2}0 {4}.*\n {2}1 {4}.*\n {2}2 {4}.*\n {2}130 {2}/);
   });
 
-  it.each(COMMANDS)('of %s shows only existing options in its examples', async (command) => {
+  it.each(COMMANDS)('shows only existing options in the examples of %s', async (command) => {
     const help = await helpOf(command);
     const known = Array.from(help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm), ([, name]) => name);
     expect(known).toEqual(expect.arrayContaining(['--json', '--dotenv']));
@@ -65,7 +65,7 @@ describe('the help', () => {
     expect(help).toEqual({ code: 0, stdout: await helpOf('trigger'), stderr: '' });
   });
 
-  it('of an unknown command is an error that suggests a known one', async () => {
+  it('fails for an unknown command, and suggests a known one', async () => {
     const stderr = "error: unknown command 'nope'\nAdd --help for the options and examples.\n";
     expect(await paylink(['help', 'nope'])).toEqual({ code: 2, stdout: '', stderr });
     const misspelt = await paylink(['help', 'tirgger']);

@@ -40,7 +40,7 @@ describe('paylink reconcile', () => {
     );
   });
 
-  it('lists orders without a payment apart, and exits with 0 (P10)', async () => {
+  it('lists orders without a payment apart, and exits with 0', { tags: 'P10' }, async () => {
     const emulator = await openEmulator();
     await pay(emulator, ['order-000'], ['order-000']);
     const env = environmentOf(emulator, { rows: rowsOf(referencesOf(12)) });
@@ -53,13 +53,17 @@ describe('paylink reconcile', () => {
     expect(stderr).toBe('');
   });
 
-  it('warns of a wrong baseUrl if the service knows none of ten orders (P36)', async () => {
-    const emulator = await openEmulator();
-    const env = environmentOf(emulator, { rows: rowsOf(referencesOf(10)) });
-    const { code, stderr } = await paylink(ARGS, { env });
-    expect(code).toBe(0);
-    expect(stderr).toContain('baseUrl');
-  });
+  it(
+    'warns of a wrong baseUrl if the service knows none of ten orders',
+    { tags: 'P36' },
+    async () => {
+      const emulator = await openEmulator();
+      const env = environmentOf(emulator, { rows: rowsOf(referencesOf(10)) });
+      const { code, stderr } = await paylink(ARGS, { env });
+      expect(code).toBe(0);
+      expect(stderr).toContain('baseUrl');
+    },
+  );
 
   it('names the next command for each kind of error, exits with 1, and credits the others', async () => {
     const emulator = await openEmulator();
@@ -79,30 +83,34 @@ describe('paylink reconcile', () => {
     expect(stderr).not.toMatch(/^ +at /m);
   });
 
-  it('Q13: prints cases for a person, and exits with 0 because every order was read', async () => {
-    const emulator = await openEmulator();
-    const references = referencesOf(4);
-    await pay(emulator, references, references);
-    const [first, second, ...others] = rowsOf(references);
-    const rows = [{ ...first!, amount: 1 }, { ...second!, closed: true }, ...others];
-    const env = environmentOf(emulator, { rows });
-    const { code, stdout } = await paylink(ARGS, { env });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/ done: read 4 orders in .*: credited 2, undecided 2\n/);
-    expect(stdout).toMatch(
-      / {2}amount_differs, for a person to decide: order-000\n {2}npx .*explain .*order-000\n/,
-    );
-    expect(stdout).toMatch(/ {2}order_closed, for a person to decide: order-001\n/);
-    const [report] = recordsOf(await paylink([...ARGS, '--json'], { env }));
-    expect(report).toMatchObject({
-      result: 'done',
-      lists: { undecided: ['order-000', 'order-001'] },
-      undecided: [
-        { reference: 'order-000', code: 'amount_differs' },
-        { reference: 'order-001', code: 'order_closed' },
-      ],
-    });
-  });
+  it(
+    'prints cases for a person, and exits with 0 because every order was read',
+    { tags: 'Q13' },
+    async () => {
+      const emulator = await openEmulator();
+      const references = referencesOf(4);
+      await pay(emulator, references, references);
+      const [first, second, ...others] = rowsOf(references);
+      const rows = [{ ...first!, amount: 1 }, { ...second!, closed: true }, ...others];
+      const env = environmentOf(emulator, { rows });
+      const { code, stdout } = await paylink(ARGS, { env });
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/ done: read 4 orders in .*: credited 2, undecided 2\n/);
+      expect(stdout).toMatch(
+        / {2}amount_differs, for a person to decide: order-000\n {2}npx .*explain .*order-000\n/,
+      );
+      expect(stdout).toMatch(/ {2}order_closed, for a person to decide: order-001\n/);
+      const [report] = recordsOf(await paylink([...ARGS, '--json'], { env }));
+      expect(report).toMatchObject({
+        result: 'done',
+        lists: { undecided: ['order-000', 'order-001'] },
+        undecided: [
+          { reference: 'order-000', code: 'amount_differs' },
+          { reference: 'order-001', code: 'order_closed' },
+        ],
+      });
+    },
+  );
 
   it('exits with 1 after a few questions if the service refuses the key', async () => {
     const paths: string[] = [];
@@ -131,7 +139,7 @@ describe('paylink reconcile', () => {
     const first = await paylink(args, { env });
     expect(first.code).toBe(1);
     const said =
-      /error: the service limits its questions \(429\), so the run did not ask about (order-\d+), .* more\n {2}npx --no-install paylink reconcile --module \S+ --cursor '?(\S+?)'?\n/;
+      /error: the service limits requests \(429\), so the run did not ask about (order-\d+), .* more\n {2}npx --no-install paylink reconcile --module \S+ --cursor '?(\S+?)'?\n/;
     expect(first.stderr).toMatch(said);
     const [, , cursor] = said.exec(first.stderr)!;
     const paths: string[] = [];
@@ -143,24 +151,32 @@ describe('paylink reconcile', () => {
     expect(paths.find((path) => path.includes('/payments/'))).toContain(cursor!.split(':')[1]!);
   });
 
-  it('Q04: keeps no state, so neither another run nor a folder without access stops it', async () => {
-    const emulator = await openEmulator();
-    const references = referencesOf(3);
-    await pay(emulator, references, references);
-    const env = { ...environmentOf(emulator, { rows: rowsOf(references) }), TMPDIR: '/nowhere' };
-    const both = await Promise.all([paylink(ARGS, { env }), paylink(ARGS, { env })]);
-    expect(both.map(({ code }) => code)).toEqual([0, 0]);
-  });
+  it(
+    'keeps no state, so neither another run nor a folder without access stops it',
+    { tags: 'Q04' },
+    async () => {
+      const emulator = await openEmulator();
+      const references = referencesOf(3);
+      await pay(emulator, references, references);
+      const env = { ...environmentOf(emulator, { rows: rowsOf(references) }), TMPDIR: '/nowhere' };
+      const both = await Promise.all([paylink(ARGS, { env }), paylink(ARGS, { env })]);
+      expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    },
+  );
 
-  it('Q11: exits with the code of its run although close() of the module hangs', async () => {
-    const module = join(newFolder(), 'a.mjs');
-    const close = 'export const close = () => new Promise(() => {});';
-    const payments = 'export const payments = { reconcile: () => { throw new Error("no"); } };';
-    writeFileSync(module, `${close}\n${payments}`);
-    const { code, stderr } = await paylink(['reconcile', '--module', module]);
-    expect(code).toBe(1);
-    expect(stderr).toContain('close() of the module failed: it took more than 5 s');
-  });
+  it(
+    'exits with the code of its run although close() of the module hangs',
+    { tags: 'Q11' },
+    async () => {
+      const module = join(newFolder(), 'a.mjs');
+      const close = 'export const close = () => new Promise(() => {});';
+      const payments = 'export const payments = { reconcile: () => { throw new Error("no"); } };';
+      writeFileSync(module, `${close}\n${payments}`);
+      const { code, stderr } = await paylink(['reconcile', '--module', module]);
+      expect(code).toBe(1);
+      expect(stderr).toContain('close() of the module failed: it took more than 5 s');
+    },
+  );
 
   it('settles the references that you name, also without unpaid()', async () => {
     const emulator = await openEmulator();
@@ -236,7 +252,7 @@ describe('paylink reconcile', () => {
     expect(asked.map((path) => path.split('/').at(-1))).toEqual(['a', 'b']);
   });
 
-  it('Q03: exits with 1 if the list fails', async () => {
+  it('exits with 1 if the list fails', { tags: 'Q03' }, async () => {
     const shop = { rows: rowsOf(['order-000']), lists: 'throw' as const };
     const { code, stdout, stderr } = await paylink(ARGS, { env: environmentOf(NOBODY, shop) });
     expect(code).toBe(1);
@@ -244,19 +260,26 @@ describe('paylink reconcile', () => {
     expect(stderr).toContain('error: the run failed: Error: the connection broke in the middle\n');
   });
 
-  it('Q03: exits with 1 if the list hangs', async () => {
+  it('exits with 1 if the list hangs', { tags: 'Q03' }, async () => {
     const shop = { rows: [], lists: 'hang' as const, timeout: 500 };
     const { code, stderr } = await paylink(ARGS, { env: environmentOf(NOBODY, shop) });
     expect(code).toBe(1);
     expect(stderr).toMatch(/error: the run failed: orders_unavailable: unpaid\(\) did not end/);
   });
 
-  it('ends at SIGTERM although a list hangs', async () => {
-    const shop = { rows: [], lists: 'hang' as const, isLoud: true };
-    const running = start([...ARGS, '--json'], environmentOf(NOBODY, shop));
+  it.each([
+    ['keeps its cursor', ['--cursor', '1:order-1'], { tenant: null, cursor: '1:order-1' }],
+    ['starts no other merchant', ['--tenant', 'a', '--tenant', 'b'], { tenant: 'a' }],
+  ])('ends at SIGTERM although a list hangs, and %s', async (_, options, report) => {
+    const isForMany = options.includes('--tenant');
+    const shop = { rows: [], lists: 'hang' as const, isLoud: true, isForMany };
+    const running = start([...ARGS, '--json', ...options], environmentOf(NOBODY, shop));
     await running.until(/reads the list/);
     running.child.kill('SIGTERM');
-    expect((await running.result()).code).toBe(130);
+    const { code, stdout } = await running.result();
+    expect(code).toBe(130);
+    const records = recordsOf({ stdout: stdout.replaceAll('reads the list\n', '') });
+    expect(records).toMatchObject([{ result: 'stopped', ...report }]);
   });
 });
 
@@ -293,7 +316,7 @@ describe('paylink verify', () => {
     const { code, stdout } = await paylink(['verify', '--module', MODULE], { env });
     expect(code).toBe(1);
     expect(stdout).toMatch(/ found: read 4 orders in/);
-    expect(stdout).toContain('  paid in your database, and not at the service: pending\n');
+    expect(stdout).toContain('  paid in your database, but not at the service: pending\n');
     expect(stdout).toContain('  another amount or currency at the service: differs\n');
     expect(stdout).toContain('  the service has no payment of: missing\n');
     expect(stdout).toMatch(/paylink explain --module \S+ pending\n/);
@@ -317,7 +340,7 @@ describe('--module', () => {
     [
       'a cursor for two merchants',
       ['--module', MODULE, '--tenant', 'a', '--tenant', 'b', '--cursor', '1:order-1'],
-      '--cursor is the place of one merchant',
+      '--cursor belongs to one merchant',
     ],
   ])('exits with 2 for %s', async (_, args, message) => {
     const result = await paylink(['reconcile', ...args]);
@@ -330,6 +353,15 @@ describe('--module', () => {
     ['export const payments = Promise.resolve({});', 'does not export payments of createPayments'],
     ['export const payments = 7;', 'must be of the type object'],
     ["throw new Error('a fault of the module');", 'cannot be loaded: a fault of the module'],
+    [
+      "import 'npm:@paylink/client';",
+      'needs Deno: npx deno run -A npm:@paylink/cli in place of npx',
+    ],
+    ["Deno.env.get('SUPABASE_URL');", 'a module of Deno needs Deno'],
+    [
+      "import { createRequire } from 'node:module'; createRequire(import.meta.url)('npm:a');",
+      'a module of Deno needs Deno',
+    ],
   ])('exits with 2 for a module with %s', async (content, message) => {
     const result = await paylink(['reconcile', '--module', write('a.mjs', content)]);
     expect(result).toMatchObject({ code: 2, stdout: '' });
@@ -351,6 +383,14 @@ describe('--module', () => {
     },
   );
 
+  it('prints no secret of the environment that its error quotes', async () => {
+    const env = { PAYLINK_API_KEY: 'sk_live_a.bcdefghi', WEBHOOK_SECRET: 'a-secret-of-a-portal' };
+    const names = Object.keys(env).map((name) => `process.env.${name}`);
+    const content = `throw new Error(${names.join(' + ')});`;
+    const result = await paylink(['reconcile', '--module', write('a.mjs', content)], { env });
+    expect(result.stderr).toContain('cannot be loaded: [hidden][hidden]\n');
+  });
+
   it('can be CommonJS', async () => {
     const module = write(
       'a.cjs',
@@ -359,7 +399,7 @@ describe('--module', () => {
     expect((await paylink(['reconcile', '--module', module])).code).toBe(0);
   });
 
-  it('in TypeScript needs tsx in the folder, and may miss a variable of .env', async () => {
+  it('needs tsx in the folder for TypeScript, and may miss a variable of .env', async () => {
     const module = write(
       'a.ts',
       `enum Kind { order } ${REPORT} export const payments = { reconcile: async () => report, Kind };`,
@@ -376,16 +416,20 @@ describe('--module', () => {
     expect((await paylink(failing, { cwd })).stderr).toContain('not loaded: DATABASE_URL of .env');
   });
 
-  it('O20 gets every variable of the .env that --dotenv names, and none of another .env', async () => {
-    const cwd = newFolder();
-    writeFileSync(join(cwd, '.env'), 'DATABASE_URL=postgres://shop\n');
-    const content = `${REPORT} export const payments = { reconcile: async () => {
+  it(
+    'gets every variable of the .env that --dotenv names, and none of another .env',
+    { tags: 'O20' },
+    async () => {
+      const cwd = newFolder();
+      writeFileSync(join(cwd, '.env'), 'DATABASE_URL=postgres://shop\n');
+      const content = `${REPORT} export const payments = { reconcile: async () => {
       console.error('database', process.env.DATABASE_URL);
       return report;
     } };`;
-    const args = ['reconcile', '--module', write('a.mjs', content)];
-    expect((await paylink(args, { cwd })).stderr).toBe('database undefined\n');
-    const named = await paylink([...args, '--dotenv', '.env'], { cwd });
-    expect(named.stderr).toBe('database postgres://shop\n');
-  });
+      const args = ['reconcile', '--module', write('a.mjs', content)];
+      expect((await paylink(args, { cwd })).stderr).toBe('database undefined\n');
+      const named = await paylink([...args, '--dotenv', '.env'], { cwd });
+      expect(named.stderr).toBe('database postgres://shop\n');
+    },
+  );
 });

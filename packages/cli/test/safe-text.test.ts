@@ -36,7 +36,7 @@ describe('text for a terminal', () => {
     expect(toSafe(text`${'\u001b'}`).value).toBe('\\x1b');
   });
 
-  it('in JSON has no control character and parses to the same value', () => {
+  it('contains no control character as JSON, and parses to the same value', () => {
     fc.assert(
       fc.property(fc.array(anyText), (value) => {
         const json = safeJson(value, 2);
@@ -66,6 +66,15 @@ describe('the output of a command', () => {
       expect(lines).toEqual(['the server said [hidden]\n']);
     },
   );
+
+  it('hides a whole secret that begins with another one', async () => {
+    const lines = await written((output) => {
+      output.hide('a-secret');
+      output.hide('a-secret-of-a-portal');
+      output.line('the server said a-secret-of-a-portal');
+    });
+    expect(lines).toEqual(['the server said [hidden]\n']);
+  });
 
   it('aligns the columns of a table by the columns of the terminal', async () => {
     const lines = await written((output) =>

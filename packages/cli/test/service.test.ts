@@ -111,14 +111,18 @@ describe('paylink links create', () => {
     expect(stderr).not.toMatch(/--idempotency-key|[\u0080-\u009f\u202e]/);
   });
 
-  it('L01 prints the idempotency key if it is unknown whether the link was created', async () => {
-    const url = await serve((req) => req.socket.destroy());
-    const { code, stderr } = await create(words`--reference a --amount 1 --base-url ${url}`);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /the link may exist: retry with --idempotency-key [0-9a-f-]{36} to avoid/,
-    );
-  });
+  it(
+    'prints the idempotency key if it is unknown whether the link was created',
+    { tags: 'L01' },
+    async () => {
+      const url = await serve((req) => req.socket.destroy());
+      const { code, stderr } = await create(words`--reference a --amount 1 --base-url ${url}`);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /the link may exist: retry with --idempotency-key [0-9a-f-]{36} to avoid/,
+      );
+    },
+  );
 });
 
 describe('paylink payments get', () => {
@@ -159,7 +163,7 @@ describe('paylink payments get', () => {
       'no base URL is set',
       { PAYLINK_BASE_URL: '' },
       'a',
-      /no address of the service\n {2}set PAYLINK_BASE_URL/,
+      /no service address\n {2}set PAYLINK_BASE_URL/,
     ],
     [
       'the API key is the webhook secret',
@@ -174,7 +178,7 @@ describe('paylink payments get', () => {
     expect(result.stderr).toMatch(message);
   });
 
-  it('L12 prints an unknown status without control characters', async () => {
+  it('prints an unknown status without control characters', { tags: 'L12' }, async () => {
     const payment = {
       reference: 'a',
       type: 'payment',

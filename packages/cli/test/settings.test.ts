@@ -32,16 +32,25 @@ describe('the settings of the commands', () => {
       '.env before the emulator’s secrets.env',
       { dotenv: `WEBHOOK_SECRET=${SECRET}\n`, kept: `WEBHOOK_SECRET=${OTHER}\n` },
       {},
+      [],
     ],
     [
       'the environment before .env',
       { dotenv: `WEBHOOK_SECRET=${OTHER}\n` },
       { WEBHOOK_SECRET: SECRET },
+      [],
     ],
-  ])('are read for the webhook secret from %s', async (_, files, env) => {
+    [
+      'the environment before the file of --dotenv',
+      { dotenv: `WEBHOOK_SECRET=${OTHER}\n` },
+      { WEBHOOK_SECRET: SECRET },
+      ['--dotenv', '.env'],
+    ],
+  ])('are read for the webhook secret from %s', async (_, files, env, more) => {
     const shop = await openShop();
     const cwd = folderWith(files);
-    expect(await paylink(trigger(shop.url), { cwd, env })).toMatchObject({ code: 0, stderr: '' });
+    const result = await paylink([...trigger(shop.url), ...more], { cwd, env });
+    expect(result).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('are read for doctor and audit from the emulator’s secrets.env', async () => {
@@ -81,7 +90,7 @@ describe('the settings of the commands', () => {
       (path: string) => writeFileSync(path, Buffer.from('A=\xff\xe9', 'latin1')),
       'it is not UTF-8 text',
     ],
-  ])('R08 refuse a .env that is %s, by a sentence', async (_, make, sentence) => {
+  ])('refuse a .env that is %s, by a sentence', { tags: 'R08' }, async (_, make, sentence) => {
     const cwd = newFolder();
     make(join(cwd, '.env'));
     for (const more of [[], ['--dotenv', '.env']]) {
@@ -91,7 +100,7 @@ describe('the settings of the commands', () => {
     }
   });
 
-  it('R08 are read behind a byte order mark, with a sentence about it', async () => {
+  it('are read behind a byte order mark, with a sentence about it', { tags: 'R08' }, async () => {
     const shop = await openShop();
     const cwd = folderWith({ dotenv: `\ufeffWEBHOOK_SECRET=${SECRET}\n` });
     for (const more of [[], ['--dotenv', '.env']]) {

@@ -131,29 +131,17 @@ function severityAndCauseOf(
   answer: WireAnswer,
 ): [Severity, CauseId] {
   const status = statusOf(answer);
-  if (
-    category === 'genuine' &&
-    fault === 'refuses_genuine' &&
-    status !== undefined &&
-    status >= 500
-  )
-    return [severity, 'fails_genuine'];
-  if (
-    onlyFault === true ||
-    severity === 'note' ||
-    category === 'genuine' ||
-    isAcknowledged(answer)
-  ) {
-    return category === 'genuine' &&
-      status === undefined &&
-      severity !== 'note' &&
-      fault !== 'one_at_a_time'
-      ? [severity, 'hangs']
-      : [severity, fault];
+  if (category === 'genuine') {
+    if (fault === 'refuses_genuine' && status !== undefined && status >= 500)
+      return [severity, 'fails_genuine'];
+    const isSilent = status === undefined && severity !== 'note' && fault !== 'one_at_a_time';
+    return [severity, isSilent ? 'hangs' : fault];
   }
-  const isLate = fault === 'no_deadline' || fault === 'no_limit';
-  if (isLate && status === undefined) return [severity, fault];
-  if (status === undefined) return ['medium', 'hangs'];
+  if (onlyFault === true || severity === 'note' || isAcknowledged(answer)) return [severity, fault];
+  if (status === undefined) {
+    const isLate = fault === 'no_deadline' || fault === 'no_limit';
+    return isLate ? [severity, fault] : ['medium', 'hangs'];
+  }
   return status >= 500 ? [category === 'forged' ? 'medium' : 'low', 'crashes'] : ['low', fault];
 }
 
@@ -163,8 +151,7 @@ export function titleOf(
   answer: WireAnswer,
 ): string {
   const status = statusOf(answer);
-  if (fault === 'tells_reason')
-    return 'gave different answers to different faults of the signature';
+  if (fault === 'tells_reason') return 'gave different answers to different signature faults';
   if (fault === 'refuses_duplicates') return `did not acknowledge ${what}`;
   if (fault === 'parses_first') return 'parsed a body before verifying its signature';
   if (fault === 'one_at_a_time') return `did not serve ${what}`;

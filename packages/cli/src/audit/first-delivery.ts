@@ -3,12 +3,19 @@
  */
 import { ACKNOWLEDGED, UNKNOWN_SECRET, type WireAnswer } from '@paylink/testing/internal';
 import { attacks } from '@paylink/testing';
+import { titleOf } from './attempt.js';
 import { isAcknowledged, orClosed, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
 import { signed } from './reply-probes.js';
 import type { AuditStop } from './report.js';
 import type { AuditResult } from './result.js';
 import texts from './texts.json';
+
+const DELIVERY = {
+  what: 'a genuine delivery',
+  category: 'genuine',
+  fault: 'not_acknowledged',
+} as const;
 
 export interface FirstDelivery {
   readonly results: readonly AuditResult[];
@@ -46,12 +53,12 @@ export async function deliverFirst(
   const result: AuditResult = {
     id: 'H03',
     name: 'H03 acknowledges a genuine delivery',
-    what: 'a genuine delivery',
-    title: passed ? 'acknowledged a genuine delivery' : titleOn(answer),
+    what: DELIVERY.what,
+    title: passed ? 'acknowledged a genuine delivery' : titleOf(DELIVERY, answer),
     passed,
     expected: ACKNOWLEDGED,
     actual,
-    ...(passed ? {} : { severity: 'high', cause: 'not_acknowledged' }),
+    ...(passed ? {} : { severity: 'high', cause: DELIVERY.fault }),
     ...(actual === 202 ? { note: EARLY } : {}),
     durationMs: Math.round(performance.now() - started),
   };
@@ -68,15 +75,6 @@ export async function deliverFirst(
 const EARLY =
   'answered 202 to a genuine delivery: 202 is right only if the event survives a crash ' +
   'until its credit';
-
-function titleOn(answer: WireAnswer): string {
-  const status = statusOf(answer);
-  if (status === undefined)
-    return answer === 'closed'
-      ? 'closed the connection on a genuine delivery'
-      : 'gave no answer to a genuine delivery';
-  return `refused a genuine delivery (${status})`;
-}
 
 /** @param forged the answer to a forged delivery. With a wrong secret, both answers are the same */
 function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): AuditStop {

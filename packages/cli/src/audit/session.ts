@@ -13,7 +13,7 @@ export interface Target {
   readonly url: URL;
   /** Milliseconds for the answer to a slow body. */
   readonly timeout: number;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: AbortSignal;
 }
 
 export interface AuditSession extends Craft {
@@ -77,16 +77,16 @@ export function openSession(
   const wait = (milliseconds: number): Promise<void> =>
     new Promise((resolve, reject) => {
       // An already aborted signal does not emit an event.
-      if (signal?.aborted === true) return reject(signal.reason);
+      signal.throwIfAborted();
       const abort = (): void => {
         clearTimeout(timer);
-        reject(signal?.reason);
+        reject(signal.reason);
       };
       const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', abort);
+        signal.removeEventListener('abort', abort);
         resolve();
       }, milliseconds);
-      signal?.addEventListener('abort', abort, { once: true });
+      signal.addEventListener('abort', abort, { once: true });
     });
 
   const open = (timeout = PATIENCE): Promise<Wire> => Wire.open(url, { timeout, signal });
@@ -129,25 +129,29 @@ export function openSession(
   const exchange = (bytes: Uint8Array, method?: string, patience = PATIENCE): Promise<WireAnswer> =>
     send(bytes, (wire) => answerOn(wire, patience, method));
 
-  const exchangePatiently: AuditSession['exchangePatiently'] = async (bytes, patience) => {
-    for (const pause of RETRIES) {
-      const answer = await exchange(bytes, 'POST', patience);
-      if (!asksForRetry(answer)) return answer;
-      await wait(pause);
-    }
-    return exchange(bytes, 'POST', patience);
-  };
-
-  const firstAnswer = async (milliseconds: number): Promise<WireAnswer> => {
-    const end = performance.now() + milliseconds;
-    const left = (): number => Math.max(1, Math.round(end - performance.now()));
-    let answer = await exchangeWithin(left(), genuine);
+  const retried = async (
+    once: () => Promise<WireAnswer>,
+    left: () => number,
+  ): Promise<WireAnswer> => {
+    let answer = await once();
     for (const pause of RETRIES) {
       if (!asksForRetry(answer) || left() <= pause) break;
       await wait(pause);
-      answer = await exchangeWithin(left(), genuine);
+      answer = await once();
     }
     return answer;
+  };
+
+  const exchangePatiently: AuditSession['exchangePatiently'] = (bytes, patience) =>
+    retried(
+      () => exchange(bytes, 'POST', patience),
+      () => Infinity,
+    );
+
+  const firstAnswer = (milliseconds: number): Promise<WireAnswer> => {
+    const end = performance.now() + milliseconds;
+    const left = (): number => Math.max(1, Math.round(end - performance.now()));
+    return retried(() => exchangeWithin(left(), genuine), left);
   };
 
   return {
@@ -155,17 +159,17 @@ export function openSession(
     timeout,
     replies: [],
     unknownOrder: {},
-    open: () => open(),
-    onWire: (work) => onWire(work),
+    open,
+    onWire,
     reach: async (milliseconds) => (await open(milliseconds)).destroy(),
     firstAnswer,
     exchangeWithin,
-    exchange: (bytes, method) => exchange(bytes, method),
+    exchange,
     exchangePatiently,
     answerOn,
     serves: (patience) => exchangePatiently(genuine, patience),
     wait,
-    throwIfEnded: () => signal?.throwIfAborted(),
+    throwIfEnded: () => signal.throwIfAborted(),
   };
 }
 

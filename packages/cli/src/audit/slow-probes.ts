@@ -92,8 +92,8 @@ export const loadProbes: readonly Probe[] = [
   },
   {
     id: 'D11',
-    name: `D11 serves a genuine delivery beside ${SLOW_SENDERS} slow senders`,
-    what: `a genuine delivery beside ${SLOW_SENDERS} slow senders`,
+    name: `D11 serves a genuine delivery alongside ${SLOW_SENDERS} slow senders`,
+    what: `a genuine delivery alongside ${SLOW_SENDERS} slow senders`,
     category: 'genuine',
     expected: ACKNOWLEDGED,
     severity: 'high',

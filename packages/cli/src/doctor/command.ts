@@ -29,17 +29,17 @@ export const doctorCommand = (): Command =>
     description:
       'Checks a running webhook from outside: route, method, secret, changed bodies. Sends bad ' +
       `signatures, signed events of the kind ${KIND}, which only a handler named "unrecognized" ` +
-      'gets, and a payment.succeeded of an order that does not exist. Credits an order only with ' +
-      '--deliver. With --module, tests find and ' +
+      'receives, and a payment.succeeded for an order that does not exist. Credits an order only ' +
+      'with --deliver. With --module, tests find and ' +
       'credit of your orders instead: the module exports orders and createOrder.',
     options: [
       option('--to <url>', 'the address of the webhook', { parse: parseUrl }).conflicts('module'),
-      option('--deliver <reference>', 'also send a payment.succeeded, which credits this order'),
+      option('--deliver <reference>', 'also send a payment.succeeded, which may credit this order'),
       HEADER_OPTION,
       ALLOW_HOST_OPTION,
       option('--module <file>', 'your module, on a database for tests'),
       TENANT_OPTION,
-      option('--yes', 'the database of --module is for tests: write about a hundred orders'),
+      option('--yes', 'the database of --module is for tests: write about 250 orders'),
       ...SECRET_OPTIONS,
     ],
     examples: [
@@ -55,7 +55,7 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
   if (module !== undefined) {
     if (flags.yes !== true)
       throw usageFailure(
-        'nothing was tested: --module writes about a hundred orders into the database of your module',
+        'nothing was tested: --module writes about 250 orders into the database of your module',
         'if that is a database for tests, add --yes',
       );
     return checkOrders({ ...flags, module }, output, (checks) =>

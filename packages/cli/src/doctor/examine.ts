@@ -192,7 +192,7 @@ async function checkUnknownOrder(forged: Answer, send: Send): Promise<Check> {
 
 async function checkCredit(deliver: string | undefined, url: URL, send: Send): Promise<Check> {
   const message =
-    'not checked: --deliver <reference> sends a payment.succeeded, which credits that order';
+    'not checked: --deliver <reference> sends a payment.succeeded, which may credit that order';
   if (deliver === undefined) return { name: 'credit', ok: undefined, message };
   const answer = await send(JSON.stringify({ reference: deliver }), PAYMENT_SUCCEEDED);
   if (typeof answer === 'string') return failed('credit', answer);

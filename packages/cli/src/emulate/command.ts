@@ -45,7 +45,7 @@ export const emulateCommand = (): Command =>
       ),
       option(
         '--assume <name=value>',
-        "change the emulator's choice in an open point of the contract (can be repeated)",
+        "change the emulator's choice on an open point of the contract (can be repeated)",
         { parse: collectField },
       ),
       ...SECRET_OPTIONS,

@@ -62,7 +62,7 @@ function keep(
   try {
     keepSecrets(fresh, output);
   } catch (error) {
-    output.note(`${messageOf(error)}: each start makes new secrets`);
+    output.note(`${messageOf(error)}: each start creates new secrets`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Names the causes of an outcome, whose turn it is, and the next command. */
+/** Names the causes of an outcome, who has to act, and the next command. */
 import type { Outcome } from '@paylink/payments';
 import type { Facts } from './facts.js';
 
@@ -23,21 +23,19 @@ export interface Advice {
 }
 
 /** The commands that an advice can name, complete for a shell. */
-export interface Commands {
-  readonly explain: string;
-  /** `explain` with another merchant. */
-  readonly explainOther: string;
-  /** `explain` with another reference. */
-  readonly explainRight: string;
-  /** Tries the credit of this order. */
-  readonly reconcile: string;
-  /** Checks the webhook. */
-  readonly doctor: string;
-  /** Checks `orders` on the database. */
-  readonly testOrders: string;
-  readonly createLink: string;
-  readonly readPayment: string;
-}
+export type Commands = Readonly<
+  Record<
+    | 'explain'
+    | 'explainOtherTenant'
+    | 'explainOtherReference'
+    | 'reconcile'
+    | 'doctor'
+    | 'testOrders'
+    | 'createLink'
+    | 'readPayment',
+    string
+  >
+>;
 
 const proven = (cause: string): Cause => ({ cause, proven: true });
 const possible = (cause: string, check?: string): Cause => ({
@@ -63,7 +61,7 @@ const unpaid =
   (_facts, { readPayment }) =>
     advise(
       'the customer',
-      'wait for another try, or give the customer a new link with its own reference',
+      'wait for another attempt, or send the customer a new link with its own reference',
       readPayment,
       proven(cause),
     );
@@ -74,10 +72,10 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       'the schedule',
       'let the schedule try the credit, or try it at once: reconcile prints the error if it fails',
       reconcile,
-      proven('the service has the money, and nothing has credited the order yet'),
+      proven('the service has the money, but nothing has credited the order yet'),
       possible('your server refused or never got the notification (secret, path, parser)', doctor),
       possible('`credit` throws or changes no row, perhaps since a release', testOrders),
-      possible('a refund reset the paid column. Then do not credit this order again'),
+      possible('a refund reset the paid column: if so, do not credit this order again'),
     ),
 
   paid: ({ verified }, { readPayment }) => {
@@ -90,7 +88,7 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       'you',
       'compare the order with your bookkeeping by hand',
       readPayment,
-      proven(`your database says paid, and the service ${UNCONFIRMED[verified]!}`),
+      proven(`the order is paid in your database, but the service ${UNCONFIRMED[verified]!}`),
       possible('somebody marked the order paid by hand, or it was paid in another way'),
       possible('the order changed after its credit'),
       possible('a statement other than `credit` writes the paid column'),
@@ -110,7 +108,7 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       'you',
       'create the link if the customer still wants to pay',
       createLink,
-      proven('the service has no payment of this reference'),
+      proven('the service has no payment with this reference'),
       possible('the link was never created: the customer left, or createPaymentLink failed'),
       possible('`baseUrl` or `apiKey` is wrong, or belongs to another account', readPayment),
     ),
@@ -118,23 +116,23 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
   failed: unpaid('the payment failed, so the customer has not paid'),
   cancelled: unpaid('the customer cancelled the payment'),
 
-  unknown_order: ({ reason, isNowhere, tenants }, { explainOther, explainRight, readPayment }) =>
+  unknown_order: ({ reason, isNowhere, tenants }, commands) =>
     advise(
       'you',
       isNowhere
         ? 'compare the reference with the order in your shop, character by character'
         : 'find the order in the database of your server',
-      isNowhere ? explainRight : readPayment,
+      isNowhere ? commands.explainOtherReference : commands.readPayment,
       proven(reason),
       ...(isNowhere ? [possible('the reference is mistyped: neither side knows it')] : []),
       possible(
         tenants.length === 0
-          ? 'the order belongs to a merchant that only --tenant names'
-          : `the order belongs to another merchant than ${tenants.join(', ')}`,
-        explainOther,
+          ? 'the order belongs to a merchant, so it needs --tenant'
+          : `the order belongs to a merchant other than ${tenants.join(', ')}`,
+        commands.explainOtherTenant,
       ),
-      possible('this command reads another database than your server: compare its settings'),
-      possible('the order was deleted, or its reference has another spelling'),
+      possible('this command reads a different database from your server: compare its settings'),
+      possible('the order was deleted, or its reference is spelled differently'),
     ),
 
   order_closed: (_facts, { reconcile }) =>
@@ -168,13 +166,15 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       explain,
       proven(reason),
       faults.some(isUnreached)
-        ? proven('nothing answers at the address of your database')
+        ? proven("nothing answers at your database's address")
         : possible('the query of `find` is wrong, or the database refuses it'),
     ),
 
   confirm_unavailable: ({ reason, faults, isPaused }, { readPayment }) => {
     const setting = faults.find(({ code }) => code === 'misconfigured');
     const status = faults.find((fault) => fault.status !== undefined)?.status ?? 0;
+    const fault = (turn: Turn, advice: string, cause: Cause): Advice =>
+      advise(turn, advice, readPayment, proven(reason), cause);
     if (setting !== undefined)
       return advise(
         'you',
@@ -182,15 +182,29 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
         readPayment,
         proven(`a setting of the client is wrong: ${setting.message}`),
       );
-    const [turn, cause, advice] =
-      isPaused || status === 429
-        ? PAUSED
-        : faults.some(isUnreached)
-          ? UNREACHED
-          : status === 401 || status === 403
-            ? KEY_REFUSED
-            : UNUSABLE;
-    return advise(turn, advice, readPayment, proven(reason), cause);
+    if (isPaused || status === 429)
+      return fault(
+        'the service',
+        'wait: the next scheduled run asks again',
+        proven('the service asks Paylink to wait'),
+      );
+    if (faults.some(isUnreached))
+      return fault(
+        'you',
+        "compare PAYLINK_BASE_URL with the service's portal, and try again",
+        possible('`baseUrl` has the wrong host, or the service is down'),
+      );
+    if (status === 401 || status === 403)
+      return fault(
+        'you',
+        "compare PAYLINK_API_KEY with the service's portal",
+        proven('the service refuses your API key'),
+      );
+    return fault(
+      'the service',
+      "try again later, and show the answer to the service's support",
+      possible('the service sent no usable answer'),
+    );
   },
 
   handler_timeout: ({ reason, order }, { explain, readPayment }) =>
@@ -198,7 +212,7 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
     order !== null
       ? advise(
           'the service',
-          'wait: the next run of the schedule asks again',
+          'wait: the next scheduled run asks again',
           readPayment,
           proven(reason),
           possible('the service is slow, or the network between you and the service'),
@@ -209,37 +223,15 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
           explain,
           proven(reason),
           possible('another transaction locks the row of this order'),
-          possible('the pool of your database has no free connection'),
+          possible('your database pool has no free connection'),
         ),
 };
 
 const UNCONFIRMED: Readonly<Record<string, string>> = {
   notPaid: 'does not',
   differs: 'has another amount or currency',
-  noPayment: 'has no payment of this reference',
+  noPayment: 'has no payment with this reference',
 };
 
 const UNREACHABLE = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|network_error|timeout$)/;
 const isUnreached = ({ code }: Facts['faults'][number]): boolean => UNREACHABLE.test(code);
-
-type ServiceFault = readonly [turn: Turn, cause: Cause, advice: string];
-const PAUSED: ServiceFault = [
-  'the service',
-  proven('the service asks Paylink to wait'),
-  'wait: the next run of the schedule asks again',
-];
-const UNREACHED: ServiceFault = [
-  'you',
-  possible('`baseUrl` names the wrong host, or the service is down'),
-  'compare PAYLINK_BASE_URL with the portal of the service, and try again',
-];
-const KEY_REFUSED: ServiceFault = [
-  'you',
-  proven('the service refuses your API key'),
-  'compare PAYLINK_API_KEY with the portal of the service',
-];
-const UNUSABLE: ServiceFault = [
-  'the service',
-  possible('the service gave no usable answer'),
-  'try again later, and show the answer to the support of the service',
-];

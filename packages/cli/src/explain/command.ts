@@ -17,10 +17,10 @@ import { describeOrder, describePayment, factsOf, isRange, type Facts } from './
 /** `paylink explain`: says why an order is not credited, and what to do. */
 export const explainCommand = (): Command =>
   createCommand<ShopFlags>('explain', {
-    summary: 'say why an order is not credited, and what to do',
+    summary: 'show the cause of an uncredited order, and the next step',
     description:
       'Reads the order with your module, asks the service, and prints both, the outcome that ' +
-      'Paylink would give, its causes, and the next command. Credits nothing and never writes. ' +
+      'Paylink would report, its causes, and the next command. Credits nothing and never writes. ' +
       'Exits with 1 if you have to act.',
     argument: ['<reference>', "the order's reference"],
     options: SHOP_OPTIONS,
@@ -67,21 +67,19 @@ function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags): Com
   const tenants = (flags.tenant ?? []).map((each) => optionsFor({ tenant: each })).join('');
   const another = tenant === null ? '' : `${of} --tenant <another>`;
   const link = `--reference=${word} ${amountFlags(order)} --single-use --idempotency-key=${word}`;
-  const commands: Commands = {
-    explain: `explain${module}${of} ${name}`,
-    explainOther: `explain${module}${of} --tenant <another> ${name}`,
-    explainRight: `explain${module}${tenants} <the right reference>`,
-    reconcile: `reconcile${module}${of} ${name}`,
-    doctor: `doctor --to <your webhook>${dotenv}`,
-    testOrders: `doctor${optionsFor({ module: flags.module })}${another} --dotenv <of a database for tests> --yes`,
-    createLink: `links create${dotenv} ${link}`,
-    readPayment: `payments get${dotenv} ${name}`,
+  const paylink = (line: string): string => `${NPX} ${line}`;
+  return {
+    explain: paylink(`explain${module}${of} ${name}`),
+    explainOtherTenant: paylink(`explain${module}${of} --tenant <another> ${name}`),
+    explainOtherReference: paylink(`explain${module}${tenants} <the right reference>`),
+    reconcile: paylink(`reconcile${module}${of} ${name}`),
+    doctor: paylink(`doctor --to <your webhook>${dotenv}`),
+    testOrders: paylink(
+      `doctor${optionsFor({ module: flags.module })}${another} --dotenv <of a database for tests> --yes`,
+    ),
+    createLink: paylink(`links create${dotenv} ${link}`),
+    readPayment: paylink(`payments get${dotenv} ${name}`),
   };
-  const whole = Object.entries(commands).map(([key, line]): [string, string] => [
-    key,
-    `${NPX} ${line}`,
-  ]);
-  return Object.fromEntries(whole) as unknown as Commands;
 }
 
 function amountFlags(order: Facts['order']): string {

@@ -53,7 +53,7 @@ export async function factsOf(
     isNowhere:
       outcome === 'unknown_order' &&
       payment === null &&
-      reason.endsWith('the service has no payment of this reference'),
+      reason.endsWith('the service has no payment with this reference'),
     faults: faultsOf(error),
     isPaused: typeof (Object(error) as { retryAfter?: unknown }).retryAfter === 'number',
     verified: VERIFIED.find((name) => report !== undefined && report[name].count > 0),

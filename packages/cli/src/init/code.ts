@@ -3,8 +3,7 @@ import { posix } from 'node:path';
 import { prismaClientOf } from './find-database.js';
 import { HOSTS } from './hosts.js';
 import type { Project } from './project.js';
-import { readRecipe, readTable } from './recipes.js';
-import { joinModules, readTemplate } from './templates.js';
+import { joinModules, readRecipe, readTable, readTemplate } from './templates.js';
 
 export const isNext = ({ framework }: Project): boolean => framework.startsWith('next');
 

@@ -5,7 +5,7 @@ import { parseUrl } from '../terminal/input.js';
 import { text } from '../terminal/safe-text.js';
 import { missingPackages, nextSteps } from './next-steps.js';
 import { planOf } from './plan.js';
-import { FRAMEWORKS, type Framework } from './manifest.js';
+import { FRAMEWORKS, type Framework } from './hosts.js';
 import { readProject } from './project.js';
 import { refuseUnwritable, writeFiles } from './writing.js';
 
@@ -23,8 +23,8 @@ export const initCommand = (): Command =>
     description:
       'Finds the framework and the database of the project in this folder. Writes the webhook, ' +
       'the credit on your database, the return page, a test, the lines that .env lacks, and a ' +
-      'script that starts the emulator. Prints the steps that are left. Installs nothing. In an ' +
-      'empty folder, with --framework, it writes package.json and the server too.',
+      'script that starts the emulator. Prints the remaining steps. Installs nothing. In a ' +
+      'folder without code, with --framework, it writes package.json and the server too.',
     options: [
       option('--framework <name>', 'the framework (default: the one in package.json)').choices([
         'next',

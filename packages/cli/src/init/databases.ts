@@ -1,5 +1,5 @@
 /** The databases of `paylink init`, with the code that it adds to each recipe. */
-import { readTable } from './recipes.js';
+import { readTable } from './templates.js';
 
 export type Dialect = 'postgres' | 'mysql' | 'sqlite';
 

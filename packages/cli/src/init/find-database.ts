@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { KNOWN, MEMORY, ORMS, UNSUPPORTED, type Database, type Dialect } from './databases.js';
-import { hasRecipe, readRecipe } from './recipes.js';
+import { readRecipe } from './templates.js';
 import { readText } from './text.js';
 
 const PROVIDERS: Readonly<Record<string, Dialect>> = {
@@ -23,7 +23,6 @@ export function findDatabase(
   const provider = has('@prisma/client') ? prismaProvider(folder) : undefined;
   const found =
     KNOWN.find(({ recipe, dialect, packages, shownBy = packages }) => {
-      if (!hasRecipe(recipe)) return false;
       if (recipe.startsWith('prisma'))
         return dialect !== undefined && dialect === PROVIDERS[provider ?? ''];
       if (!isModule && awaitsAtTopLevel(recipe)) return false;
@@ -46,7 +45,7 @@ const awaitsAtTopLevel = (recipe: string): boolean =>
   /^(?:\S.* = )?await /m.test(readRecipe(recipe, true));
 
 const recipeNamed = (name: string): Database | undefined =>
-  KNOWN.find(({ recipe }) => recipe === name && hasRecipe(recipe));
+  KNOWN.find(({ recipe }) => recipe === name);
 
 /** Returns the usual driver for an address, for a project that has an address and no driver. */
 function driverOf(env: NodeJS.Dict<string>): string {

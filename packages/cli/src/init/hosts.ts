@@ -1,6 +1,9 @@
-import type { Framework } from './manifest.js';
-
 export const WEBHOOK = '/webhooks/payments';
+
+/** The frameworks of `paylink init`. */
+// oxfmt-ignore
+export type Framework =
+  | 'express' | 'fastify' | 'koa' | 'hono' | 'nest' | 'next-app' | 'next-pages' | 'lambda' | 'node';
 
 interface Host {
   /** The Paylink package. */
@@ -42,6 +45,8 @@ export const HOSTS: Readonly<Record<Framework, Host>> = {
     listens: true,
   },
 };
+
+export const FRAMEWORKS = Object.keys(HOSTS) as readonly Framework[];
 
 /** The files that Next.js routes to, each with its template. */
 export const NEXT_ROUTES: Readonly<Partial<Record<Framework, Readonly<Record<string, string>>>>> = {

@@ -1,17 +1,4 @@
-/** The frameworks of `paylink init`, and the package.json of a project. */
-export const FRAMEWORKS = [
-  'express',
-  'fastify',
-  'koa',
-  'hono',
-  'nest',
-  'next-app',
-  'next-pages',
-  'lambda',
-  'node',
-] as const;
-export type Framework = (typeof FRAMEWORKS)[number];
-
+/** The package.json of a project. */
 export interface Manifest {
   readonly private?: boolean;
   readonly type?: string;

@@ -1,6 +1,8 @@
-/** What `paylink init` adds in a folder without package.json: the server, and its settings. */
+/** The server and the settings that `paylink init` adds in a folder without code. */
+import { usageFailure } from '../terminal/failure.js';
 import { readTemplate } from './templates.js';
-import type { Framework, Manifest } from './manifest.js';
+import type { Framework } from './hosts.js';
+import type { Manifest } from './manifest.js';
 
 type Ranges = Readonly<Record<string, string>>;
 
@@ -30,20 +32,30 @@ const NEXT_FILES = {
   exclude: ['node_modules'],
 };
 
-/** Returns the manifest of a new project, or `undefined` for a framework with a tool of its own. */
-export function newManifest(framework: Framework): Manifest | undefined {
+/**
+ * Returns the manifest of a new project, with the packages that its folder has already.
+ *
+ * @throws Failure for a framework with a tool of its own
+ */
+export function newManifest(framework: Framework, known: Manifest): Manifest {
   const packages = PACKAGES[framework];
-  if (packages === undefined) return undefined;
+  if (packages === undefined)
+    throw usageFailure(
+      `this folder has no code of ${framework}`,
+      `create the project of ${framework} with its own tool, then run the command again`,
+    );
   const isNext = framework === 'next-app';
   const test = `tsc && node --import tsx --test ${isNext ? 'lib/' : ''}payment-webhook.test.ts`;
+  const scripts = isNext
+    ? { dev: 'next dev', build: 'next build', start: 'next start', test }
+    : { dev: 'tsx watch server.ts', start: 'tsx server.ts', test };
   return {
+    ...known,
     private: true,
     type: 'module',
-    scripts: isNext
-      ? { dev: 'next dev', build: 'next build', start: 'next start', test }
-      : { dev: 'tsx watch server.ts', start: 'tsx server.ts', test },
-    dependencies: { ...packages[0], libsql: '^0.5.0', tsx: '^4.20.0' },
-    devDependencies: { ...packages[1], ...TOOLS },
+    scripts: { ...known.scripts, ...scripts },
+    dependencies: { ...packages[0], libsql: '^0.5.0', tsx: '^4.20.0', ...known.dependencies },
+    devDependencies: { ...packages[1], ...TOOLS, ...known.devDependencies },
   };
 }
 

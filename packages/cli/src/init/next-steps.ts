@@ -17,24 +17,45 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
   const missing =
     replaced === undefined ? 'no database was found' : `${replaced} has no recipe in this command`;
   const mount = render(HOSTS[framework].mount, styleOf(project)).trimEnd();
-  const answers = `your server must answer at ${webhookUrl(project)}: --shop-url names another port or prefix`;
   return [
     ...(isTracked('.env') ? ['git rm --cached .env   # git tracks it, and it holds secrets'] : []),
     ...installLines(project),
     ...databaseLines(project, files),
     testLine(project, files.test),
     ...(mount === '' || project.isNew ? [] : [`in your server:\n${mount}`]),
-    ...(framework === 'lambda' ? [] : [answers]),
-    `${commands.run} ${scriptOf(project)}   # the payment service on your machine, beside your server`,
-    ...(project.isNew ? [`${commands.run} dev   # your server`] : []),
-    `call checkout of ${files.checkout} where a customer buys (one link per order: a customer who ` +
-      'tries again pays by the same link), and schedule every few minutes:',
+    ...(framework === 'lambda' || project.isNew ? [] : [answersAt(project)]),
+    `${commands.run} ${scriptOf(project)}   # the payment service on your machine, next to your server`,
+    ...(project.isNew
+      ? firstPayment(project)
+      : [
+          `call checkout of ${files.checkout} where a customer buys (one link per order: a ` +
+            'customer who tries again pays by the same link)',
+        ]),
+    `${NPX} pay <reference>   # or pay on its page: the payment service shows the answer 200`,
+    'schedule every few minutes:',
     ['memory', 'pglite'].includes(recipe)
       ? 'payments.reconcile()   # within your server: no other process may use its orders'
       : `${NPX} reconcile --module ./${files.payments} --dotenv .env`,
     ...(recipe === 'memory'
-      ? [`before customers pay, replace ${files.orders}: ${missing}, and a restart forgets orders`]
+      ? [
+          `before customers pay, replace ${files.orders}: ${missing}, and a restart loses the orders`,
+        ]
       : []),
+  ];
+}
+
+function answersAt(project: Project): string {
+  return `your server must answer at ${webhookUrl(project)}: --shop-url names another port or prefix`;
+}
+
+/** The server of a new project has a checkout. */
+function firstPayment(project: Project): string[] {
+  const { commands, shopUrl } = project;
+  return [
+    `${commands.run} dev   # your server`,
+    isNext(project)
+      ? `open ${shopUrl.href} and click: your page leads to the payment page`
+      : `curl -X POST ${shopUrl.href}checkout   # an order, with its payment page`,
   ];
 }
 
@@ -48,21 +69,21 @@ function databaseLines(project: Project, { orders, table }: CodeFiles): string[]
     ...(replaced === undefined
       ? []
       : [
-          `${orders} uses ${recipe} beside your ${replaced}, which has no recipe here for this project`,
+          `${orders} uses ${recipe} alongside your ${replaced}, which has no recipe here for this project`,
         ]),
     isNew
-      ? `${names} in .env names the place of your orders`
+      ? `${names} in .env points to your orders`
       : `set ${names} in .env, and ${ofTest} to another database: the test writes orders`,
     ...(prepare === undefined ? [] : [prepare()]),
     ...(recipe.startsWith('prisma')
       ? [`${project.commands.exec} prisma generate   # writes the client that ${orders} imports`]
       : []),
-    ...(createTable === undefined
+    ...(createTable === undefined || project.isNew
       ? []
       : [
-          `if your orders have a table, delete createTable of ${orders}, and name your columns there`,
-          `${nodeLine(project, table)}   # creates the table`,
+          `if your orders have a table, delete createTable from ${orders}, and use your column names`,
         ]),
+    ...(createTable === undefined ? [] : [`${nodeLine(project, table)}   # creates the table`]),
   ];
 }
 
@@ -104,13 +125,14 @@ function installLines(project: Project): string[] {
   };
   const names = packed.map((name) => name.replace('@paylink/', '')).join(' ');
   const pack =
-    `npx -y pnpm@10.34.9 pack:all ${names}   # in a clone of Paylink, because no registry has the ` +
-    'packages yet: run the lines that it prints in this folder';
-  return [
+    `npx -y pnpm@10.34.9 pack:all ${names}   # in a clone of Paylink, because no registry has ` +
+    'the packages yet: run the lines that it prints in this folder';
+  const lines = [
     ...(packed.length === 0 ? [] : [pack]),
     ...line(project.commands.install, production),
     ...line(project.commands.installDev, development),
   ];
+  return lines.length === 0 && project.isNew ? [project.commands.installAll] : lines;
 }
 
 function nodeLine(project: Project, file: string, option = ''): string {

@@ -1,5 +1,5 @@
 /** Reads the facts that `paylink init` needs from the files of a project. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { detect } from 'package-manager-detector';
@@ -8,7 +8,8 @@ import { usageFailure } from '../terminal/failure.js';
 import { addressOf } from './address.js';
 import type { Database } from './databases.js';
 import { findDatabase } from './find-database.js';
-import { FRAMEWORKS, type Framework, type Manifest } from './manifest.js';
+import { FRAMEWORKS, type Framework } from './hosts.js';
+import type { Manifest } from './manifest.js';
 import { newManifest } from './new-project.js';
 import { readText } from './text.js';
 
@@ -23,7 +24,7 @@ export interface Project {
   /** The folder of the code: "src" or "". */
   readonly source: string;
   readonly manifest: Manifest;
-  /** True if the folder has no package.json, so that the command writes the server too. */
+  /** True if the folder has no code, so that the command writes the server too. */
   readonly isNew: boolean;
   /** The address of the server, with its global prefix. */
   readonly shopUrl: URL;
@@ -35,6 +36,8 @@ export interface Project {
 
 /** The commands of a package manager, without the names that follow. */
 interface Commands {
+  /** Installs the packages of package.json. */
+  readonly installAll: string;
   /** Makes a package one for production, also if it is one for development. */
   readonly install: string;
   readonly installDev: string;
@@ -55,18 +58,20 @@ async function commandsOf(folder: string): Promise<Commands> {
   const name = (await detect({ cwd: folder }))?.name ?? 'npm';
   const [add, production, development, run, exec] = COMMANDS[name] ?? COMMANDS['npm']!;
   const install = `${add} ${production}`.trim();
-  return { install, installDev: `${add} ${development!}`, run: run!, exec: exec! };
+  const installAll = add!.replace(' add', ' install');
+  return { installAll, install, installDev: `${add} ${development!}`, run: run!, exec: exec! };
 }
 
-/** @throws Failure if the folder has no package.json, or if the framework is ambiguous */
+/** @throws Failure if the folder has no readable package.json, or the framework is ambiguous */
 export async function readProject(
   folder: string,
   shopUrl: URL | undefined,
   wanted: Framework | 'next' | undefined,
 ): Promise<Project> {
   const has = (...names: string[]): boolean => names.some((name) => existsSync(join(folder, name)));
-  const isNew = wanted !== undefined && !has('package.json');
-  const manifest = isNew ? createManifest(wanted) : readManifest(folder);
+  const isNew = wanted !== undefined && !hasCode(folder);
+  const known = isNew && !has('package.json') ? {} : readManifest(folder);
+  const manifest = isNew ? newManifest(wanted === 'next' ? 'next-app' : wanted, known) : known;
   const dependencies = { ...manifest.devDependencies, ...manifest.dependencies };
   const framework = frameworkOf(dependencies, has, wanted);
   const isTypeScript = isNew || has('tsconfig.json');
@@ -100,12 +105,12 @@ function keptAddress({ SHOP_URL = '' }: NodeJS.Dict<string>): URL | undefined {
   return isLocalHost(url.hostname) ? url : undefined;
 }
 
-function createManifest(wanted: Framework | 'next'): Manifest {
-  const manifest = newManifest(wanted === 'next' ? 'next-app' : wanted);
-  if (manifest !== undefined) return manifest;
-  throw usageFailure(
-    'this folder has no package.json',
-    `create the project of ${wanted} with its own tool, then run the command again`,
+/** An install of packages leaves a folder without code. */
+function hasCode(folder: string): boolean {
+  return readdirSync(folder, { withFileTypes: true }).some((entry) =>
+    entry.isDirectory()
+      ? !/^(?:\.|node_modules$)/.test(entry.name)
+      : /\.[cm]?[jt]sx?$|^tsconfig/.test(entry.name),
   );
 }
 
@@ -114,7 +119,7 @@ function readManifest(folder: string): Manifest {
     return JSON.parse(readText(folder, 'package.json')!) as Manifest;
   } catch {
     throw usageFailure(
-      'this folder has no package.json that can be read',
+      'this folder has no readable package.json',
       "run paylink init in your server's folder, or start a new project: --framework express",
     );
   }

@@ -1,14 +1,26 @@
-/** Reads the templates, which the build copies beside this program: TypeScript and JavaScript. */
+/**
+ * Reads the templates, and the recipes of examples/databases. The build copies both beside this
+ * program: in TypeScript, and in JavaScript.
+ */
 import { readFileSync } from 'node:fs';
 
-const FOLDER = new URL('./templates/', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
 export function readTemplate(
   name: string,
   isTypeScript: boolean,
   ending = isTypeScript ? 'ts' : 'js',
 ): string {
-  return readFileSync(new URL(`${name}.${ending}`, FOLDER), 'utf8');
+  return read(`./templates/${name}.${ending}`);
+}
+
+export function readRecipe(name: string, isTypeScript: boolean): string {
+  return read(`./recipes/${name}.${isTypeScript ? 'ts' : 'js'}`);
+}
+
+/** Returns the statement that creates the table `orders`. */
+export function readTable(dialect: string): string {
+  return read(`./recipes/tables/${dialect}.sql`).trim();
 }
 
 /** Makes one module of several, with all imports above. */

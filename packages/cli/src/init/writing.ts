@@ -1,9 +1,8 @@
 /** Writes the planned files: all of them or none, and never out of the folder. */
-import { randomUUID } from 'node:crypto';
 import { accessSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { cannotBeWritten, usageFailure } from '../terminal/failure.js';
+import { writeWhole } from '../terminal/whole-file.js';
 import type { PlannedFile } from './plan.js';
 
 /** @throws Failure for a file that cannot be written, and for a link out of the folder */
@@ -23,15 +22,8 @@ export function writeFiles(folder: string, files: readonly PlannedFile[]): void 
     const isKnown = isThere(join(folder, path));
     const file = isKnown ? realpathSync(join(folder, path)) : join(folder, path);
     mkdirSync(dirname(file), { recursive: true });
-    // The draft has its permissions from the start, so that nobody reads a secret in between.
     const mode = isSecret === true ? 0o600 : isKnown ? statSync(file).mode : 0o666;
-    const draft = `${file}.${randomUUID()}`;
-    try {
-      writeFileSync(draft, after, { flag: 'wx', mode });
-      renameSync(draft, file);
-    } finally {
-      rmSync(draft, { force: true });
-    }
+    writeWhole(file, after, mode);
   }
 }
 
@@ -56,7 +48,7 @@ function refuseLinks(root: string, path: string, isSecret: boolean): void {
     if (why !== undefined)
       throw usageFailure(
         `nothing was written: ${relative(root, at)} is ${why}`,
-        'replace the link by a file or folder of the project, then run the command again',
+        'replace the link with a file or folder of the project, then run the command again',
       );
     at = join(root, way);
   }

@@ -28,11 +28,11 @@ const AMOUNT_OPTION = option('--amount <amount>', 'of a free-amount link (defaul
 });
 
 export const payCommand = (): Command =>
-  createActCommand('pay', 'pay a payment of a running emulator').addOption(AMOUNT_OPTION);
+  createActCommand('pay', 'pay a payment on a running emulator').addOption(AMOUNT_OPTION);
 export const failCommand = (): Command =>
-  createActCommand('fail', 'let a payment of a running emulator fail');
+  createActCommand('fail', 'make a payment on a running emulator fail');
 export const cancelCommand = (): Command =>
-  createActCommand('cancel', 'cancel a payment of a running emulator');
+  createActCommand('cancel', 'cancel a payment on a running emulator');
 
 /** `paylink pay|fail|cancel`: acts as the customer on an emulator on this machine. */
 function createActCommand(verb: Verb, summary: string): Command {
@@ -110,5 +110,9 @@ async function tell(url: URL, apiKey: string, fields: object): Promise<Payment> 
     error === undefined
       ? `the server answered ${response.status}: is it an emulator of this version?`
       : `${error.message} (${error.code})`,
+    response.status === 401
+      ? `the emulator at ${url.origin} has another key. If it is another project's, start yours on ` +
+          'another port (paylink emulate --port) and give --base-url'
+      : undefined,
   );
 }

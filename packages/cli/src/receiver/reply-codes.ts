@@ -3,7 +3,7 @@ export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
   invalid_event: 'The X-Service-Event header is missing or is not a kind.',
   event_contradicted: 'The signed body has a status that contradicts the event.',
   invalid_payload: 'The signed body is not a JSON object with a `reference`.',
-  incomplete_body: 'The body did not have its declared length: the log says why.',
+  incomplete_body: 'The body does not have its declared length: read the log.',
   invalid_signature:
     'The signature was not accepted. Compare the secrets on both sides, and verify the ' +
     'raw bytes. See npx --no-install paylink diagnose --help',
@@ -18,14 +18,14 @@ export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
   body_consumed:
     'A body parser reads the body before the webhook: mount the webhook before it. The ' +
     'log names the line.',
-  not_credited: 'Your `credit` ran, and the order still says unpaid: see paylink explain --help',
-  unknown_order: 'Your `find` returned no order of this reference: send one that your shop has.',
+  not_credited: 'Your `credit` ran, but the order is still unpaid: see paylink explain --help',
+  unknown_order: 'Your `find` returned no order with this reference: send one that your shop has.',
   invalid_order: 'Your `find` returned a wrong field: the log names the field.',
   order_closed: 'The order is closed, so a person must decide about this payment.',
   amount_differs:
     'The amount or the currency differs between order and payment: a person must decide.',
   orders_unavailable: 'Your `find` or `credit` failed: check the database. The log has the error.',
-  no_payment: 'The service has no payment of this order: create its link, and pay it.',
+  no_payment: 'The service has no payment for this order: create its link, and pay it.',
   secret_unavailable: 'The function that loads the secret failed: the log names the error.',
   confirm_unavailable:
     'The webhook could not ask the service about this payment: check the base URL, the ' +

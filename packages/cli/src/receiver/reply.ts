@@ -79,7 +79,7 @@ export function strangerIn(reply: Reply): string | undefined {
   if (scheme !== undefined && !/^signature\b/i.test(scheme)) return 'a login (WWW-Authenticate)';
   if (!isPage(reply)) return undefined;
   if (/type=["']?password|log ?in|sign ?in/i.test(body)) return 'a login page';
-  return status < 400 ? 'a page, perhaps of a catch-all route' : 'a page of a firewall';
+  return status < 400 ? 'a page, perhaps from a catch-all route' : 'a page from a firewall';
 }
 
 /** Says that something else answered, and what the reply shows of it. */

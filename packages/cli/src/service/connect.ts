@@ -32,7 +32,7 @@ export const SERVICE_OPTIONS = [
 export async function connect(flags: ServiceFlags, output: Output): Promise<PaylinkClient> {
   const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
   const fix = 'or give --dotenv. paylink emulate prints both lines for .env';
-  if (!baseUrl) throw usageFailure('no address of the service', `set ${BASE_URL_VARIABLE}, ${fix}`);
+  if (!baseUrl) throw usageFailure('no service address', `set ${BASE_URL_VARIABLE}, ${fix}`);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isHere = url !== undefined && isLocalHost(url.hostname);
   const kept = isHere ? keptSetting('apiKey', output) : undefined;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { API_KEY_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
-import { readEnvText } from '../terminal/env-file.js';
+import { readTextFile } from '../terminal/text-file.js';
 import { cannotBeRead, cannotBeWritten, failure, usageFailure } from '../terminal/failure.js';
 import { isVisibleToGit } from '../terminal/git.js';
 import type { Output } from '../terminal/output.js';
@@ -27,10 +27,10 @@ export function readKeptSecrets(): KeptSecrets {
 
 function readIfThere(): string {
   try {
-    return existsSync(KEPT_SECRETS) ? readEnvText(KEPT_SECRETS).text : '';
+    return existsSync(KEPT_SECRETS) ? readTextFile(KEPT_SECRETS).text : '';
   } catch (error) {
     const problem = cannotBeRead('the secrets of emulate', KEPT_SECRETS, error);
-    throw usageFailure(problem, 'delete it: the next paylink emulate makes new secrets');
+    throw usageFailure(problem, 'delete it: the next paylink emulate creates new secrets');
   }
 }
 
@@ -38,7 +38,7 @@ function readIfThere(): string {
 export function keepSecrets({ apiKey, webhookSecret }: KeptSecrets, output: Output): void {
   makePrivateFolder(output);
   const text = `${API_KEY_VARIABLE}=${apiKey ?? ''}\n${SECRET_VARIABLE}=${webhookSecret ?? ''}\n`;
-  orFail(KEPT_SECRETS, () => writeWhole(KEPT_SECRETS, text));
+  orFail(KEPT_SECRETS, () => writeWhole(KEPT_SECRETS, text, 0o600));
 }
 
 /** Makes a folder for the owner alone, which git ignores. Warns if git does not ignore it. */

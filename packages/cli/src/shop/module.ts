@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Orders, Payments } from '@paylink/payments';
 import { isConfigurationError, messageOf, usageFailure } from '../terminal/failure.js';
+import { NPX, NPX_DENO } from '../terminal/shell.js';
 
 /** What `createOrder` inserts for `doctor`. */
 interface NewOrder {
@@ -45,7 +46,8 @@ export async function loadShop(path: string): Promise<ShopModule> {
 async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
   const file = resolve(path);
   if (!existsSync(file)) throw usageFailure(`--module: the file ${path} does not exist`);
-  const isTypeScript = /\.[cm]?tsx?$/.test(file);
+  // Deno loads TypeScript itself.
+  const isTypeScript = /\.[cm]?tsx?$/.test(file) && !('Deno' in globalThis);
   const lacksTsx = isTypeScript && !(await registerTsx());
   try {
     return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
@@ -53,9 +55,20 @@ async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
     throw usageFailure(
       `--module: ${path} cannot be loaded: ` +
         `${isConfigurationError(error) ? 'a setting is wrong: ' : ''}${messageOf(error)}`,
-      lacksTsx ? 'TypeScript needs tsx in this folder: npm install --save-dev tsx' : undefined,
+      isOfDeno(error)
+        ? `a module of Deno needs Deno: ${NPX_DENO} in place of ${NPX}`
+        : lacksTsx
+          ? 'TypeScript needs tsx in this folder: npm install --save-dev tsx'
+          : undefined,
     );
   }
+}
+
+/** Returns true for an import such as `npm:@paylink/client`, and for a use of `Deno.env`. */
+function isOfDeno(error: unknown): boolean {
+  const { code } = Object(error) as NodeJS.ErrnoException;
+  const isScheme = code === 'ERR_UNSUPPORTED_ESM_URL_SCHEME';
+  return isScheme || /^(?:Deno is not defined$|Cannot find module 'npm:)/.test(messageOf(error));
 }
 
 /**

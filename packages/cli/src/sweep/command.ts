@@ -23,7 +23,7 @@ interface Flags extends ShopFlags {
 
 const OPTIONS = [
   ...SHOP_OPTIONS,
-  option('--cursor <cursor>', 'start where a run ended that could not ask about each order'),
+  option('--cursor <cursor>', 'continue a run that could not ask about every order'),
   option('--time-limit <time>', 'start no order after this time', {
     parse: duration,
     initial: [600_000, '10m'],
@@ -34,12 +34,12 @@ const OPTIONS = [
 /** `paylink reconcile`: credits paid orders that no notification and no return page credited. */
 export const reconcileCommand = (): Command =>
   createCommand<Flags>('reconcile', {
-    summary: 'credit paid orders whose notification never came',
+    summary: 'credit paid orders whose notification never arrived',
     description:
       'Asks the service about each unpaid order, and credits the paid ones. Your module exports ' +
       'payments, whose orders have unpaid(). Without it, name the references. An order without ' +
-      'a payment at the service is no error: its customer never came that far. Prints one line ' +
-      'per run. cron and the like run it on a schedule.',
+      'a payment at the service is not an error: its customer never got that far. Prints one ' +
+      'line per run. cron and the like run it on a schedule.',
     argument: ['[references...]', 'the orders (default: orders.unpaid())'],
     options: OPTIONS,
     examples: [
@@ -48,7 +48,6 @@ export const reconcileCommand = (): Command =>
     ],
     run: sweepWith({
       name: 'reconcile',
-      run: ({ reconcile }, references, options) => reconcile(references, options),
       findings: [],
       printed: ['credited', 'noPayment', 'undecided'],
     }),
@@ -70,7 +69,6 @@ export const verifyCommand = (): Command =>
     ],
     run: sweepWith({
       name: 'verify',
-      run: ({ verify }, references, options) => verify(references, options),
       findings: ['notPaid', 'differs', 'noPayment'],
       printed: ['notPaid', 'differs', 'noPayment'],
     }),
@@ -90,7 +88,7 @@ function sweepWith(sweep: Sweep): (run: Run<Flags>) => Promise<number> {
     const { timeLimit, concurrency, cursor } = flags;
     const tenants = tenantsOf(flags);
     if (cursor !== undefined && tenants.length > 1)
-      throw usageFailure('--cursor is the place of one merchant: give one --tenant');
+      throw usageFailure('--cursor belongs to one merchant: pass one --tenant');
     const references = args.length === 0 ? undefined : args;
     const sweepAll = async (payments: Payments, stop: AbortSignal): Promise<number> => {
       const results: Result[] = [];

@@ -42,11 +42,6 @@ export interface RunError {
 
 export interface Sweep {
   readonly name: 'reconcile' | 'verify';
-  readonly run: (
-    payments: Payments,
-    references: readonly string[] | undefined,
-    options: SweepOptions,
-  ) => Promise<ReconcileReport | VerifyReport>;
   /** The lists that mean a difference between the orders and the service. */
   readonly findings: readonly string[];
   /** The lists whose references are printed. */
@@ -70,32 +65,28 @@ export async function runOnce(
   sweep: Sweep,
   payments: Payments,
   references: readonly string[] | undefined,
-  options: RunOptions,
+  { tenant, onProgress, ...options }: RunOptions,
 ): Promise<RunReport> {
   const started = performance.now();
-  const ending = await endingOfRun(sweep, payments, references, options);
-  const durationMs = Math.round(performance.now() - started);
-  return { time: new Date().toISOString(), tenant: options.tenant ?? null, durationMs, ...ending };
-}
-
-async function endingOfRun(
-  sweep: Sweep,
-  payments: Payments,
-  references: readonly string[] | undefined,
-  { tenant, onProgress, ...options }: RunOptions,
-): Promise<Ending> {
   let known: Partial<SweepProgress> = {};
-  const ended = (result: Result, errors: readonly RunError[]): Ending => ({
-    result,
-    counts: { read: known.ended ?? 0, credited: known.credited ?? 0, errors: known.errors ?? 0 },
-    lists: {},
-    errors,
-    undecided: [],
-    reason: undefined,
-    cursor: known.cursor ?? options.cursor,
+  const reported = (ending: Ending): RunReport => ({
+    time: new Date().toISOString(),
+    tenant: tenant ?? null,
+    durationMs: Math.round(performance.now() - started),
+    ...ending,
   });
+  const ended = (result: Result, errors: readonly RunError[]): RunReport =>
+    reported({
+      result,
+      counts: { read: known.ended ?? 0, credited: known.credited ?? 0, errors: known.errors ?? 0 },
+      lists: {},
+      errors,
+      undecided: [],
+      reason: undefined,
+      cursor: known.cursor ?? options.cursor,
+    });
   try {
-    const swept = await sweep.run(payments, references, {
+    const swept = await payments[sweep.name](references, {
       ...options,
       ...(tenant === undefined ? {} : { tenant }),
       onProgress: (progress) => {
@@ -103,7 +94,7 @@ async function endingOfRun(
         onProgress(progress);
       },
     });
-    return endingOf(swept, sweep, (known.pause ?? 0) > 0);
+    return reported(endingOf(swept, sweep, (known.pause ?? 0) > 0));
   } catch (error) {
     if (options.signal.aborted) return ended('stopped', []);
     if (isConfigurationError(error)) throw error;
@@ -121,7 +112,7 @@ function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep, isPaused:
   const isIncomplete = errors.count > 0 || notAsked.count > 0 || cursor !== undefined;
   const isFound = sweep.findings.some((name) => lists[name]!.count > 0);
   const counts = Object.entries(lists).map(([name, { count }]): [string, number] => [name, count]);
-  const because = isPaused ? 'the service limits its questions (429)' : 'its time limit is over';
+  const because = isPaused ? 'the service limits requests (429)' : 'its time ran out';
   const reason = keyRefused ? 'the service refused the API key (401)' : because;
   return {
     result: isIncomplete ? 'incomplete' : isFound ? 'found' : 'done',

@@ -11,7 +11,7 @@ const SHOWN = 10;
 
 const SENTENCES: Readonly<Record<string, string>> = {
   noPayment: 'the service has no payment of',
-  notPaid: 'paid in your database, and not at the service',
+  notPaid: 'paid in your database, but not at the service',
   differs: 'another amount or currency at the service',
 };
 

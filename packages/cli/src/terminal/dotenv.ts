@@ -1,7 +1,7 @@
 /** Loads .env files, and knows which variables came from the project's own file. */
 import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { readEnvText } from './env-file.js';
+import { readTextFile } from './text-file.js';
 import { cannotBeRead, usageFailure } from './failure.js';
 
 export const SECRET_VARIABLE = 'WEBHOOK_SECRET';
@@ -31,7 +31,7 @@ export function isOfProject(source: string): boolean {
 export function loadDotenv(path: string | undefined, note: (sentence: string) => void): void {
   try {
     if (path === undefined && !existsSync('.env')) return;
-    const { text, hadMark } = readEnvText(path ?? '.env');
+    const { text, hadMark } = readTextFile(path ?? '.env');
     if (hadMark)
       note(
         `${path ?? '.env'} begins with a byte order mark, so Node and dotenv lose its first ` +

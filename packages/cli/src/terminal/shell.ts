@@ -15,5 +15,8 @@ export function lastWord(word: string): string {
   return (word.startsWith('-') ? '-- ' : '') + quoteForShell(word);
 }
 
+/** Runs the installed command under Deno, which alone loads modules of Supabase's functions. */
+export const NPX_DENO = 'npx deno run -A npm:@paylink/cli';
+
 /** Runs the installed command. Without the option, npx offers to download a stranger's package. */
-export const NPX = 'npx --no-install paylink';
+export const NPX = 'Deno' in globalThis ? NPX_DENO : 'npx --no-install paylink';

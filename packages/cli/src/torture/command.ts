@@ -15,6 +15,7 @@ interface Flags extends CommonFlags {
   readonly module?: string;
   readonly database: string;
   readonly databaseVariable: string;
+  readonly tenant?: string;
   readonly callers: number;
   readonly timeLimit: number;
   readonly replay?: number;
@@ -28,28 +29,29 @@ export const tortureCommand = (): Command =>
   createCommand<Flags>('torture', {
     summary: 'try your credit in every order, and kill it at every step',
     description:
-      'Delivers orders through your module, in separate processes. A proxy before your ' +
-      'database (PostgreSQL, MySQL, MariaDB) holds each round trip, and releases two deliveries ' +
-      'in every order. Then it cuts the connection and kills the process before and after each ' +
-      'round trip. Your module exports orders and createOrder, and may export effects(reference), ' +
-      'which counts further writes. Instead of a module, a program in any language can run under ' +
-      'notifications. Orders are stored and credited, so use a test database.',
+      'Delivers orders through your module, in separate processes. A proxy in front of your ' +
+      'database (PostgreSQL, MySQL, MariaDB, SQLite) holds each round trip, and releases two ' +
+      'deliveries in every order. Then it cuts the connection and kills the process before and ' +
+      'after each round trip. Your module exports orders and createOrder, and may export ' +
+      'effects(reference), which counts further writes. Instead of a module, a program in any ' +
+      'language can run under notifications. Orders are stored and credited, so use a test database.',
     options: [
       option('--module <file>', 'your module: it exports orders and createOrder'),
       option('--database <url>', 'the address of a test database', { isRequired: true }),
       option('--database-variable <name>', 'the variable that your program reads it from', {
         initial: 'DATABASE_URL',
       }),
+      option('--tenant <id>', 'the merchant of the orders, or null'),
       option('--callers <n>', 'how many deliveries race', { parse: wholeNumber(2, 3), initial: 2 }),
-      option('--time-limit <time>', 'start no try after this time', {
+      option('--time-limit <time>', 'start no attempt after this time', {
         parse: duration,
         initial: [60_000, '1m'],
       }),
-      option('--start <command>', 'starts your program, in place of --module'),
+      option('--start <command>', 'starts your program, instead of --module'),
       option('--to <url>', "the program's webhook on this machine", { parse: parseUrl }),
       option('--books <command>', 'prints {"paid":true,"effects":1} of the order $REFERENCE'),
       option('--order <command>', 'stores an unpaid order $REFERENCE of $AMOUNT $CURRENCY'),
-      option('--replay <n>', 'try the finding of this number alone', {
+      option('--replay <n>', 'try only the finding with this number', {
         parse: wholeNumber(1, Number.MAX_SAFE_INTEGER),
       }),
     ],
@@ -78,7 +80,7 @@ async function torture({ flags, output }: Run<Flags>): Promise<number> {
 }
 
 async function explore(flags: Flags, output: Output): Promise<SchedulesReport> {
-  const { module, start, to, books, order, callers, ...rest } = flags;
+  const { module, start, to, books, order, callers, tenant, ...rest } = flags;
   const common = {
     databaseUrl: flags.database,
     databaseVariable: flags.databaseVariable,
@@ -87,11 +89,13 @@ async function explore(flags: Flags, output: Output): Promise<SchedulesReport> {
     onProgress: ({ orders, cuts }: { readonly orders: number; readonly cuts: number }) =>
       output.progress(`${orders} orders, ${cuts} cuts tried`),
   };
+  if (tenant === '') throw usageFailure('--tenant must not be empty');
   const { tryProgram, trySchedules } = await import('@paylink/testing/schedules/internal');
   if (module !== undefined && start === undefined)
-    return trySchedules({ ...common, module, callers });
+    return trySchedules({ ...common, module, callers, tenant: tenant === 'null' ? null : tenant });
   if (module !== undefined || start === undefined || to === undefined || books === undefined)
     throw usageFailure('give --module <file>, or --start, --to and --books of a whole program');
+  if (tenant !== undefined) throw usageFailure('--tenant belongs to --module');
   if (!isLocalHost(to.hostname)) throw usageFailure('--to must be an address of this machine');
   const { startEmulator } = await import('@paylink/emulator');
   // A slow service lets notifications overlap.

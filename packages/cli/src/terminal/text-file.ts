@@ -1,23 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 
-/** The longest .env file, in bytes. */
-const LONGEST = 1_000_000;
-
-export interface EnvText {
+export interface FileText {
   readonly text: string;
-  /** True if a byte order mark was dropped, which Node takes for a part of the first name. */
+  /** True if a byte order mark was dropped, which other programs take for a part of the text. */
   readonly hadMark: boolean;
 }
 
 /**
- * Reads a .env file. Never waits: reading a pipe or a device could last forever.
+ * Reads a text file that people edit. Never waits: reading a pipe or a device could last forever.
  *
  * @throws Error with a sentence about the file, or with the system's code
  */
-export function readEnvText(path: string): EnvText {
-  const { size } = requireFile(path);
-  if (size > LONGEST) throw new Error(`it has ${size} bytes, and a .env file has few`);
+export function readTextFile(path: string): FileText {
+  requireFile(path);
   const bytes = readFileSync(path);
   const isWide = /^(\xff\xfe|\xfe\xff|[^\0]\0|\0[^\0])/.test(bytes.toString('latin1', 0, 2));
   if (isWide) throw new Error('it is UTF-16, as PowerShell writes it: save it as UTF-8');
@@ -26,9 +22,9 @@ export function readEnvText(path: string): EnvText {
   return { text: text.replace(/^\ufeff/, ''), hadMark: text.startsWith('\ufeff') };
 }
 
-function requireFile(path: string): { readonly size: number } {
+function requireFile(path: string): void {
   const stats = statSync(path);
-  if (stats.isFile()) return stats;
+  if (stats.isFile()) return;
   const kind = stats.isDirectory() ? 'a folder' : stats.isFIFO() ? 'a pipe' : 'a device';
   throw new Error(`it is ${kind}, and not a file`);
 }
