@@ -11,7 +11,7 @@ const KIND = 'payment.succeeded';
 const INJECTION = 'x%0a[paylink]\u001b[31m-forged-line';
 
 describe.each(hosts)('$name', (host) => {
-  it('E02 refuses a repeated header, also with the same value', async () => {
+  it('refuses a repeated header, also with the same value', { tags: 'E02' }, async () => {
     const serving = await serve(host);
     for (const event of [
       [KIND, KIND],
@@ -22,7 +22,7 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('E02 neither echoes, logs nor observes the value of the header', async () => {
+  it('neither echoes, logs nor observes the value of the header', { tags: 'E02' }, async () => {
     const observe = vi.fn();
     const serving = await serve(host, { options: { observe } });
     mustStaySecret(INJECTION);
@@ -35,11 +35,15 @@ describe.each(hosts)('$name', (host) => {
     expect(log() + JSON.stringify(observe.mock.calls)).not.toContain('forged-line');
   });
 
-  it('E07 ignores a relabelled success and accepts the genuine notification later', async () => {
-    const serving = await serve(host);
-    await expectAccepted(serving, post(BODY, { event: 'payment.unknown' }));
-    expect(serving.events).toEqual([]);
-    await expectAccepted(serving, post());
-    expect(references(serving)).toEqual([REFERENCE]);
-  });
+  it(
+    'ignores a relabelled success and accepts the genuine notification later',
+    { tags: 'E07' },
+    async () => {
+      const serving = await serve(host);
+      await expectAccepted(serving, post(BODY, { event: 'payment.unknown' }));
+      expect(serving.events).toEqual([]);
+      await expectAccepted(serving, post());
+      expect(references(serving)).toEqual([REFERENCE]);
+    },
+  );
 });

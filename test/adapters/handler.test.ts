@@ -102,88 +102,108 @@ describe.each([...handlerHosts, lambda])('$name', (host) => {
       () => Promise.reject(make()),
     ]);
 
-  it('G01 P13 answers 500 for an error, and gives it to onError and the log', async () => {
-    const error = new OutOfStock('the stock\nis empty');
-    const onError = vi.fn();
-    const serving = await serve(host, {
-      options: { onError },
-      handler: () => Promise.reject(error),
-    });
-    expectRefused(await exchange(serving.port, post()), 500, 'handler_failed');
-    expect(onError).toHaveBeenCalledTimes(1);
-    const [given, context] = onError.mock.calls[0] as [unknown, object];
-    expect([given, Object.keys(context).sort()]).toEqual([error, host.capabilities.context]);
-    expect(log().match(/\[paylink\]/g)).toHaveLength(1);
-    expect(log()).toMatch(
-      new RegExp(`\\[paylink\\] 500 handler_failed: "${REFERENCE}": the stock is empty`),
-    );
-    expect(log()).toContain('handler.test.ts');
-  });
+  it(
+    'answers 500 for an error, and gives it to onError and the log',
+    { tags: ['G01', 'P13'] },
+    async () => {
+      const error = new OutOfStock('the stock\nis empty');
+      const onError = vi.fn();
+      const serving = await serve(host, {
+        options: { onError },
+        handler: () => Promise.reject(error),
+      });
+      expectRefused(await exchange(serving.port, post()), 500, 'handler_failed');
+      expect(onError).toHaveBeenCalledTimes(1);
+      const [given, context] = onError.mock.calls[0] as [unknown, object];
+      expect([given, Object.keys(context).sort()]).toEqual([error, host.capabilities.context]);
+      expect(log().match(/\[paylink\]/g)).toHaveLength(1);
+      expect(log()).toMatch(
+        new RegExp(`\\[paylink\\] 500 handler_failed: "${REFERENCE}": the stock is empty`),
+      );
+      expect(log()).toContain('handler.test.ts');
+    },
+  );
 
-  it('O08 answers 500 for every returned value that means failure', async () => {
+  it('answers 500 for every returned value that means failure', { tags: 'O08' }, async () => {
     await expectFailed(returned.flatMap((make) => [make, () => Promise.resolve(make())]));
   });
 
-  it('N07 P13 answers 500 for every error whose fields a host would use', async () => {
-    await expectFailed(thrown(withFields));
-  });
+  it(
+    'answers 500 for every error whose fields a host would use',
+    { tags: ['N07', 'P13'] },
+    async () => {
+      await expectFailed(thrown(withFields));
+    },
+  );
 
-  it('O10 answers 500 for every error that is hard to read', async () => {
+  it('answers 500 for every error that is hard to read', { tags: 'O10' }, async () => {
     await expectFailed(thrown(hostile));
   });
 
-  it('H10 answers a WebhookError with its own code and status, and logs one line', async () => {
-    for (const [code, status, expected] of [
-      ['unknown_order', undefined, 503],
-      ['amount_differs', undefined, 409],
-      ['some_code', undefined, 500],
-      ['some_code', 429, 429],
-    ] as const) {
+  it(
+    'answers a WebhookError with its own code and status, and logs one line',
+    { tags: 'H10' },
+    async () => {
+      for (const [code, status, expected] of [
+        ['unknown_order', undefined, 503],
+        ['amount_differs', undefined, 409],
+        ['some_code', undefined, 500],
+        ['some_code', 429, 429],
+      ] as const) {
+        const serving = await serve(host, {
+          handler: () => {
+            throw new WebhookError(code, { status, message: 'for the log' });
+          },
+        });
+        const lines = log().split('[paylink]').length;
+        expectRefused(await exchange(serving.port, post()), expected, code);
+        expect(log().split('[paylink]')).toHaveLength(lines + 1);
+        expect(log()).toContain(`[paylink] ${expected} ${code}: "${REFERENCE}": for the log`);
+      }
+    },
+  );
+
+  it(
+    'answers 503 at handlerTimeout, aborts the signal, and sends one reply',
+    { tags: 'G03' },
+    async () => {
+      let signal: AbortSignal | undefined;
+      let late: Promise<unknown> | undefined;
       const serving = await serve(host, {
-        handler: () => {
-          throw new WebhookError(code, { status, message: 'for the log' });
+        options: { handlerTimeout: 100 },
+        handler: ({ reference }, context) => {
+          if (reference !== REFERENCE) return undefined;
+          signal = context.signal;
+          late = new Promise((_, reject) => {
+            signal!.addEventListener('abort', () => setTimeout(reject, 20, new OutOfStock('late')));
+          });
+          return late;
         },
       });
-      const lines = log().split('[paylink]').length;
-      expectRefused(await exchange(serving.port, post()), expected, code);
-      expect(log().split('[paylink]')).toHaveLength(lines + 1);
-      expect(log()).toContain(`[paylink] ${expected} ${code}: "${REFERENCE}": for the log`);
-    }
-  });
+      const wire = await begin(serving.port, post());
+      expectRefused(await wire.reply(), 503, 'handler_timeout');
+      expect(signal!.reason).toMatchObject({ code: 'handler_timeout' });
+      await late!.catch(() => undefined);
+      await wire.send(genuine('order-next'));
+      expectAcknowledged(await wire.reply());
+    },
+  );
 
-  it('G03 answers 503 at handlerTimeout, aborts the signal, and sends one reply', async () => {
-    let signal: AbortSignal | undefined;
-    let late: Promise<unknown> | undefined;
-    const serving = await serve(host, {
-      options: { handlerTimeout: 100 },
-      handler: ({ reference }, context) => {
-        if (reference !== REFERENCE) return undefined;
-        signal = context.signal;
-        late = new Promise((_, reject) => {
-          signal!.addEventListener('abort', () => setTimeout(reject, 20, new OutOfStock('late')));
-        });
-        return late;
-      },
-    });
-    const wire = await begin(serving.port, post());
-    expectRefused(await wire.reply(), 503, 'handler_timeout');
-    expect(signal!.reason).toMatchObject({ code: 'handler_timeout' });
-    await late!.catch(() => undefined);
-    await wire.send(genuine('order-next'));
-    expectAcknowledged(await wire.reply());
-  });
+  it(
+    'gives the handler the request of the host, `signal`, and no means to answer',
+    { tags: 'O09' },
+    async () => {
+      const contexts: { readonly signal?: AbortSignal }[] = [];
+      const serving = await serve(host, {
+        handler: (_event, context) => void contexts.push(context),
+      });
+      await expectAccepted(serving, post());
+      expect(Object.keys(contexts[0]!).sort()).toEqual(host.capabilities.context);
+      expect(contexts[0]!.signal).toBeInstanceOf(AbortSignal);
+    },
+  );
 
-  it('O09 gives the handler the request of the host, `signal`, and no means to answer', async () => {
-    const contexts: { readonly signal?: AbortSignal }[] = [];
-    const serving = await serve(host, {
-      handler: (_event, context) => void contexts.push(context),
-    });
-    await expectAccepted(serving, post());
-    expect(Object.keys(contexts[0]!).sort()).toEqual(host.capabilities.context);
-    expect(contexts[0]!.signal).toBeInstanceOf(AbortSignal);
-  });
-
-  it('N15 answers the same if the logger, `observe` and `onError` throw', async () => {
+  it('answers the same if the logger, `observe` and `onError` throw', { tags: 'N15' }, async () => {
     const fail = (): never => {
       throw new Error('the log is full');
     };
@@ -198,7 +218,7 @@ describe.each([...handlerHosts, lambda])('$name', (host) => {
     expectRefused(await exchange(serving.port, post()), 503, 'confirm_unavailable');
   });
 
-  it('G13 loses no delivery while a handler blocks the event loop', async () => {
+  it('loses no delivery while a handler blocks the event loop', { tags: 'G13' }, async () => {
     const serving = await serve(host, {
       handler: ({ reference }) => {
         if (reference !== 'order-blocking') return;
@@ -222,7 +242,7 @@ describe.each([...handlerHosts, lambda])('$name', (host) => {
 });
 
 describe.each(handlerHosts)('$name', (host) => {
-  it('G07 finishes the handler if the sender leaves', async () => {
+  it('finishes the handler if the sender leaves', { tags: 'G07' }, async () => {
     let resume: (() => void) | undefined;
     let credited = 0;
     const serving = await serve(host, {
@@ -247,70 +267,85 @@ describe.each(handlerHosts)('$name', (host) => {
     expect(serving.errors).toEqual([]);
   });
 
-  it('G06 releases a handler that never settles at handlerTimeout, even if its sender is gone', async () => {
-    let signal: AbortSignal | undefined;
-    const limit = 20_000;
-    const serving = await serve(host, {
-      options: { handlerTimeout: limit },
-      handler: ({ reference }, context) => {
-        if (reference !== REFERENCE) return undefined;
-        signal = context.signal;
-        return new Promise<never>(() => undefined);
-      },
-    });
-    using limits = holdLimits(limit);
-    const wire = await begin(serving.port, post());
-    await eventually('the handler', () => signal !== undefined);
-    wire.reset();
-    await eventually('the end of the connection', async () => (await serving.connections()) === 0);
-    // A leaving sender does not abort the handler. Only the time limit does.
-    expect(signal!.aborted).toBe(false);
-    limits.release(limit);
-    await eventually('the abort', () => signal!.aborted);
-  });
+  it(
+    'releases a handler that never settles at handlerTimeout, even if its sender is gone',
+    { tags: 'G06' },
+    async () => {
+      let signal: AbortSignal | undefined;
+      const limit = 20_000;
+      const serving = await serve(host, {
+        options: { handlerTimeout: limit },
+        handler: ({ reference }, context) => {
+          if (reference !== REFERENCE) return undefined;
+          signal = context.signal;
+          return new Promise<never>(() => undefined);
+        },
+      });
+      using limits = holdLimits(limit);
+      const wire = await begin(serving.port, post());
+      await eventually('the handler', () => signal !== undefined);
+      wire.reset();
+      await eventually(
+        'the end of the connection',
+        async () => (await serving.connections()) === 0,
+      );
+      // A leaving sender does not abort the handler. Only the time limit does.
+      expect(signal!.aborted).toBe(false);
+      limits.release(limit);
+      await eventually('the abort', () => signal!.aborted);
+    },
+  );
 
-  it('G09 acknowledges the retry of a delivery that failed after its credit', async () => {
-    const paid = new Set<string>();
-    const serving = await serve(host, {
-      handler: ({ reference }) => {
-        if (paid.has(reference)) return;
-        paid.add(reference);
-        if (reference === REFERENCE) throw new OutOfStock('after the credit');
-      },
-    });
-    expect((await exchange(serving.port, post())).status).toBe(500);
-    await expectAccepted(serving, post());
-    expect(references(serving)).toEqual([REFERENCE, REFERENCE]);
-  });
+  it(
+    'acknowledges the retry of a delivery that failed after its credit',
+    { tags: 'G09' },
+    async () => {
+      const paid = new Set<string>();
+      const serving = await serve(host, {
+        handler: ({ reference }) => {
+          if (paid.has(reference)) return;
+          paid.add(reference);
+          if (reference === REFERENCE) throw new OutOfStock('after the credit');
+        },
+      });
+      expect((await exchange(serving.port, post())).status).toBe(500);
+      await expectAccepted(serving, post());
+      expect(references(serving)).toEqual([REFERENCE, REFERENCE]);
+    },
+  );
 });
 
 describe.each([...handlerHosts, lambda])('$name in production', (host) => {
   afterEach(() => void vi.unstubAllEnvs());
 
-  it('P14 writes one line to the console for each fault, and gives a logger its fields', async () => {
-    vi.stubEnv('NODE_ENV', 'production');
-    const error = new OutOfStock('sold');
-    const handler = (): Promise<never> => Promise.reject(error);
-    const forged = post(BODY, { signature: mac(BODY, 'another secret') });
-    const serving = await serve(host, { handler, afterwards: 200 });
-    await exchange(serving.port, forged);
-    await exchange(serving.port, post());
-    const lines = log()
-      .split('\n')
-      .filter((line) => line.includes('[paylink]'));
-    expect(lines).toEqual([
-      expect.stringContaining('[paylink] 401 invalid_signature: '),
-      expect.stringContaining(`[paylink] 500 handler_failed: "${REFERENCE}": sold`),
-    ]);
+  it(
+    'writes one line to the console for each fault, and gives a logger its fields',
+    { tags: 'P14' },
+    async () => {
+      vi.stubEnv('NODE_ENV', 'production');
+      const error = new OutOfStock('sold');
+      const handler = (): Promise<never> => Promise.reject(error);
+      const forged = post(BODY, { signature: mac(BODY, 'another secret') });
+      const serving = await serve(host, { handler, afterwards: 200 });
+      await exchange(serving.port, forged);
+      await exchange(serving.port, post());
+      const lines = log()
+        .split('\n')
+        .filter((line) => line.includes('[paylink]'));
+      expect(lines).toEqual([
+        expect.stringContaining('[paylink] 401 invalid_signature: '),
+        expect.stringContaining(`[paylink] 500 handler_failed: "${REFERENCE}": sold`),
+      ]);
 
-    const logger = { warn: vi.fn<Logger['warn']>(), error: vi.fn<Logger['error']>() };
-    const logged = await serve(host, { handler, options: { logger } });
-    await exchange(logged.port, forged);
-    await exchange(logged.port, post());
-    expect(logger.warn).toHaveBeenCalledTimes(1);
-    expect(logger.error.mock.calls[0]![1]).toMatchObject({
-      ...{ code: 'handler_failed', status: 500, reference: REFERENCE },
-      ...{ kind: 'payment.succeeded', error },
-    });
-  });
+      const logger = { warn: vi.fn<Logger['warn']>(), error: vi.fn<Logger['error']>() };
+      const logged = await serve(host, { handler, options: { logger } });
+      await exchange(logged.port, forged);
+      await exchange(logged.port, post());
+      expect(logger.warn).toHaveBeenCalledTimes(1);
+      expect(logger.error.mock.calls[0]![1]).toMatchObject({
+        ...{ code: 'handler_failed', status: 500, reference: REFERENCE },
+        ...{ kind: 'payment.succeeded', error },
+      });
+    },
+  );
 });

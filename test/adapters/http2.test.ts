@@ -110,15 +110,19 @@ afterEach(async () => {
 describe.each(handlerHosts.filter(({ capabilities }) => capabilities.http2))(
   '$name over HTTP/2',
   (host) => {
-    it('D22 accepts a delivery with lower-case names and without a length', async () => {
-      await start(host);
-      const reply = await post();
-      expect([reply.status, reply.body]).toEqual([200, RECEIVED]);
-      expect(reply.headers['content-type']).toMatch(/^application\/json\b/);
-      expect(events.map(({ reference }) => reference)).toEqual([REFERENCE]);
-    });
+    it(
+      'accepts a delivery with lower-case names and without a length',
+      { tags: 'D22' },
+      async () => {
+        await start(host);
+        const reply = await post();
+        expect([reply.status, reply.body]).toEqual([200, RECEIVED]);
+        expect(reply.headers['content-type']).toMatch(/^application\/json\b/);
+        expect(events.map(({ reference }) => reference)).toEqual([REFERENCE]);
+      },
+    );
 
-    it('D22 accepts a body that comes in many frames', async () => {
+    it('accepts a body that comes in many frames', { tags: 'D22' }, async () => {
       await start(host);
       const body = bodyOf(60_000);
       const stream = open({ ...genuine, 'x-service-signature': mac(body) });
@@ -139,13 +143,13 @@ describe.each(handlerHosts.filter(({ capabilities }) => capabilities.http2))(
         'repeated with a wrong value last',
         { ...genuine, 'x-service-signature': [mac(BODY), mac('another body')] },
       ],
-    ])('D22 rejects a signature that is %s', async (_how, headers) => {
+    ])('rejects a signature that is %s', { tags: 'D22' }, async (_how, headers) => {
       await start(host);
       expectRefused(await post(headers), 401, 'invalid_signature');
       expect(events).toEqual([]);
     });
 
-    it('D22 refuses a repeated event header', async () => {
+    it('refuses a repeated event header', { tags: 'D22' }, async () => {
       await start(host);
       const kind = 'payment.succeeded';
       expectRefused(
@@ -156,24 +160,28 @@ describe.each(handlerHosts.filter(({ capabilities }) => capabilities.http2))(
       expect(events).toEqual([]);
     });
 
-    it('D22 runs no handler if the stream is reset in the middle of the body', async () => {
-      await start(host);
-      for (let count = 0; count < 20; count++) {
-        const stream = open(genuine);
-        stream.on('error', () => undefined);
-        stream.write(BODY.subarray(0, 5));
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        stream.close(http2.constants.NGHTTP2_CANCEL);
-        await within(
-          2_000,
-          'the close of the stream',
-          new Promise((resolve) => stream.once('close', resolve)),
-        );
-      }
-      expect([events, errors]).toEqual([[], []]);
-    });
+    it(
+      'runs no handler if the stream is reset in the middle of the body',
+      { tags: 'D22' },
+      async () => {
+        await start(host);
+        for (let count = 0; count < 20; count++) {
+          const stream = open(genuine);
+          stream.on('error', () => undefined);
+          stream.write(BODY.subarray(0, 5));
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          stream.close(http2.constants.NGHTTP2_CANCEL);
+          await within(
+            2_000,
+            'the close of the stream',
+            new Promise((resolve) => stream.once('close', resolve)),
+          );
+        }
+        expect([events, errors]).toEqual([[], []]);
+      },
+    );
 
-    it('D22 finishes the handler if the stream is reset', async () => {
+    it('finishes the handler if the stream is reset', { tags: 'D22' }, async () => {
       let finished = false;
       await start(host, {
         handler: async () => {
@@ -190,46 +198,60 @@ describe.each(handlerHosts.filter(({ capabilities }) => capabilities.http2))(
       expect(errors).toEqual([]);
     });
 
-    it('D22 answers before the end of the body and resets the stream, but not the connection', async () => {
-      await start(host, { options: { bodyTimeout: 150 } });
-      const early = async (
-        headers: OutgoingHttpHeaders,
-        status: number,
-        code: string,
-      ): Promise<void> => {
-        const reply = await answer(open(headers));
-        expectRefused(reply, status, code);
-        expect(reply.resetCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
-      };
-      await Promise.all([
-        early({ ...genuine, 'content-length': '70000' }, 413, 'body_too_large'),
-        early({ ...genuine, 'x-service-signature': 'short' }, 401, 'invalid_signature'),
-        early({ ...genuine, 'content-encoding': 'gzip' }, 415, 'unsupported_encoding'),
-        early(genuine, 408, 'body_timeout'),
-      ]);
-      expect(session.destroyed).toBe(false);
-      expect(events).toEqual([]);
-    });
+    it(
+      'answers before the end of the body and resets the stream, but not the connection',
+      { tags: 'D22' },
+      async () => {
+        await start(host, { options: { bodyTimeout: 150 } });
+        const early = async (
+          headers: OutgoingHttpHeaders,
+          status: number,
+          code: string,
+        ): Promise<void> => {
+          const reply = await answer(open(headers));
+          expectRefused(reply, status, code);
+          expect(reply.resetCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
+        };
+        await Promise.all([
+          early({ ...genuine, 'content-length': '70000' }, 413, 'body_too_large'),
+          early({ ...genuine, 'x-service-signature': 'short' }, 401, 'invalid_signature'),
+          early({ ...genuine, 'content-encoding': 'gzip' }, 415, 'unsupported_encoding'),
+          early(genuine, 408, 'body_timeout'),
+        ]);
+        expect(session.destroyed).toBe(false);
+        expect(events).toEqual([]);
+      },
+    );
 
-    it('D02 D22 stops a body without a declared length at the limit', async () => {
-      await start(host);
-      const stream = open(genuine);
-      stream.write(bodyOf(65_537));
-      expectRefused(await answer(stream), 413, 'body_too_large');
-      expect(events).toEqual([]);
-    });
+    it(
+      'stops a body without a declared length at the limit',
+      { tags: ['D02', 'D22'] },
+      async () => {
+        await start(host);
+        const stream = open(genuine);
+        stream.write(bodyOf(65_537));
+        expectRefused(await answer(stream), 413, 'body_too_large');
+        expect(events).toEqual([]);
+      },
+    );
 
-    it('D18 D22 answers 405 to GET, or 404 by the router of the host', async () => {
-      const ours = host.capabilities.surroundings.includes('every method');
-      await start(host, ours ? { surroundings: 'every method' } : {});
-      const reply = await answer(session.request({ ':method': 'GET', ':path': PATH, ...genuine }));
-      expect(events).toEqual([]);
-      if (!ours) {
-        expect(reply.status).toBe(404);
-        return;
-      }
-      expectRefused(reply, 405, 'method_not_allowed');
-      expect(reply.headers['allow']).toBe('POST');
-    });
+    it(
+      'answers 405 to GET, or 404 by the router of the host',
+      { tags: ['D18', 'D22'] },
+      async () => {
+        const ours = host.capabilities.surroundings.includes('every method');
+        await start(host, ours ? { surroundings: 'every method' } : {});
+        const reply = await answer(
+          session.request({ ':method': 'GET', ':path': PATH, ...genuine }),
+        );
+        expect(events).toEqual([]);
+        if (!ours) {
+          expect(reply.status).toBe(404);
+          return;
+        }
+        expectRefused(reply, 405, 'method_not_allowed');
+        expect(reply.headers['allow']).toBe('POST');
+      },
+    );
   },
 );

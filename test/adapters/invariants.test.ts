@@ -229,46 +229,50 @@ describe.each(newestHosts)('$name', (host) => {
     expect(JSON.stringify(observe.mock.calls) + log()).not.toMatch(/stranger/);
   });
 
-  it('J01 prints neither the secret, the signature nor the body for any outcome', async () => {
-    // Every test checks the console and replies. This test also checks other outputs.
-    let written = '';
-    for (const stream of [process.stdout, process.stderr]) {
-      vi.spyOn(stream, 'write').mockImplementation((text) => {
-        written += String(text);
-        return true;
-      });
-    }
-    try {
-      const serving = await serve(host, { options: { bodyTimeout: 50, bodyLimit: 200 } });
-      const bodies = [
-        '{"reference":"order-told"}',
-        'not JSON, and long enough',
-        `{"reference":"order-told","status":"pending"}`,
-        'n'.repeat(201),
-      ];
-      for (const body of bodies) {
-        for (const message of [
-          {},
-          { signature: FORGED },
-          { signature: [] },
-          { event: 'Not a kind' },
-          { framing: 150 },
-        ] as const) {
-          const { bytes } = await exchange(serving.port, post(body, message));
-          expectNoSecretIn(bytes.toString('latin1'));
-        }
+  it(
+    'prints neither the secret, the signature nor the body for any outcome',
+    { tags: 'J01' },
+    async () => {
+      // Every test checks the console and replies. This test also checks other outputs.
+      let written = '';
+      for (const stream of [process.stdout, process.stderr]) {
+        vi.spyOn(stream, 'write').mockImplementation((text) => {
+          written += String(text);
+          return true;
+        });
       }
-      expectNoSecretIn(written + log());
-    } finally {
-      vi.restoreAllMocks();
-    }
-    // Proves that a leak would be seen.
-    expect(() => {
-      expectNoSecretIn(`signature ${FORGED}`);
-    }).toThrow('the output holds');
-  });
+      try {
+        const serving = await serve(host, { options: { bodyTimeout: 50, bodyLimit: 200 } });
+        const bodies = [
+          '{"reference":"order-told"}',
+          'not JSON, and long enough',
+          `{"reference":"order-told","status":"pending"}`,
+          'n'.repeat(201),
+        ];
+        for (const body of bodies) {
+          for (const message of [
+            {},
+            { signature: FORGED },
+            { signature: [] },
+            { event: 'Not a kind' },
+            { framing: 150 },
+          ] as const) {
+            const { bytes } = await exchange(serving.port, post(body, message));
+            expectNoSecretIn(bytes.toString('latin1'));
+          }
+        }
+        expectNoSecretIn(written + log());
+      } finally {
+        vi.restoreAllMocks();
+      }
+      // Proves that a leak would be seen.
+      expect(() => {
+        expectNoSecretIn(`signature ${FORGED}`);
+      }).toThrow('the output holds');
+    },
+  );
 
-  it('J08 changes no prototype for any name in the body or the headers', async () => {
+  it('changes no prototype for any name in the body or the headers', { tags: 'J08' }, async () => {
     const serving = await serve(host);
     for (const name of [
       '__proto__',

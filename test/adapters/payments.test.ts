@@ -182,7 +182,7 @@ const deliveryOf = (name: string, reference: string, type?: string): SignedDeliv
   signedDelivery({ secret: SECRETS.get(name)!, reference, ...(type && { type }) });
 
 describe.each(Object.entries(adapters))('payments.receive on %s', (_name, listen) => {
-  it('E06 credits a payment only if the service reports success', async () => {
+  it('credits a payment only if the service reports success', { tags: 'E06' }, async () => {
     const send = await listen(paymentsOf('pending', 'failed', 'cancelled', 'no-link', 'paid'));
     statuses = new Map([
       ['acme pending', 'pending'],
@@ -202,29 +202,33 @@ describe.each(Object.entries(adapters))('payments.receive on %s', (_name, listen
     expect(credited).toEqual(['acme paid', 'acme failed']);
   });
 
-  it('N03 N04 H12 credits one order number of two merchants once each, by the client of each', async () => {
-    const send = await listen(paymentsOf('order-1'));
-    const [acme, bolt] = [deliveryOf('acme', 'order-1'), deliveryOf('bolt', 'order-1')];
-    statuses = new Map([
-      ['acme order-1', 'success'],
-      ['bolt order-1', 'pending'],
-    ]);
-    expect(await send('/acme/webhook', acme)).toBe(200);
-    expect(await send('/bolt/webhook', bolt)).toBe(503);
-    statuses.set('bolt order-1', 'success');
-    expect(await send('/bolt/webhook', bolt)).toBe(200);
-    expect(credited).toEqual(['acme order-1', 'bolt order-1']);
-    expect(asked).toEqual(['acme order-1', 'bolt order-1', 'bolt order-1']);
+  it(
+    'credits one order number of two merchants once each, by the client of each',
+    { tags: ['N03', 'N04', 'H12'] },
+    async () => {
+      const send = await listen(paymentsOf('order-1'));
+      const [acme, bolt] = [deliveryOf('acme', 'order-1'), deliveryOf('bolt', 'order-1')];
+      statuses = new Map([
+        ['acme order-1', 'success'],
+        ['bolt order-1', 'pending'],
+      ]);
+      expect(await send('/acme/webhook', acme)).toBe(200);
+      expect(await send('/bolt/webhook', bolt)).toBe(503);
+      statuses.set('bolt order-1', 'success');
+      expect(await send('/bolt/webhook', bolt)).toBe(200);
+      expect(credited).toEqual(['acme order-1', 'bolt order-1']);
+      expect(asked).toEqual(['acme order-1', 'bolt order-1', 'bolt order-1']);
 
-    // Replays, another spelling of the path, and one merchant's delivery at the other's path.
-    expect(await send('/acme/webhook', acme)).toBe(200);
-    expect(await send('/Acme/webhook', acme)).toBe(200);
-    expect(await send('/bolt/webhook', acme)).toBe(401);
-    expect(await send('/nobody/webhook', acme)).toBe(503);
-    expect([credited.length, asked.length]).toEqual([2, 3]);
-  });
+      // Replays, another spelling of the path, and one merchant's delivery at the other's path.
+      expect(await send('/acme/webhook', acme)).toBe(200);
+      expect(await send('/Acme/webhook', acme)).toBe(200);
+      expect(await send('/bolt/webhook', acme)).toBe(401);
+      expect(await send('/nobody/webhook', acme)).toBe(503);
+      expect([credited.length, asked.length]).toEqual([2, 3]);
+    },
+  );
 
-  it('H02 credits an order once for fifty concurrent deliveries', async () => {
+  it('credits an order once for fifty concurrent deliveries', { tags: 'H02' }, async () => {
     const send = await listen(paymentsOf('order-1'));
     statuses.set('acme order-1', 'success');
     const replies = await Promise.all(

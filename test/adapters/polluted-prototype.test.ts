@@ -1,4 +1,4 @@
-/** R04: other code put a name of HTTP on Object.prototype. */
+/** Other code put a name of HTTP on Object.prototype. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { BODY, mac, post, REFERENCE } from './deliveries.js';
 import { hosts } from './hosts/index.js';
@@ -29,7 +29,8 @@ describe.each(hosts)('$name', (host) => {
   );
 
   it.each(names)(
-    'R04 accepts genuine deliveries and no others if every object inherits %s',
+    'accepts genuine deliveries and no others if every object inherits %s',
+    { tags: 'R04' },
     async (name, value) => {
       const serving = await serve(host);
       await expectAccepted(serving, post());

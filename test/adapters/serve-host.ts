@@ -1,12 +1,12 @@
 /** Runs a host in its own process, for tests of memory, signals and crashes. Forked by child.ts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRET } from './deliveries.js';
-import { loadHost } from './hosts/load.js';
+import { loadHost, type HostName } from './hosts/load.js';
 import type { ChildMessage } from './child.js';
 import { watchExceptions } from './thrown-exceptions.js';
 
 const [name = '', bodyLimit = '65536'] = process.argv.slice(2);
-const host = await loadHost(name);
+const host = await loadHost(name as HostName);
 const tell = (message: ChildMessage): void => void process.send!(message);
 
 const listening = await host.listen({

@@ -39,13 +39,17 @@ describe.each(Object.entries(untyped))('%s in plain JavaScript', (name, make) =>
     );
   });
 
-  it('B01 names the usual environment variable of a missing secret, except in a build of Next.js', () => {
-    const create = (): unknown => make({ secret: undefined }, handler);
-    if (name.startsWith('Next')) expect(create).not.toThrow();
-    else expect(create).toThrow(/^secret is missing. Did you set WEBHOOK_SECRET\?/);
-  });
+  it(
+    'names the usual environment variable of a missing secret, except in a build of Next.js',
+    { tags: 'B01' },
+    () => {
+      const create = (): unknown => make({ secret: undefined }, handler);
+      if (name.startsWith('Next')) expect(create).not.toThrow();
+      else expect(create).toThrow(/^secret is missing. Did you set WEBHOOK_SECRET\?/);
+    },
+  );
 
-  it('N18 refuses a bare prefix, a placeholder and a masked value as a secret', () => {
+  it('refuses a bare prefix, a placeholder and a masked value as a secret', { tags: 'N18' }, () => {
     for (const value of ['whsec_', 'your-webhook-secret', 'whsec_•••1234']) {
       const create = (): unknown => make({ secret: value, logger: SILENT }, handler);
       if (name.startsWith('Next')) expect(create).not.toThrow();
@@ -70,7 +74,8 @@ it.each(
     NestJS: nestGate,
   }),
 )(
-  'B02 B04 N18 the gate of %s refuses a bare prefix, a placeholder and options of handlers',
+  'the gate of %s refuses a bare prefix, a placeholder and options of handlers',
+  { tags: ['B02', 'B04', 'N18'] },
   (_name, gate) => {
     const make = gate as (options: object) => unknown;
     for (const value of ['', 'whsec_', 'your-webhook-secret'])
@@ -81,10 +86,14 @@ it.each(
   },
 );
 
-it('N18 Next.js answers every request with 500 if the secret is a placeholder', async () => {
-  const POST = next.paymentWebhook({ secret: 'your-webhook-secret', logger: SILENT }, handler);
-  const response = await POST(
-    signedDelivery({ secret: 'your-webhook-secret' }).toRequest('http://localhost/'),
-  );
-  expect([response.status, await response.text()]).toEqual([500, '{"error":"misconfigured"}']);
-});
+it(
+  'Next.js answers every request with 500 if the secret is a placeholder',
+  { tags: 'N18' },
+  async () => {
+    const POST = next.paymentWebhook({ secret: 'your-webhook-secret', logger: SILENT }, handler);
+    const response = await POST(
+      signedDelivery({ secret: 'your-webhook-secret' }).toRequest('http://localhost/'),
+    );
+    expect([response.status, await response.text()]).toEqual([500, '{"error":"misconfigured"}']);
+  },
+);

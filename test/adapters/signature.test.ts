@@ -19,7 +19,7 @@ const range = (length: number): number[] => Array.from({ length }, (_, index) =>
 
 const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
   [
-    'A04 rejects a valid header line beside an empty one, in either order, with any lines between them',
+    'rejects a valid header line beside an empty one, in either order, with any lines between them',
     { signature: [VALID, ''] },
     { signature: ['', VALID] },
     {
@@ -30,20 +30,20 @@ const refused: readonly (readonly [title: string, ...messages: Message[]])[] = [
       ],
     },
   ],
-  ['A11 rejects the end of the right MAC alone', { signature: VALID.slice(1) }],
+  ['rejects the end of the right MAC alone', { signature: VALID.slice(1) }],
   [
-    'A14 rejects non-ASCII characters of length 64 by any count',
+    'rejects non-ASCII characters of length 64 by any count',
     { signature: utf8(`é${VALID.slice(1)}`) },
     { signature: utf8(`\u0130${VALID.slice(1)}`) },
   ],
   [
-    'A19 rejects a MAC under what another program could take for the key',
+    'rejects a MAC under what another program could take for the key',
     { signature: mac(BODY, createHash('sha256').update(SECRET).digest('hex')) },
     { signature: mac(BODY, Buffer.from(SECRET, 'base64')) },
     { signature: mac(VALID) },
   ],
   [
-    'A23 rejects a signature in the query beside a forged one, and in a cookie',
+    'rejects a signature in the query beside a forged one, and in a cookie',
     { signature: FORGED, path: `${PATH}?x-service-signature=${VALID}` },
     { signature: [], lines: [['Cookie', `x-service-signature=${VALID}`]] },
   ],
@@ -55,18 +55,19 @@ function utf8(text: string): string {
 }
 
 const refusedByNode: readonly (readonly [title: string, signature: string])[] = [
-  ['A08 lets Node refuse a folded header line', `${VALID.slice(0, 32)}\r\n ${VALID.slice(32)}`],
-  ['A08 lets Node refuse a lone CR in the header', `${VALID}\r`],
-  ['A08 lets Node refuse a lone LF in the header', `${VALID.slice(0, 32)}\n${VALID.slice(32)}`],
-  ['A12 lets Node refuse a NUL after the right MAC', `${VALID}\0`],
-  ['A15 lets Node refuse a NUL before the right MAC', `\0${VALID}`],
-  ['A15 lets Node refuse a control character inside the MAC', `${VALID.slice(0, 63)}\x01`],
-  ['A15 lets Node refuse a DEL after the right MAC', `${VALID}\x7f`],
+  ['lets Node refuse a folded header line', `${VALID.slice(0, 32)}\r\n ${VALID.slice(32)}`],
+  ['lets Node refuse a lone CR in the header', `${VALID}\r`],
+  ['lets Node refuse a lone LF in the header', `${VALID.slice(0, 32)}\n${VALID.slice(32)}`],
+  ['lets Node refuse a NUL after the right MAC', `${VALID}\0`],
+  ['lets Node refuse a NUL before the right MAC', `\0${VALID}`],
+  ['lets Node refuse a control character inside the MAC', `${VALID.slice(0, 63)}\x01`],
+  ['lets Node refuse a DEL after the right MAC', `${VALID}\x7f`],
 ];
 
 describe.each(hosts)('$name', (host) => {
   it.each(refused.map(([title, ...messages]) => [title, messages] as const))(
     '%s',
+    { tags: ['A04', 'A11', 'A14', 'A19', 'A23'] },
     async (_title, messages) => {
       const serving = await serve(host);
       for (const message of messages) {
@@ -79,7 +80,7 @@ describe.each(hosts)('$name', (host) => {
     },
   );
 
-  it.each(refusedByNode)('%s', async (_title, signature) => {
+  it.each(refusedByNode)('%s', { tags: ['A08', 'A12', 'A15'] }, async (_title, signature) => {
     const serving = await serve(host);
     const reply = await exchange(serving.port, post(BODY, { signature }));
     expectRefusedByParser(host, reply, 400);
@@ -87,14 +88,18 @@ describe.each(hosts)('$name', (host) => {
     expect(serving.events).toEqual([]);
   });
 
-  it('A21 accepts the right header beside one with underscores in its name', async () => {
-    const serving = await serve(host);
-    const lines = [['X_Service_Signature', FORGED]] as const;
-    await expectAccepted(serving, post(BODY, { lines }));
-    expect(references(serving)).toEqual([REFERENCE]);
-  });
+  it(
+    'accepts the right header beside one with underscores in its name',
+    { tags: 'A21' },
+    async () => {
+      const serving = await serve(host);
+      const lines = [['X_Service_Signature', FORGED]] as const;
+      await expectAccepted(serving, post(BODY, { lines }));
+      expect(references(serving)).toEqual([REFERENCE]);
+    },
+  );
 
-  it('J02 answers every signature fault with the same bytes', async () => {
+  it('answers every signature fault with the same bytes', { tags: 'J02' }, async () => {
     const serving = await serve(host);
     const faults = [
       [],
@@ -117,24 +122,28 @@ describe.each(hosts)('$name', (host) => {
 });
 
 describe.each(handlerHosts)('$name', (host) => {
-  it('A01 answers an impossible signature at once, without waiting for the body', async () => {
-    const serving = await serve(host);
-    using limits = holdLimits(...LINGERS);
-    const answered = async (signature: readonly string[]) => {
-      const wire = await Wire.open(serving.port);
-      await wire.send(head(BODY, { signature, framing: 60_000 }));
-      const reply = await wire.reply();
-      expectRefused(reply, 401, 'invalid_signature');
-      return { wire, reply };
-    };
-    const signatures = [[], [''], ['short'], [VALID, VALID], [VALID.toUpperCase()]];
-    const answers = await Promise.all(signatures.map(answered));
-    LINGERS.forEach(limits.release);
-    for (const { wire, reply } of answers) await expectEnded(host, reply, wire);
-    expect(serving.events).toEqual([]);
-  });
+  it(
+    'answers an impossible signature at once, without waiting for the body',
+    { tags: 'A01' },
+    async () => {
+      const serving = await serve(host);
+      using limits = holdLimits(...LINGERS);
+      const answered = async (signature: readonly string[]) => {
+        const wire = await Wire.open(serving.port);
+        await wire.send(head(BODY, { signature, framing: 60_000 }));
+        const reply = await wire.reply();
+        expectRefused(reply, 401, 'invalid_signature');
+        return { wire, reply };
+      };
+      const signatures = [[], [''], ['short'], [VALID, VALID], [VALID.toUpperCase()]];
+      const answers = await Promise.all(signatures.map(answered));
+      LINGERS.forEach(limits.release);
+      for (const { wire, reply } of answers) await expectEnded(host, reply, wire);
+      expect(serving.events).toEqual([]);
+    },
+  );
 
-  it('J11 sends neither a stack trace nor its own banner', async () => {
+  it('sends neither a stack trace nor its own banner', { tags: 'J11' }, async () => {
     const serving = await serve(host);
     const requests = [
       post(),

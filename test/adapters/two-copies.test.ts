@@ -43,7 +43,7 @@ const common = requiredCopy();
 const SECRET = 'a-secret-for-the-two-copies';
 
 describe('two copies of the packages in one process', () => {
-  it('O15 share the event that one gate verified', async () => {
+  it('share the event that one gate verified', { tags: 'O15' }, async () => {
     for (const [gateOf, readerOf] of [
       [common, imported],
       [imported, common],
@@ -63,7 +63,7 @@ describe('two copies of the packages in one process', () => {
     }
   });
 
-  it('F21 K01 do not both read a body that has not arrived yet', async () => {
+  it('do not both read a body that has not arrived yet', { tags: ['F21', 'K01'] }, async () => {
     const credited: string[] = [];
     const told: string[] = [];
     const options = {

@@ -329,7 +329,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
           expect(status).toBe(200);
           // This way has an environment without NODE_ENV.
           if (way === 'with nodejs_compat') expect(answer).toBe('accepted');
-          else expect(answer).toContain('is the public secret of @paylink/testing');
+          else expect(answer).toContain('is the public secret from @paylink/testing');
         });
 
         it.each([1, 64, 65, 200])(
@@ -358,7 +358,7 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))(
         // An environment without NODE_ENV counts as production.
         const warnings =
           name === workerd.name && way !== 'with nodejs_compat'
-            ? ['[paylink] memoryOrders() is not for production: a restart forgets them']
+            ? ['[paylink] memoryOrders() is not for production: a restart loses its orders']
             : [];
         expect([serving.alive, serving.complaints()]).toEqual([true, warnings]);
       });

@@ -40,6 +40,7 @@ const LOOKS: Partial<Record<Front, Look>> = {
   'a data listener': (req) => ignore(req.on('data', ignore)),
   'a readable listener': (req) => ignore(req.on('readable', ignore)),
   'a readable listener and a session store': (req) => (req.on('readable', ignore), sleep()),
+  'a pause and a session store': (req) => (req.pause(), sleep()),
 };
 const frontOf = (url = ''): Front =>
   FRONTS.find((_, index) => url.endsWith(`/${index}`)) ?? 'nothing';

@@ -15,19 +15,23 @@ const tracked = (pattern: string): string[] =>
 const majors = nodes.map(({ version }) => Number(version.split('.')[0]));
 const [, oldest] = /^(\d+\.\d+)/.exec(nodes[0]!.version)!;
 
-it('R01 names the tested lines of Node in the table of supported versions, and no others', () => {
-  const [, supported = ''] = /^\| Node +\| ([^|]+?) +\|/m.exec(read('docs/semver.md')) ?? [];
-  expect(supported).toBe(`${oldest} and later ${majors.join(', ')}`);
-});
+it(
+  'names the tested lines of Node in the table of supported versions, and no others',
+  { tags: 'R01' },
+  () => {
+    const [, supported = ''] = /^\| Node +\| ([^|]+?) +\|/m.exec(read('docs/semver.md')) ?? [];
+    expect(supported).toBe(`${oldest} and later ${majors.join(', ')}`);
+  },
+);
 
-it('R01 runs the tests of a change on the same lines', () => {
+it('runs the tests of a change on the same lines', { tags: 'R01' }, () => {
   const { jobs } = parse(read('.github/workflows/ci.yml')) as {
     readonly jobs: { readonly test: { readonly strategy: { readonly matrix: object } } };
   };
   expect(jobs.test.strategy.matrix).toEqual({ node: majors });
 });
 
-it('R01 names the oldest tested Node wherever a page names the oldest', () => {
+it('names the oldest tested Node wherever a page names the oldest', { tags: 'R01' }, () => {
   const named = tracked('*.md').flatMap((path) =>
     [...read(path).matchAll(/Node(?:\.js)? (\d[\d.]*) (?:or (?:later|newer)|ou plus récent)/g)].map(
       ([, version]) => `${path} ${version}`,
@@ -37,7 +41,7 @@ it('R01 names the oldest tested Node wherever a page names the oldest', () => {
   expect(named.filter((each) => !each.endsWith(` ${oldest}`))).toEqual([]);
 });
 
-it('R01 names the oldest tested Node in `engines` of every package', () => {
+it('names the oldest tested Node in `engines` of every package', { tags: 'R01' }, () => {
   const manifests = tracked('packages/*/package.json').filter(
     (path) => path.split('/').length === 3,
   );

@@ -1,5 +1,5 @@
 /**
- * R01 R09: a genuine body reaches the webhook whole, in any pieces, over any transport, behind code
+ * A genuine body reaches the webhook whole, in any pieces, over any transport, behind code
  * that waits. CI runs a few forms on every runtime, and `pnpm lab full-size` runs all.
  */
 import { execFileSync } from 'node:child_process';
@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleScript, type Bundle } from '../servers/bundle.js';
 import { install } from './install.js';
 import { Serving, type Ports } from './serving.js';
-import { deliver, FRONTS, formsOf, TRANSPORTS, type Front, type Transport } from './transports.js';
+import { deliver, endSessions, FRONTS, formsOf, TRANSPORTS } from './transports.js';
+import type { Front, Transport } from './transports.js';
 import { bun, deno, nodes, type Release } from './versions.js';
 
 const isWhole = process.env['PAYLINK_TRANSPORTS'] === 'all';
@@ -46,7 +47,7 @@ afterAll(async () => {
   await script.remove();
 });
 
-describe.each([...nodes, bun, deno])('$name', (release: Release) => {
+describe.each([...nodes, bun, deno])('$name', { tags: ['R01', 'R09'] }, (release: Release) => {
   let serving: Serving;
   let ports: Ports;
 
@@ -57,7 +58,10 @@ describe.each([...nodes, bun, deno])('$name', (release: Release) => {
     const cwd = fileURLToPath(new URL('.', import.meta.url));
     ({ serving, ports } = await Serving.start(command as [string, ...string[]], cwd));
   }, 300_000);
-  afterAll(() => serving.stop());
+  afterAll(async () => {
+    await serving.stop();
+    endSessions();
+  });
 
   const ways = HOSTS.flatMap((host) =>
     FRONTS.flatMap((front) =>
@@ -78,6 +82,7 @@ describe.each([...nodes, bun, deno])('$name', (release: Release) => {
         return status === 200 ? [] : `${form.name}: ${status}`;
       }),
     );
+    expect(serving.alive ? [] : serving.complaints(), 'the runtime ended').toEqual([]);
     expect(lost.flat()).toEqual([]);
   });
 });

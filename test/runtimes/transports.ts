@@ -16,6 +16,7 @@ export const FRONTS = [
   'a data listener',
   'a readable listener',
   'a readable listener and a session store',
+  'a pause and a session store',
   'a hook that passes single bytes',
   'a hook with a small buffer',
 ] as const;
@@ -107,18 +108,26 @@ async function deliverOverHttp2(
 ): Promise<number> {
   const scheme = transport === 'HTTP/2' ? 'http' : 'https';
   const session = http2.connect(`${scheme}://127.0.0.1:${port}`, { rejectUnauthorized: false });
-  try {
-    const length = framing === 'chunked' ? {} : { 'content-length': BODY.length };
-    const headers = { ':method': 'POST', ':path': path, ...SIGNED, ...length };
-    const stream = session.request(headers, { endStream: false });
-    const reply = once(stream, 'response') as Promise<[http2.IncomingHttpHeaders]>;
-    for (const piece of cut(pieces)) {
-      stream.write(piece);
-      if (!isOnePacket) await gap();
-    }
-    stream.end();
-    return Number((await reply)[0][':status']);
-  } finally {
-    session.destroy();
+  sessions.add(session.on('error', () => undefined));
+  const length = framing === 'chunked' ? {} : { 'content-length': BODY.length };
+  const headers = { ':method': 'POST', ':path': path, ...SIGNED, ...length };
+  const stream = session.request(headers, { endStream: false });
+  const reply = once(stream, 'response') as Promise<[http2.IncomingHttpHeaders]>;
+  for (const piece of cut(pieces)) {
+    stream.write(piece);
+    if (!isOnePacket) await gap();
   }
+  stream.end();
+  const [{ ':status': status }] = await reply;
+  await once(stream.resume(), 'close');
+  return Number(status);
+}
+
+/** Open, because a session that a client ends can abort Deno 2.9.6 (denoland/deno#36788). */
+const sessions = new Set<http2.ClientHttp2Session>();
+
+/** Ends the clients of a server that was stopped. */
+export function endSessions(): void {
+  for (const session of sessions) session.destroy();
+  sessions.clear();
 }

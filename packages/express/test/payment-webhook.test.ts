@@ -36,7 +36,7 @@ describe('paymentWebhook', () => {
     await request(app).post('/other').send({ parsed: true }).expect(200, { parsed: true });
   });
 
-  it('O09 lets no handler answer by `req.res` or `req.next`', async () => {
+  it('lets no handler answer by `req.res` or `req.next`', { tags: 'O09' }, async () => {
     const logger = { warn: vi.fn(), error: vi.fn() };
     const byNext = paymentWebhook({ secret, logger }, (_event, { req }) => {
       (req as express.Request).next!(new Error('mine'));
@@ -49,7 +49,7 @@ describe('paymentWebhook', () => {
     await post(app, '/res').expect(500, '{"error":"handler_failed"}');
   });
 
-  it('O09 leaves `req.res` to the loggers in front of it', async () => {
+  it('leaves `req.res` to the loggers in front of it', { tags: 'O09' }, async () => {
     const seen: unknown[] = [];
     const app = express().use((req, res, next) => {
       res.on('finish', () => seen.push(req.res === res, req.next === next));
@@ -63,7 +63,7 @@ describe('paymentWebhook', () => {
     expect(seen).toEqual([true, true]);
   });
 
-  it('O09 lets middleware reply in the middle of a credit', async () => {
+  it('lets middleware reply in the middle of a credit', { tags: 'O09' }, async () => {
     const app = express().use((_req, res, next) => {
       setTimeout(() => res.status(503).json({ error: 'too slow' }), 10);
       next();
@@ -73,7 +73,7 @@ describe('paymentWebhook', () => {
     await post(app).expect(503, { error: 'too slow' });
   });
 
-  it('O09 gives a handler what Express knows of the request', async () => {
+  it('gives a handler what Express knows of the request', { tags: 'O09' }, async () => {
     const seen: unknown[] = [];
     const webhook = paymentWebhook({ secret }, (_event, { req }) => {
       seen.push(req.params['id'], req.query, req.get('x-shop'), req.ip, req.path, req.method);
@@ -90,7 +90,7 @@ describe('paymentWebhook', () => {
     ]);
   });
 
-  it('N03 names the tenant that the secret function returns', async () => {
+  it('names the tenant that the secret function returns', { tags: 'N03' }, async () => {
     const tenants: unknown[] = [];
     const logger = { warn: vi.fn(), error: vi.fn() };
     const webhook = paymentWebhook(
@@ -106,7 +106,7 @@ describe('paymentWebhook', () => {
 });
 
 describe('paymentGate', () => {
-  it('N03 passes the event and its tenant to the next handler', async () => {
+  it('passes the event and its tenant to the next handler', { tags: 'N03' }, async () => {
     const app = express().post('/:tenant', paymentGate({ secret: secretOf }), (req, res) => {
       const { type, reference, tenant } = webhookEvent(req);
       res.json({ type, reference, tenant });

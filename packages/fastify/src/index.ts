@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { createReceiver, type BodyLimits, type PaymentWebhook } from '@paylink/core';
 import { check } from '@paylink/core/internal';
 import { copyBody, deliveryOf, writeReply } from '@paylink/node';
@@ -18,11 +17,8 @@ interface FastifyRoute {
   readonly routeOptions?: Omit<RouteShorthandOptions, 'schema' | 'handler'> | undefined;
 }
 
-const HINT = 'A preParsing or onRequest hook that reads request.raw must pass the bytes on.';
+const HINT = 'A preParsing or onRequest hook that reads request.raw must keep request.rawBody.';
 const PATH = "must be a path: app.register(paymentWebhook({ url: '/…', secret }, handlers))";
-
-const STREAM = Symbol('stream');
-type Kept = FastifyRequest & { [STREAM]?: Readable; readonly rawBody?: unknown };
 
 /**
  * Returns an encapsulated plugin to register. Its route verifies a notification, runs your handler
@@ -43,9 +39,9 @@ export const paymentWebhook: PaymentWebhook<FastifyHost, FastifyPluginCallback, 
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const limit = (by: BodyLimits) => ({ ...by, bodyLimit: Math.min(by.bodyLimit, hostLimit) });
     instance.removeAllContentTypeParsers();
-    instance.addContentTypeParser('*', (request, payload, parsed) => {
-      // A hook may have put another stream around the body.
-      if (payload !== request.raw) (request as Kept)[STREAM] = payload.pause();
+    instance.addContentTypeParser('*', (_request, payload, parsed) => {
+      // Nobody reads the stream that a hook put around the body, and it may fail.
+      payload.on('error', () => undefined);
       parsed(null, undefined);
     });
     // Fastify answers 415 to types that it cannot parse, and treats HTTP/2 without a type as empty.
@@ -60,10 +56,10 @@ export const paymentWebhook: PaymentWebhook<FastifyHost, FastifyPluginCallback, 
       return createLogger.apply(instance, call);
     };
     instance.post(url, { ...routeOptions, childLoggerFactory }, async (request, reply) => {
-      const { raw, rawBody, [STREAM]: stream } = request as Kept;
-      if (Object.hasOwn(request, 'rawBody') && Buffer.isBuffer(rawBody))
-        Object.assign(raw, { rawBody });
-      const read = deliveryOf(raw, HINT, stream);
+      const { raw } = request;
+      const rawBody: unknown = Object.getOwnPropertyDescriptor(request, 'rawBody')?.value;
+      if (Buffer.isBuffer(rawBody)) Object.assign(raw, { rawBody });
+      const read = deliveryOf(raw, HINT);
       const delivery = { ...read, body: (limits: BodyLimits) => read.body(limit(limits)) };
       const answer = await receiver.receive(delivery, { request });
       reply.hijack();

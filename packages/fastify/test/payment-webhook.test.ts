@@ -5,15 +5,14 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { gzipSync } from 'node:zlib';
+import { createGunzip, gzipSync } from 'node:zlib';
 import compress from '@fastify/compress';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
-import type { FastifyServerOptions } from 'fastify';
+import type { FastifyServerOptions, RouteShorthandOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import rawBody from 'fastify-raw-body';
 import fastify4 from 'fastify4';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { WebhookError } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { paymentWebhook } from '../src/index.js';
 
@@ -86,55 +85,78 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(credited).toEqual(['order-42']);
   });
 
-  it('F07 leaves sibling routes their parsers, in any order of registration', async () => {
-    const app = create();
-    app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => {
-      done(null, body);
-    });
-    app.post('/before', (request) => ({ body: request.body }));
-    await app.register(paymentWebhook({ url, secret }, nothing));
-    app.post('/after', (request) => ({ body: request.body }));
-    const address = await listen(app);
-    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-    for (const path of ['/before', '/after']) {
-      const json = await app.inject({ method: 'POST', url: path, payload: { parsed: true } });
-      expect(json.json()).toEqual({ body: { parsed: true } });
-      const csv = await app.inject({
-        method: 'POST',
-        url: path,
-        headers: { 'content-type': 'text/csv' },
-        payload: 'a,b',
+  it(
+    'leaves sibling routes their parsers, in any order of registration',
+    { tags: 'F07' },
+    async () => {
+      const app = create();
+      app.addContentTypeParser('text/csv', { parseAs: 'string' }, (_request, body, done) => {
+        done(null, body);
       });
-      expect(csv.json()).toEqual({ body: 'a,b' });
-      const unknown = await app.inject({
-        method: 'POST',
-        url: path,
-        headers: { 'content-type': 'text/x' },
-        payload: 'a',
-      });
-      expect(unknown.statusCode).toBe(415);
-    }
-  });
+      app.post('/before', (request) => ({ body: request.body }));
+      await app.register(paymentWebhook({ url, secret }, nothing));
+      app.post('/after', (request) => ({ body: request.body }));
+      const address = await listen(app);
+      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+      for (const path of ['/before', '/after']) {
+        const json = await app.inject({ method: 'POST', url: path, payload: { parsed: true } });
+        expect(json.json()).toEqual({ body: { parsed: true } });
+        const csv = await app.inject({
+          method: 'POST',
+          url: path,
+          headers: { 'content-type': 'text/csv' },
+          payload: 'a,b',
+        });
+        expect(csv.json()).toEqual({ body: 'a,b' });
+        const unknown = await app.inject({
+          method: 'POST',
+          url: path,
+          headers: { 'content-type': 'text/x' },
+          payload: 'a',
+        });
+        expect(unknown.statusCode).toBe(415);
+      }
+    },
+  );
 
-  it('F09 works inside fastify-plugin, and then takes the parsers from its siblings', async () => {
-    const app = create();
-    const handler = vi.fn();
-    await app.register(
-      fastifyPlugin(paymentWebhook({ url, secret }, handler), { name: 'webhook' }),
-    );
-    app.post('/sibling', (request) => ({ parsed: typeof request.body }));
-    const address = await listen(app);
-    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-    expect(handler).toHaveBeenCalledOnce();
-    // As the README says: the sibling gets no body.
-    const { body } = await app.inject({
-      method: 'POST',
-      url: '/sibling',
-      payload: { reference: 'a' },
-    });
-    expect(body).toBe('{"parsed":"undefined"}');
-  });
+  it.each(['*', 'application/octet-stream'])(
+    'leaves no body to a parser of the app for %s',
+    { tags: 'F07' },
+    async (type) => {
+      const app = create();
+      app.addContentTypeParser(type, { parseAs: 'string' }, (_request, body, parsed) =>
+        parsed(null, body),
+      );
+      await app.register(paymentWebhook({ url, secret }, nothing));
+      const address = await listen(app);
+      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+    },
+  );
+
+  it(
+    'works inside fastify-plugin, and then takes the parsers from its siblings',
+    { tags: 'F09' },
+    async () => {
+      const app = create();
+      const handler = vi.fn();
+      await app.register(
+        fastifyPlugin(paymentWebhook({ url, secret }, handler), { name: 'webhook' }),
+      );
+      app.post('/sibling', (request) => ({ parsed: typeof request.body }));
+      const address = await listen(app);
+      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+      expect(handler).toHaveBeenCalledOnce();
+      // As the README says: the sibling gets no body.
+      const { body } = await app.inject({
+        method: 'POST',
+        url: '/sibling',
+        payload: { reference: 'a' },
+      });
+      expect(body).toBe('{"parsed":"undefined"}');
+    },
+  );
 
   it.each([
     ['lower than ours, of the whole application', { bodyLimit: 100 }, undefined, {}, 100],
@@ -185,6 +207,34 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     },
   );
 
+  it('answers if the stream of a hook fails, which nobody reads', { tags: 'N19' }, async () => {
+    const app = create();
+    app.addHook('preParsing', (_request, _reply, payload, done) => {
+      done(null, payload.pipe(createGunzip()));
+    });
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    const address = await listen(app);
+    const zipped = { ...delivery.headers, 'content-encoding': 'gzip' };
+    const post = (headers: Record<string, string>): Promise<Response> =>
+      fetch(address, { method: 'POST', headers, body: 'neither signed nor zipped' });
+    expect(await answerTo(post({}))).toEqual(UNSIGNED);
+    expect(await answerTo(post(delivery.headers))).toEqual(UNSIGNED);
+    expect(await answerTo(post(zipped))).toEqual([415, '{"error":"unsupported_encoding"}']);
+    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+  });
+
+  it('loses no byte of a hook’s stream that flows while a later hook waits', async () => {
+    const app = create();
+    app.addHook('preParsing', (_request, _reply, payload, done) => {
+      done(null, payload.pipe(new PassThrough()).on('data', nothing));
+    });
+    app.addHook('preHandler', () => new Promise((resolve) => setTimeout(resolve, 20)));
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    const address = await listen(app);
+    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+  });
+
   const bodies = { object: {}, bytes: Buffer.from('{"reference":"order-43"}') };
   it.each(Object.entries(bodies))(
     'reads the received bytes, and not the request.body of a hook (%s)',
@@ -217,6 +267,15 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     const to = await listen(app);
     expect(await answerTo(delivery.send(to))).toEqual(RECEIVED);
     expect(await answerTo(forged.send(to))).toEqual(UNSIGNED);
+  });
+
+  it('calls no getter of the app at request.rawBody', async () => {
+    const app = create();
+    const getter = vi.fn(() => Buffer.from('{"reference":"order-43"}'));
+    app.decorateRequest('rawBody', { getter });
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    expect(await answerTo(delivery.send(await listen(app)))).toEqual(RECEIVED);
+    expect(getter).not.toHaveBeenCalled();
   });
 
   it('leaves a text that a hook kept as request.rawBody off the message of Node', async () => {
@@ -252,22 +311,40 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     request.destroy();
   });
 
-  it('O14 shows no `request.body` to hooks, and works if they copy and log it', async () => {
-    const bodies: unknown[] = [];
+  it(
+    'shows no `request.body` to hooks, and works if they copy and log it',
+    { tags: 'O14' },
+    async () => {
+      const bodies: unknown[] = [];
+      const app = create();
+      const look = (request: { readonly body: unknown }): void => {
+        bodies.push(JSON.stringify(request.body), structuredClone(request.body));
+      };
+      app.addHook('preValidation', async (request) => look(request));
+      app.addHook('preHandler', async (request) => look(request));
+      app.addHook('onSend', async (request) => look(request));
+      app.addHook('onResponse', async (request) => look(request));
+      await app.register(paymentWebhook({ url, secret }, nothing));
+      const address = await listen(app);
+      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+      expect(bodies.length).toBeGreaterThanOrEqual(8);
+      expect(bodies.filter((body) => body !== undefined)).toEqual([]);
+    },
+  );
+
+  it('makes its loggers by the childLoggerFactory of routeOptions', async () => {
     const app = create();
-    const look = (request: { readonly body: unknown }): void => {
-      bodies.push(JSON.stringify(request.body), structuredClone(request.body));
+    const made: unknown[] = [];
+    const routeOptions: RouteShorthandOptions = {
+      childLoggerFactory(logger, bindings, options) {
+        made.push(this);
+        return logger.child(bindings, options);
+      },
     };
-    app.addHook('preValidation', async (request) => look(request));
-    app.addHook('preHandler', async (request) => look(request));
-    app.addHook('onSend', async (request) => look(request));
-    app.addHook('onResponse', async (request) => look(request));
-    await app.register(paymentWebhook({ url, secret }, nothing));
-    const address = await listen(app);
-    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-    expect(bodies.length).toBeGreaterThanOrEqual(8);
-    expect(bodies.filter((body) => body !== undefined)).toEqual([]);
+    await app.register(paymentWebhook({ url, secret, routeOptions }, nothing));
+    const { statusCode } = await app.inject(delivery.toInject(url));
+    expect([statusCode, made]).toEqual([200, [expect.objectContaining({ prefix: '' })]]);
   });
 
   it('runs the hooks of routeOptions, and tells onResponse hooks the status', async () => {
@@ -322,7 +399,7 @@ const listeners: Readonly<Record<string, (app: FastifyInstance) => unknown>> = {
 };
 
 describe.each(versions)('a `data` listener in front on %s', (_version, create) => {
-  it('O11 takes no byte before an async hook that takes its time', async () => {
+  it('takes no byte before an async hook that takes its time', { tags: 'O11' }, async () => {
     const app = create();
     const pieces: unknown[] = [];
     app.addHook('onRequest', async ({ raw }) => {
@@ -359,7 +436,7 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
           await finished(raw.pipe(new PassThrough()).resume());
         }),
     ],
-  ])('O11 costs no delivery if it is in %s', async (_where, add) => {
+  ])('costs no delivery if it is in %s', { tags: 'O11' }, async (_where, add) => {
     const app = create();
     add(app);
     for (const path of [url, '/:tenant/other']) {
@@ -375,18 +452,22 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
     }
   });
 
-  it('O11 keeps a body up to the largest limit of the routes that may be meant', async () => {
-    const app = create();
-    app.addHook('onRequest', ({ raw }) => once(raw.on('data', nothing), 'end'));
-    const routeOptions = { bodyLimit: 1_000 };
-    await app.register(paymentWebhook({ url: '/shops/main', secret, routeOptions }, nothing));
-    await app.register(paymentWebhook({ url: '/shops/:shop', secret }, nothing));
-    const payload = { reference: 'order-42', note: 'x'.repeat(40_000) };
-    const long = signedDelivery({ secret, rawBody: Buffer.from(JSON.stringify(payload)) });
-    const origin = await listen(app, '');
-    expect((await long.send(`${origin}/shops/main`)).status).toBe(413);
-    expect(await answerTo(long.send(`${origin}/shops/other`))).toEqual(RECEIVED);
-  });
+  it(
+    'keeps a body up to the largest limit of the routes that may be meant',
+    { tags: 'O11' },
+    async () => {
+      const app = create();
+      app.addHook('onRequest', ({ raw }) => once(raw.on('data', nothing), 'end'));
+      const routeOptions = { bodyLimit: 1_000 };
+      await app.register(paymentWebhook({ url: '/shops/main', secret, routeOptions }, nothing));
+      await app.register(paymentWebhook({ url: '/shops/:shop', secret }, nothing));
+      const payload = { reference: 'order-42', note: 'x'.repeat(40_000) };
+      const long = signedDelivery({ secret, rawBody: Buffer.from(JSON.stringify(payload)) });
+      const origin = await listen(app, '');
+      expect((await long.send(`${origin}/shops/main`)).status).toBe(413);
+      expect(await answerTo(long.send(`${origin}/shops/other`))).toEqual(RECEIVED);
+    },
+  );
 
   it.each<[string, (app: FastifyInstance) => unknown]>([
     [
@@ -416,7 +497,7 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
         app.server.prependListener('request', (req) => void req.on('data', nothing));
       },
     ],
-  ])('R02 costs no delivery if other code %s', async (_what, add) => {
+  ])('costs no delivery if other code %s', { tags: 'R02' }, async (_what, add) => {
     const app = create();
     add(app);
     await app.register(paymentWebhook({ url, secret, bodyTimeout: 2_000 }, nothing));
@@ -435,22 +516,26 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
     ['a percent-encoded letter', {}, url.replace('p', '%70')],
     ['an absolute target', {}, `http://shop.example${url}`],
     ['a prefix', {}, `/shop${url}`],
-  ])('R02 takes no byte from a webhook that Fastify finds by %s', async (_how, options, path) => {
-    const app = (create as (options: object) => FastifyInstance)(options);
-    opened.add(app);
-    app.addHook('onRequest', async ({ raw }) => void raw.on('data', nothing));
-    for (const prefix of ['', '/shop']) {
-      await app.register(paymentWebhook({ url, secret }, nothing), { prefix });
-    }
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = app.server.address() as AddressInfo;
-    const request = http.request({ port, method: 'POST', path, headers: delivery.headers });
-    request.end(delivery.rawBody);
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-    expect([response.resume().statusCode]).toEqual([200]);
-  });
+  ])(
+    'takes no byte from a webhook that Fastify finds by %s',
+    { tags: 'R02' },
+    async (_how, options, path) => {
+      const app = (create as (options: object) => FastifyInstance)(options);
+      opened.add(app);
+      app.addHook('onRequest', async ({ raw }) => void raw.on('data', nothing));
+      for (const prefix of ['', '/shop']) {
+        await app.register(paymentWebhook({ url, secret }, nothing), { prefix });
+      }
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = app.server.address() as AddressInfo;
+      const request = http.request({ port, method: 'POST', path, headers: delivery.headers });
+      request.end(delivery.rawBody);
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      expect([response.resume().statusCode]).toEqual([200]);
+    },
+  );
 
-  it('R03 copies no upload to another route below a parameter', async () => {
+  it('copies no upload to another route below a parameter', { tags: 'R03' }, async () => {
     const app = create();
     const listeners: number[] = [];
     app.addHook('onRequest', ({ raw }, _reply, done) => {
@@ -467,7 +552,24 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
     expect(listeners).toEqual([1, 2]);
   });
 
-  it('O11 hangs no other route of the same path, and warns of no leak', async () => {
+  it('copies no more of an upload than the limit of the app', { tags: 'R03' }, async () => {
+    const app = create({ bodyLimit: 1_000 });
+    app.addHook('onRequest', ({ raw }) => once(raw.on('data', nothing), 'end'));
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    const address = await listen(app);
+    const push = vi.spyOn(Readable.prototype, 'push');
+    const upload = signedDelivery({ secret, rawBody: Buffer.alloc(5_000_000) });
+    expect(await answerTo(upload.send(address))).toEqual(TOO_LARGE);
+    const lengths = push.mock.calls.map(([piece]: readonly unknown[], index) =>
+      push.mock.contexts[index]!.constructor === Readable
+        ? ((piece as Buffer | null)?.length ?? 0)
+        : 0,
+    );
+    // The piece that exceeds the limit is kept too.
+    expect(lengths.reduce((sum, length) => sum + length)).toBeLessThan(200_000);
+  });
+
+  it('hangs no other route of the same path, and warns of no leak', { tags: 'O11' }, async () => {
     const warned = vi.fn();
     process.on('warning', warned);
     const app = create();
@@ -489,16 +591,20 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
     process.off('warning', warned);
   });
 
-  it.each(Object.entries(listeners))('O11 takes no byte if it is in %s', async (_where, add) => {
-    const app = create();
-    add(app);
-    await app.register(paymentWebhook({ url: '/:tenant/payments', secret }, nothing));
-    const address = await listen(app);
-    for (let time = 0; time < 3; time++) {
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-    }
-  });
+  it.each(Object.entries(listeners))(
+    'takes no byte if it is in %s',
+    { tags: 'O11' },
+    async (_where, add) => {
+      const app = create();
+      add(app);
+      await app.register(paymentWebhook({ url: '/:tenant/payments', secret }, nothing));
+      const address = await listen(app);
+      for (let time = 0; time < 3; time++) {
+        expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+        expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+      }
+    },
+  );
 
   it('gets the bytes of a sibling route', async () => {
     const app = create();
@@ -601,22 +707,27 @@ describe('paymentWebhook on Fastify over HTTP/2', () => {
   });
 });
 
-it('logs by the instance’s logger if you pass it on', async () => {
+it.each([
+  ['Fastify 5', fastify],
+  ['Fastify 4', fastify4 as unknown as typeof fastify],
+])('logs the stack to the logger of %s, without the fields of the error', async (_, create) => {
   const lines: string[] = [];
-  const app = fastify({
+  const app = create({
     logger: { level: 'error', stream: { write: (line: string) => void lines.push(line) } },
   });
-  const logger = {
-    warn: (message: string, fields: object = {}) => app.log.warn(fields, message),
-    error: (message: string, fields: object = {}) => app.log.error(fields, message),
+  const fail = (): never => {
+    const config = { headers: { Authorization: 'Bearer sk_live_a.b' } };
+    throw Object.assign(new Error('Request failed with status code 401'), { config });
   };
-  const refuse = (): never => {
-    throw new WebhookError('unknown_order');
-  };
-  await app.register(paymentWebhook({ url, secret, logger }, refuse));
-  expect((await app.inject(delivery.toInject(url))).statusCode).toBe(503);
+  await app.register(paymentWebhook({ url, secret, logger: app.log }, fail));
+  expect((await app.inject(delivery.toInject(url))).statusCode).toBe(500);
   await app.close();
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-    expect.objectContaining({ code: 'unknown_order', status: 503, reference: 'order-42' }),
+    expect.objectContaining({
+      code: 'handler_failed',
+      reference: 'order-42',
+      stack: expect.stringMatching(/^Error: Request failed/) as string,
+    }),
   ]);
+  expect(lines.join('')).not.toContain('sk_live_');
 });

@@ -16,6 +16,15 @@ describe('the delivery of a Request', () => {
     ).toBe(true);
   });
 
+  it('has the bytes that its host kept', async () => {
+    const request = requestOf();
+    const kept = request.arrayBuffer();
+    const { body } = deliveryOf(request, undefined, kept);
+    expect(Buffer.from(await body({ bodyLimit: 100, bodyTimeout: 1_000 })).equals(rawBody)).toBe(
+      true,
+    );
+  });
+
   it('takes over an unread body at its reply, to drop it', () => {
     const request = requestOf();
     toResponse(deliveryOf(request), REPLY);

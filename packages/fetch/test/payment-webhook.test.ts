@@ -110,85 +110,108 @@ describe('paymentWebhook', () => {
     expect((await handle(delivery.toRequest(url))).status).toBe(503);
   });
 
-  it('N20 takes a request of a host without a signal, without streams or without `bodyUsed`', async () => {
-    const credited: string[] = [];
-    const handle = paymentWebhook(
-      { secret, bodyLimit: 1_000 },
-      ({ reference }) => void credited.push(reference),
-    );
-    const whole = (sent: SignedDelivery): FetchRequest => {
-      const { method, headers } = sent.toRequest(url);
-      return {
-        method,
-        headers,
-        arrayBuffer: () => Promise.resolve(new Uint8Array(sent.rawBody).buffer),
+  it(
+    'takes a request of a host without a signal, without streams or without `bodyUsed`',
+    { tags: 'N20' },
+    async () => {
+      const credited: string[] = [];
+      const handle = paymentWebhook(
+        { secret, bodyLimit: 1_000 },
+        ({ reference }) => void credited.push(reference),
+      );
+      const whole = (sent: SignedDelivery): FetchRequest => {
+        const { method, headers } = sent.toRequest(url);
+        return {
+          method,
+          headers,
+          arrayBuffer: () => Promise.resolve(new Uint8Array(sent.rawBody).buffer),
+        };
       };
-    };
-    // As Azure Functions has it.
-    const azure = (sent: SignedDelivery): FetchRequest => {
-      const request = sent.toRequest(url);
-      const { method, headers, body, bodyUsed } = request;
-      return { method, headers, body, bodyUsed, arrayBuffer: () => request.arrayBuffer() };
-    };
-    for (const requestOf of [whole, azure]) {
-      expect(await answerOf(handle(requestOf(delivery)))).toEqual(RECEIVED);
-      expect(await answerOf(handle(requestOf(forged)))).toEqual([
-        401,
-        '{"error":"invalid_signature"}',
-      ]);
-      const large = signedDelivery({ secret, payload: { note: 'n'.repeat(1_000) } });
-      expect(await answerOf(handle(requestOf(large)))).toEqual([413, '{"error":"body_too_large"}']);
-      expect(await answerOf(handle({ ...requestOf(delivery), method: 'GET' }))).toEqual([
-        405,
-        '{"error":"method_not_allowed"}',
-      ]);
-      expect(await answerOf(handle({ ...requestOf(delivery), bodyUsed: true }))).toEqual(CONSUMED);
-    }
-    // Without a declared length.
-    for (const [length, status] of [
-      [1_000, 200],
-      [1_001, 413],
-    ] as const) {
-      const rawBody = '{"reference":"order-42"}'.padEnd(length);
-      const { headers, ...request } = whole(signedDelivery({ secret, rawBody }));
-      const get = (name: string) => (name === 'content-length' ? null : headers.get(name));
-      expect((await answerOf(handle({ ...request, headers: { get } })))[0]).toBe(status);
-    }
-    const failing = { ...whole(delivery), arrayBuffer: () => Promise.reject(new Error('aborted')) };
-    expect(await answerOf(handle(failing))).toEqual(INCOMPLETE);
-    const hanging = { ...whole(delivery), arrayBuffer: () => new Promise<never>(() => undefined) };
-    const hurried = paymentWebhook({ secret, bodyTimeout: 20 }, nothing);
-    expect(await answerOf(hurried(hanging))).toEqual([408, '{"error":"body_timeout"}']);
-    expect(credited).toEqual(['order-42', 'order-42', 'order-42']);
-  });
+      // As Azure Functions has it.
+      const azure = (sent: SignedDelivery): FetchRequest => {
+        const request = sent.toRequest(url);
+        const { method, headers, body, bodyUsed } = request;
+        return { method, headers, body, bodyUsed, arrayBuffer: () => request.arrayBuffer() };
+      };
+      for (const requestOf of [whole, azure]) {
+        expect(await answerOf(handle(requestOf(delivery)))).toEqual(RECEIVED);
+        expect(await answerOf(handle(requestOf(forged)))).toEqual([
+          401,
+          '{"error":"invalid_signature"}',
+        ]);
+        const large = signedDelivery({ secret, payload: { note: 'n'.repeat(1_000) } });
+        expect(await answerOf(handle(requestOf(large)))).toEqual([
+          413,
+          '{"error":"body_too_large"}',
+        ]);
+        expect(await answerOf(handle({ ...requestOf(delivery), method: 'GET' }))).toEqual([
+          405,
+          '{"error":"method_not_allowed"}',
+        ]);
+        expect(await answerOf(handle({ ...requestOf(delivery), bodyUsed: true }))).toEqual(
+          CONSUMED,
+        );
+      }
+      // Without a declared length.
+      for (const [length, status] of [
+        [1_000, 200],
+        [1_001, 413],
+      ] as const) {
+        const rawBody = '{"reference":"order-42"}'.padEnd(length);
+        const { headers, ...request } = whole(signedDelivery({ secret, rawBody }));
+        const get = (name: string) => (name === 'content-length' ? null : headers.get(name));
+        expect((await answerOf(handle({ ...request, headers: { get } })))[0]).toBe(status);
+      }
+      const failing = {
+        ...whole(delivery),
+        arrayBuffer: () => Promise.reject(new Error('aborted')),
+      };
+      expect(await answerOf(handle(failing))).toEqual(INCOMPLETE);
+      const hanging = {
+        ...whole(delivery),
+        arrayBuffer: () => new Promise<never>(() => undefined),
+      };
+      const hurried = paymentWebhook({ secret, bodyTimeout: 20 }, nothing);
+      expect(await answerOf(hurried(hanging))).toEqual([408, '{"error":"body_timeout"}']);
+      expect(credited).toEqual(['order-42', 'order-42', 'order-42']);
+    },
+  );
 
-  it('F17 reads no more than the limit of a body without an end, and calls no method without a limit', async () => {
-    const unbounded = ['arrayBuffer', 'text', 'json', 'blob', 'formData'] as const;
-    const spies = unbounded.map((method) => vi.spyOn(Request.prototype, method));
-    let pulled = 0;
-    const cancel = vi.fn();
-    const request = streaming({
-      pull(controller) {
-        pulled += 1;
-        controller.enqueue(new Uint8Array(100));
-      },
-      cancel,
-    });
-    const handle = paymentWebhook({ secret, bodyLimit: 1_000 }, nothing);
-    expect(await answerOf(handle(request))).toEqual([413, '{"error":"body_too_large"}']);
-    expect(pulled).toBeLessThanOrEqual(12);
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
-    for (const spy of spies) expect(spy).not.toHaveBeenCalled();
-  });
+  it(
+    'reads no more than the limit of a body without an end, and calls no method without a limit',
+    { tags: 'F17' },
+    async () => {
+      const unbounded = ['arrayBuffer', 'text', 'json', 'blob', 'formData'] as const;
+      const spies = unbounded.map((method) => vi.spyOn(Request.prototype, method));
+      let pulled = 0;
+      const cancel = vi.fn();
+      const request = streaming({
+        pull(controller) {
+          pulled += 1;
+          controller.enqueue(new Uint8Array(100));
+        },
+        cancel,
+      });
+      const handle = paymentWebhook({ secret, bodyLimit: 1_000 }, nothing);
+      expect(await answerOf(handle(request))).toEqual([413, '{"error":"body_too_large"}']);
+      expect(pulled).toBeLessThanOrEqual(12);
+      await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
+      for (const spy of spies) expect(spy).not.toHaveBeenCalled();
+    },
+  );
 
-  it('F17 cancels a body that it refused by the headers, without reading it', async () => {
-    const pull = vi.fn();
-    const cancel = vi.fn();
-    const handle = paymentWebhook({ secret }, nothing);
-    expect((await handle(streaming({ pull, cancel }, { headers: {} }))).status).toBe(401);
-    expect(pull).not.toHaveBeenCalled();
-    await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
-  });
+  it(
+    'cancels a body that it refused by the headers, without reading it',
+    { tags: 'F17' },
+    async () => {
+      const pull = vi.fn();
+      const cancel = vi.fn();
+      const handle = paymentWebhook({ secret }, nothing);
+      expect((await handle(streaming({ pull, cancel }, { headers: {} }))).status).toBe(401);
+      expect(pull).not.toHaveBeenCalled();
+      await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
+    },
+  );
 
   it('replies before the end of the body on a host that destroys the connection of a cancelled body, and then ends it', async () => {
     const server = createServer((req, res) => {

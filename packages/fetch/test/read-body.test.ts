@@ -96,3 +96,29 @@ describe('the length of a body', () => {
     expect(await reading).toEqual(piece(5));
   });
 });
+
+describe('a body that other code takes', () => {
+  const message = expect.stringContaining('request.clone()') as string;
+  const refusal = { code: 'body_consumed', message };
+
+  it(
+    'gives its bytes to one webhook alone, also if a host has no streams or keeps the bytes',
+    { tags: 'F21' },
+    async () => {
+      const bytes = (): Promise<ArrayBuffer> => Promise.resolve(new Uint8Array(piece(5)).buffer);
+      const { method, headers, body } = requestOf(piece(5));
+      const whole: FetchRequest = { method, headers, arrayBuffer: bytes };
+      for (const [request, kept] of [[whole], [{ ...whole, body }, bytes()]] as const) {
+        expect(await readBody(request, limits, kept)).toEqual(piece(5));
+        await expect(readBody(request, limits, kept)).rejects.toMatchObject(refusal);
+      }
+    },
+  );
+
+  it('names the remedy while another reader holds the body', async () => {
+    const request = requestOf(piece(5));
+    request.body!.getReader();
+    expect(request.bodyUsed).toBe(false);
+    await expect(readBody(request, limits)).rejects.toMatchObject(refusal);
+  });
+});

@@ -4,8 +4,8 @@ import type { Context } from 'hono';
 import * as web from './delivery.web.js';
 
 const BODY_CONSUMED_HINT =
-  'Put the webhook above middleware that reads the body by c.req.json(), text(), parseBody() or a ' +
-  'validator. Middleware may read c.req.arrayBuffer() or c.req.raw.clone().';
+  'Put the webhook above middleware that reads the body with c.req.json(), text(), parseBody() ' +
+  'or a validator. Middleware may read c.req.arrayBuffer() or c.req.raw.clone().';
 
 /** Reads from Node's message on Hono's Node server, which would otherwise build a Request. */
 export function deliveryOf(c: Context): ReturnType<typeof web.deliveryOf> {

@@ -95,7 +95,7 @@ describe('paymentWebhook', () => {
     expect(keys).toEqual([['env', 'executionCtx', 'req', 'var']]);
   });
 
-  it('O09 gives no handler and no secret function the response of Node', async () => {
+  it('gives no handler and no secret function the response of Node', { tags: 'O09' }, async () => {
     const seen: unknown[] = [];
     const look = ({ env }: HonoHost): void =>
       void seen.push((env as { readonly outgoing?: unknown }).outgoing);
@@ -283,7 +283,7 @@ it('reads the Request on a runtime without node:http', async () => {
 });
 
 describe('paymentGate', () => {
-  it('N03 passes the event and its tenant to the next handler', async () => {
+  it('passes the event and its tenant to the next handler', { tags: 'N03' }, async () => {
     const secretOf = ({ req }: HonoHost) => ({
       secret: req.path === '/a' ? secret : 'a-secret-of-another',
       tenant: req.path,

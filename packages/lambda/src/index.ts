@@ -7,7 +7,7 @@ export type { LambdaEvent, LambdaHost } from './lambda.js';
 type LambdaHandler = (event: LambdaEvent, context?: LambdaContext) => Promise<LambdaResult>;
 
 const NOT_HTTP =
-  'got an event that is not an HTTP request: connect it to API Gateway with the proxy ' +
+  'received an event that is not an HTTP request: connect it to API Gateway with the proxy ' +
   'integration, a function URL or a load balancer';
 const BODY_CONSUMED =
   'other code parsed event.body before this function, so the signed bytes are gone. Remove ' +

@@ -1,5 +1,5 @@
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { paymentWebhook, type LambdaEvent } from '../src/index.js';
 
 const secret = TEST_SECRET;
@@ -54,20 +54,21 @@ const others: Readonly<Record<string, unknown>> = {
   'a direct invocation': JSON.parse(event.body) as unknown,
   'an empty object': {},
   'a request context without a request': { requestContext: {} },
-  'a mapping template without a method (P16)': { headers, rawBody: event.body },
-  'a mapping template with a body (P16)': { headers, body: event.body },
+  'a mapping template without a method': { headers, rawBody: event.body },
+  'a mapping template with a body': { headers, body: event.body },
   undefined,
   null: null,
   text: event.body,
 };
 
 it.each(Object.entries(others))(
-  'O13 rejects %s, so that no queue takes the message for done',
+  'rejects %s, so that no queue takes the message for done',
+  { tags: ['O13', 'P16'] },
   async (_name, other) => {
     const credit = vi.fn();
     const invoked = paymentWebhook({ secret }, credit)(other as LambdaEvent);
     await expect(invoked).rejects.toThrow(
-      /^paymentWebhook got an event that is not an HTTP request: connect it to API Gateway with the proxy integration/,
+      /^paymentWebhook received an event that is not an HTTP request: connect it to API Gateway with the proxy integration/,
     );
     expect(credit).not.toHaveBeenCalled();
   },
@@ -88,4 +89,18 @@ it('takes the filled headers of an event whose other form is empty', async () =>
     )({ ...event, headers: empty, multiValueHeaders: lists });
     expect([singles.statusCode, multiple.statusCode]).toEqual([200, 200]);
   }
+});
+
+it('reads no field of an event from a polluted prototype', { tags: 'R04' }, async () => {
+  const fields = { httpMethod: 'POST', headers, body: event.body };
+  onTestFinished(() => {
+    for (const name of Object.keys(fields)) Reflect.deleteProperty(Object.prototype, name);
+  });
+  for (const [name, value] of Object.entries(fields)) {
+    Object.defineProperty(Object.prototype, name, { value, configurable: true });
+  }
+  const credit = vi.fn();
+  const invoked = paymentWebhook({ secret }, credit)({ Records: [] } as LambdaEvent);
+  await expect(invoked).rejects.toThrow(/an event that is not an HTTP request/);
+  expect(credit).not.toHaveBeenCalled();
 });

@@ -83,7 +83,7 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('F19 takes the bytes of a body in base64', async () => {
+  it('takes the bytes of a body in base64', { tags: 'F19' }, async () => {
     const { handler, receive } = receiving();
     const delivery = signedDelivery({ reference: 'order-✓' });
     expect((await receive(requestOf(delivery, { base64: true }))).statusCode).toBe(200);
@@ -94,7 +94,7 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     expect(Buffer.from(given.rawBody).equals(delivery.rawBody)).toBe(true);
   });
 
-  it('F19 refuses a signature over the base64 text', async () => {
+  it('refuses a signature over the base64 text', { tags: 'F19' }, async () => {
     const { receive } = receiving();
     const { rawBody } = signedDelivery();
     const { headers } = signedDelivery({ rawBody: rawBody.toString('base64') });
@@ -103,14 +103,18 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     ).toBe(401);
   });
 
-  it('F19 proves a binary body by its bytes in base64, and refuses text that a gateway made of it', async () => {
-    const { receive } = receiving();
-    const binary = signedDelivery({ rawBody: Buffer.from([0xff, 0xfe, 0x00, 0x80]) });
-    const kept = await receive(requestOf(binary, { base64: true }));
-    expect(kept).toMatchObject({ statusCode: 400, body: '{"error":"invalid_payload"}' });
-    const lost = await receive(requestOf(binary));
-    expect(lost).toMatchObject({ statusCode: 401, body: '{"error":"invalid_signature"}' });
-  });
+  it(
+    'proves a binary body by its bytes in base64, and refuses text that a gateway made of it',
+    { tags: 'F19' },
+    async () => {
+      const { receive } = receiving();
+      const binary = signedDelivery({ rawBody: Buffer.from([0xff, 0xfe, 0x00, 0x80]) });
+      const kept = await receive(requestOf(binary, { base64: true }));
+      expect(kept).toMatchObject({ statusCode: 400, body: '{"error":"invalid_payload"}' });
+      const lost = await receive(requestOf(binary));
+      expect(lost).toMatchObject({ statusCode: 401, body: '{"error":"invalid_signature"}' });
+    },
+  );
 
   it('refuses a content encoding with 415', async () => {
     const { handler, receive } = receiving();

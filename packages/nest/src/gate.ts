@@ -9,12 +9,12 @@ export interface NestGateHost {
 }
 
 /** On Fastify, Nest passes Fastify's own objects, and keeps the bytes on that request. */
-type Request = IncomingMessage & { rawBody?: unknown; readonly raw?: Request };
-type Response = ServerResponse & { readonly raw?: ServerResponse; hijack?(): void };
+type Request = IncomingMessage & { readonly raw?: Request };
+type Response = ServerResponse & { readonly raw?: ServerResponse };
 
-const HINT =
+export const HINT =
   'Let Nest keep the bytes: NestFactory.create(AppModule, { rawBody: true }), and in tests ' +
-  "createNestApplication({ rawBody: true }). Replace app.use(json()) by app.useBodyParser('json')";
+  "createNestApplication({ rawBody: true }). Swap app.use(json()) for app.useBodyParser('json')";
 
 /**
  * Makes a guard that verifies a notification before the controller's method runs. It answers
@@ -25,12 +25,12 @@ export const paymentGate: PaymentGate<NestGateHost, CanActivate> = (options) => 
   return {
     async canActivate(context) {
       const request = context.switchToHttp().getRequest<Request>();
-      const { raw = request, rawBody } = request;
-      raw.rawBody ??= rawBody;
+      const { raw = request } = request;
+      const rawBody: unknown = Object.getOwnPropertyDescriptor(request, 'rawBody')?.value;
+      if (Buffer.isBuffer(rawBody)) Object.assign(raw, { rawBody });
       const reply = await gate.admit(deliveryOf(raw, HINT), { context }, request);
       if (reply === undefined) return true;
       const response = context.switchToHttp().getResponse<Response>();
-      response.hijack?.();
       await writeReply(raw, response.raw ?? response, reply);
       return new Promise(() => undefined); // If it settled, Nest would write a second reply.
     },

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DynamicModule, FactoryProvider, ModuleMetadata } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
+import { createReceiver, type ReceiverOptions, type SchemasOf } from '@paylink/core';
 import type { EventSchemas, EventTypes, Handlers, NoEvents } from '@paylink/core';
-import type { ReceiverOptions, SchemasOf } from '@paylink/core';
 import { check, withinBounds } from '@paylink/core/internal';
-import { copyBody, paymentWebhook, type NodeHost } from '@paylink/node';
+import { copyBody, respond, type NodeHost } from '@paylink/node';
 import type { FastifyInstance } from 'fastify';
+import { HINT } from './gate.js';
 
 export type NestWebhook<Events extends EventSchemas> = ReceiverOptions<Events, NodeHost> & {
   /** The route's path. The global prefix and versions of Nest do not apply. */
@@ -14,14 +15,12 @@ export type NestWebhook<Events extends EventSchemas> = ReceiverOptions<Events, N
   readonly handlers: Handlers<Events, NodeHost>;
 };
 
-interface AsyncWebhook<Events extends EventSchemas> {
-  readonly imports?: ModuleMetadata['imports'];
-  readonly inject?: FactoryProvider['inject'];
-  // oxlint-disable-next-line typescript/no-explicit-any -- as in Nest's own FactoryProvider
-  readonly useFactory: (...injected: any[]) => NestWebhook<Events> | Promise<NestWebhook<Events>>;
-}
+type AsyncWebhook<Events extends EventSchemas> = Pick<ModuleMetadata, 'imports'> &
+  Pick<FactoryProvider<NestWebhook<Events>>, 'inject' | 'useFactory'>;
+type Listener = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 const IN_TIME = { milliseconds: 30_000, reason: () => new Error('useFactory took over 30 s') };
+
 /** Mounts a webhook in front of Nest's parsers, guards and filters, on Express and on Fastify. */
 // oxlint-disable-next-line typescript/no-extraneous-class -- the form of a dynamic module
 export class PaymentWebhookModule {
@@ -36,13 +35,14 @@ export class PaymentWebhookModule {
       provide: token,
       inject: [HttpAdapterHost, ...inject],
       useFactory: async (host: HttpAdapterHost, ...injected: unknown[]) => {
-        const made: unknown = await withinBounds((async () => useFactory(...injected))(), IN_TIME);
+        const made = await withinBounds((async () => useFactory(...injected))(), IN_TIME);
         check(Object(made) === made, 'useFactory', 'must return { url, secret, handlers }');
-        const { url, handlers, ...options } = made as NestWebhook<SchemasOf<Events>>;
+        const { url, handlers, ...options } = { __proto__: null, ...made }; // Not a polluted one.
         check(url?.at(0) === '/', 'url', 'must be a path, such as /webhooks');
-        const listener = paymentWebhook<Events>(options, handlers);
-        withAdapter(host, (adapter) => mount(adapter, url, listener));
+        const receiver = createReceiver<SchemasOf<Events>, NodeHost>(options, handlers);
+        const listener: Listener = (req, res) => respond(receiver, req, res, { req }, HINT);
         isMade = true;
+        return mountOn(host, url, listener);
       },
     };
     const hooks = { onModuleInit: () => check(isMade, 'inject', 'has a request-scoped provider') };
@@ -51,7 +51,23 @@ export class PaymentWebhookModule {
   }
 }
 
-function mount(adapter: AbstractHttpAdapter, url: string, listener: RequestListener): void {
+/**
+ * Mounts at once, or in a test after `createNestApplication`. There Nest 10 has only a hook behind
+ * its parsers, so a test needs `rawBody: true` on Express.
+ */
+function mountOn(host: Partial<HttpAdapterHost>, url: string, listener: Listener) {
+  let isMounted = false;
+  const onModuleInit = (): void => {
+    if (!host.httpAdapter || isMounted) return;
+    isMounted = true;
+    mount(host.httpAdapter, url, listener);
+  };
+  onModuleInit();
+  host.init$?.subscribe(onModuleInit);
+  return { onModuleInit };
+}
+
+function mount(adapter: AbstractHttpAdapter, url: string, listener: Listener): void {
   if (adapter.getType() !== 'fastify') return void adapter.post(url, listener);
   const fastify = adapter.getInstance<FastifyInstance>();
   void fastify.register(async (scope) => {
@@ -64,20 +80,4 @@ function mount(adapter: AbstractHttpAdapter, url: string, listener: RequestListe
       listener(Object.assign(raw, { params }), reply.hijack().raw),
     );
   });
-}
-
-/** Calls `use` once Nest has its adapter, because Nest 10's own hooks run behind the parsers. */
-function withAdapter(
-  host: { httpAdapter?: AbstractHttpAdapter | undefined },
-  use: (adapter: AbstractHttpAdapter) => void,
-): void {
-  if (host.httpAdapter) return use(host.httpAdapter);
-  const others = Object.getOwnPropertyDescriptor(host, 'httpAdapter');
-  const set = (adapter?: AbstractHttpAdapter): void => {
-    delete host.httpAdapter;
-    if (others !== undefined) Object.defineProperty(host, 'httpAdapter', others);
-    host.httpAdapter = adapter;
-    if (adapter) use(adapter);
-  };
-  Object.defineProperty(host, 'httpAdapter', { set, configurable: true });
 }

@@ -1,9 +1,11 @@
 /** The tests of both majors of Nest, each on both platforms. */
-import type { IncomingMessage, Server } from 'node:http';
+import { once } from 'node:events';
+import http, { type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import type { INestApplication, NestInterceptor, Type } from '@nestjs/common';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -79,6 +81,8 @@ export function testNest(version: string, nest: typeof nest11): void {
       return `http://127.0.0.1:${port}`;
     }
 
+    // Nest 10 tells a module of a test of its application only behind the parsers.
+    const ofTest = { rawBody: version === 'Nest 10' };
     const create = (module: Type): Promise<INestApplication> =>
       core.NestFactory.create(module, adapter(), { logger: false, abortOnError: false });
 
@@ -106,7 +110,7 @@ export function testNest(version: string, nest: typeof nest11): void {
           .overrideProvider(Orders)
           .useValue({ credit: (reference: string) => credited.push(`${reference} of the test`) })
           .compile();
-        await expectWebhookAt(await listen(module.createNestApplication(adapter())));
+        await expectWebhookAt(await listen(module.createNestApplication(adapter(), ofTest)));
         expect(credited).toEqual(['order-42 of the test']);
       });
 
@@ -118,7 +122,7 @@ export function testNest(version: string, nest: typeof nest11): void {
         expect((await signedDelivery({ secret }).send(`${origin}/api${url}`)).status).toBe(404);
       });
 
-      it('O09 gives a handler no way to answer', async () => {
+      it('gives a handler no way to answer', { tags: 'O09' }, async () => {
         const useFactory = () => ({
           url,
           secret,
@@ -136,7 +140,7 @@ export function testNest(version: string, nest: typeof nest11): void {
         expect([reply.status, await reply.text()]).toEqual([500, '{"error":"handler_failed"}']);
       });
 
-      it('O11 loses no delivery to a `data` listener of the platform', async () => {
+      it('loses no delivery to a `data` listener of the platform', { tags: 'O11' }, async () => {
         const platformAdapter = adapter();
         const listener = async (raw: IncomingMessage) => {
           raw.on('data', () => undefined);
@@ -151,44 +155,89 @@ export function testNest(version: string, nest: typeof nest11): void {
         await expectWebhookAt(await listen(app));
       });
 
-      it('P13 answers 500 in spite of a filter, an interceptor and a guard that answer 200', async () => {
-        const seen: unknown[] = [];
-        const failure = new Error('the stock is empty');
-        const onError = vi.fn();
-
-        @Module({
-          imports: [
-            PaymentWebhookModule.forRootAsync({
-              useFactory: () => ({
-                url,
-                secret,
-                logger: log,
-                onError,
-                handlers: () => Promise.reject(failure),
-              }),
-            }),
-          ],
-        })
-        class Broken {}
-
-        const app = await create(Broken);
-        const interceptor: NestInterceptor = { intercept: () => of({ ok: true }) };
-        app.useGlobalInterceptors(interceptor);
-        app.useGlobalGuards({ canActivate: (context) => seen.push(context) > 0 });
-        app.useGlobalFilters({
-          catch(error, host) {
-            seen.push(error);
-            const response: unknown = host.switchToHttp().getResponse();
-            app.getHttpAdapter().reply(response, { ok: true }, 200);
-          },
+      if (platform === 'Fastify') {
+        it('keeps other code from a second reply while a refused sender still uploads', async () => {
+          const platformAdapter = new FastifyAdapter();
+          const fastify = platformAdapter.getInstance<FastifyInstance>();
+          const onSend = vi.fn(async () => undefined);
+          let late: FastifyReply | undefined;
+          fastify.addHook('onRequest', async (_request, reply) => void (late = reply));
+          fastify.addHook('onSend', onSend);
+          const app = await core.NestFactory.create(Shop, platformAdapter, { logger: false });
+          const request = http.request(`${await listen(app)}${url}`, { method: 'POST' });
+          request.write('the first piece');
+          const [response] = (await once(request, 'response')) as [IncomingMessage];
+          expect(response.statusCode).toBe(401);
+          await late!.code(503).send({ error: 'too slow' });
+          expect(onSend).not.toHaveBeenCalled();
+          request.destroy();
         });
-        const origin = await listen(app);
-        const reply = await signedDelivery({ secret }).send(`${origin}${url}`);
-        expect([reply.status, await reply.text()]).toEqual([500, '{"error":"handler_failed"}']);
-        expect(seen).toEqual([]);
-        expect(onError.mock.calls).toEqual([[failure, { req: expect.anything() as unknown }]]);
-        expect(log.error).toHaveBeenCalledTimes(1);
-      });
+
+        it('copies no more of an upload than the limit of the app', async () => {
+          const platformAdapter = new FastifyAdapter({ bodyLimit: 1_000 });
+          platformAdapter.getInstance<FastifyInstance>().addHook('onRequest', ({ raw }) =>
+            once(
+              raw.on('data', () => undefined),
+              'end',
+            ),
+          );
+          const app = await core.NestFactory.create(Shop, platformAdapter, { logger: false });
+          const origin = await listen(app);
+          const push = vi.spyOn(Readable.prototype, 'push');
+          const upload = signedDelivery({ secret, rawBody: Buffer.alloc(5_000_000) });
+          expect((await upload.send(`${origin}${url}`)).status).toBe(413);
+          const lengths = push.mock.calls.map(([piece]: readonly unknown[], index) =>
+            push.mock.contexts[index]!.constructor === Readable
+              ? ((piece as Buffer | null)?.length ?? 0)
+              : 0,
+          );
+          push.mockRestore();
+          expect(lengths.reduce((sum, length) => sum + length)).toBeLessThan(200_000);
+        });
+      }
+
+      it(
+        'answers 500 in spite of a filter, an interceptor and a guard that answer 200',
+        { tags: 'P13' },
+        async () => {
+          const seen: unknown[] = [];
+          const failure = new Error('the stock is empty');
+          const onError = vi.fn();
+
+          @Module({
+            imports: [
+              PaymentWebhookModule.forRootAsync({
+                useFactory: () => ({
+                  url,
+                  secret,
+                  logger: log,
+                  onError,
+                  handlers: () => Promise.reject(failure),
+                }),
+              }),
+            ],
+          })
+          class Broken {}
+
+          const app = await create(Broken);
+          const interceptor: NestInterceptor = { intercept: () => of({ ok: true }) };
+          app.useGlobalInterceptors(interceptor);
+          app.useGlobalGuards({ canActivate: (context) => seen.push(context) > 0 });
+          app.useGlobalFilters({
+            catch(error, host) {
+              seen.push(error);
+              const response: unknown = host.switchToHttp().getResponse();
+              app.getHttpAdapter().reply(response, { ok: true }, 200);
+            },
+          });
+          const origin = await listen(app);
+          const reply = await signedDelivery({ secret }).send(`${origin}${url}`);
+          expect([reply.status, await reply.text()]).toEqual([500, '{"error":"handler_failed"}']);
+          expect(seen).toEqual([]);
+          expect(onError.mock.calls).toEqual([[failure, { req: expect.anything() as unknown }]]);
+          expect(log.error).toHaveBeenCalledTimes(1);
+        },
+      );
 
       it('mounts two webhooks of one application that look alike', async () => {
         const mounted = ['/acme', '/bolt'].map((each) =>
@@ -197,7 +246,7 @@ export function testNest(version: string, nest: typeof nest11): void {
           }),
         );
         const module = await Test.createTestingModule({ imports: mounted }).compile();
-        const tested = await listen(module.createNestApplication(adapter()));
+        const tested = await listen(module.createNestApplication(adapter(), ofTest));
 
         @Module({ imports: mounted })
         class Both {}
@@ -208,7 +257,7 @@ export function testNest(version: string, nest: typeof nest11): void {
         }
       });
 
-      it('P18 infers the payload of an own event kind', async () => {
+      it('infers the payload of an own event kind', { tags: 'P18' }, async () => {
         const refunds: string[] = [];
 
         @Module({
@@ -248,6 +297,24 @@ export function testNest(version: string, nest: typeof nest11): void {
         await expect(create(Unset)).rejects.toThrow(new RegExp(`^${problem}`));
       });
 
+      it('reads no handler from a polluted Object.prototype', { tags: 'O07' }, async () => {
+        const useFactory = () => ({ url, secret }) as never;
+        @Module({ imports: [PaymentWebhookModule.forRootAsync({ useFactory })] })
+        class Unset {}
+
+        const value = () => undefined;
+        Object.defineProperty(Object.prototype, 'handlers', {
+          value,
+          configurable: true,
+          writable: true,
+        });
+        try {
+          await expect(create(Unset)).rejects.toThrow(/^handlers must be a map/);
+        } finally {
+          Reflect.deleteProperty(Object.prototype, 'handlers');
+        }
+      });
+
       it('gives the secret function the parameters of the path', async () => {
         const useFactory = () => ({
           url: '/:merchant/payments',
@@ -269,26 +336,30 @@ export function testNest(version: string, nest: typeof nest11): void {
       });
 
       // R05
-      it('does not start if a provider of `inject` belongs to a request', async () => {
-        @Injectable({ scope: common.Scope.REQUEST })
-        class Session {}
+      it(
+        'does not start if a provider of `inject` belongs to a request',
+        { tags: 'R05' },
+        async () => {
+          @Injectable({ scope: common.Scope.REQUEST })
+          class Session {}
 
-        @Module({ providers: [Session], exports: [Session] })
-        class SessionModule {}
+          @Module({ providers: [Session], exports: [Session] })
+          class SessionModule {}
 
-        const imports = [
-          PaymentWebhookModule.forRootAsync({
-            imports: [SessionModule],
-            inject: [Session],
-            useFactory: () => ({ url, secret, logger: log, handlers: () => undefined }),
-          }),
-        ];
+          const imports = [
+            PaymentWebhookModule.forRootAsync({
+              imports: [SessionModule],
+              inject: [Session],
+              useFactory: () => ({ url, secret, logger: log, handlers: () => undefined }),
+            }),
+          ];
 
-        @Module({ imports })
-        class Scoped {}
-        const app = await create(Scoped);
-        await expect(app.init()).rejects.toThrow(/^inject has a request-scoped provider/);
-      });
+          @Module({ imports })
+          class Scoped {}
+          const app = await create(Scoped);
+          await expect(app.init()).rejects.toThrow(/^inject has a request-scoped provider/);
+        },
+      );
 
       // R05
       it.each([
@@ -304,7 +375,7 @@ export function testNest(version: string, nest: typeof nest11): void {
       });
 
       // R05
-      it('does not start if the factory hangs', async () => {
+      it('does not start if the factory hangs', { tags: 'R05' }, async () => {
         vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
         const useFactory = () => new Promise<never>(() => undefined);
 
@@ -400,6 +471,20 @@ export function testNest(version: string, nest: typeof nest11): void {
         expect(seen).toMatchObject([{ tenant: 'acme' }]);
       });
 
+      if (platform === 'Fastify') {
+        it('leaves a text that a hook kept off the message of Node', async () => {
+          const platformAdapter = new FastifyAdapter();
+          let message: object = {};
+          platformAdapter.getInstance<FastifyInstance>().addHook('preHandler', async (request) => {
+            message = Object.assign(request, { rawBody: 'a text' }).raw;
+          });
+          const module = controllerWith();
+          const app = await core.NestFactory.create(module, platformAdapter, { logger: false });
+          const reply = await signedDelivery({ secret }).send(`${await listen(app)}/webhooks/acme`);
+          expect([reply.status, 'rawBody' in message]).toEqual([500, false]);
+        });
+      }
+
       it('answers 500 without `rawBody: true`, and the log says which line to add', async () => {
         const origin = await serve({}, false);
         const reply = await signedDelivery({ secret }).send(`${origin}/webhooks/acme`);
@@ -410,7 +495,7 @@ export function testNest(version: string, nest: typeof nest11): void {
         expect(seen).toEqual([]);
       });
 
-      it('F22 fails closed if the route has no gate', async () => {
+      it('fails closed if the route has no gate', { tags: 'F22' }, async () => {
         const origin = await serve();
         expect((await signedDelivery({ secret }).send(`${origin}/open`)).status).toBe(500);
         expect(seen).toEqual([]);

@@ -16,7 +16,7 @@ const HINT = 'Add to the same file: export const config = { api: { bodyParser: f
 /**
  * Makes an API route of the Pages Router. The file must also export `config` without a body parser.
  * The route verifies a notification, runs your handler and replies. A missing secret gives a 500 at
- * the first request.
+ * each request.
  *
  * @function
  */

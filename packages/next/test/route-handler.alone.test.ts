@@ -56,20 +56,24 @@ describe('a route handler of the App Router', () => {
     expect(tenants).toEqual(['a']);
   });
 
-  it('G01 answers 500 for a redirect or a 404 of Next.js, and a WebhookError with its status', async () => {
-    for (const navigate of [() => redirect('/leaked'), notFound]) {
-      const POST = paymentWebhook({ secret }, navigate);
-      const response = await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));
-      expect(await told(response)).toEqual([500, { error: 'handler_failed' }]);
-    }
-    const refuse = paymentWebhook({ secret }, () =>
-      Promise.reject(new WebhookError('unknown_order')),
-    );
-    expect(await told(await refuse(signedDelivery({ secret }).toRequest(URL_OF_ROUTE)))).toEqual([
-      503,
-      { error: 'unknown_order' },
-    ]);
-  });
+  it(
+    'answers 500 for a redirect or a 404 of Next.js, and a WebhookError with its status',
+    { tags: 'G01' },
+    async () => {
+      for (const navigate of [() => redirect('/leaked'), notFound]) {
+        const POST = paymentWebhook({ secret }, navigate);
+        const response = await POST(signedDelivery({ secret }).toRequest(URL_OF_ROUTE));
+        expect(await told(response)).toEqual([500, { error: 'handler_failed' }]);
+      }
+      const refuse = paymentWebhook({ secret }, () =>
+        Promise.reject(new WebhookError('unknown_order')),
+      );
+      expect(await told(await refuse(signedDelivery({ secret }).toRequest(URL_OF_ROUTE)))).toEqual([
+        503,
+        { error: 'unknown_order' },
+      ]);
+    },
+  );
 });
 
 describe('a mistake of set-up', () => {
@@ -94,7 +98,7 @@ describe('a mistake of set-up', () => {
   });
 
   it.each([undefined, '', ' blank ', [], ['a-secret', undefined]])(
-    'secret: %j answers every request with 500, and is logged once',
+    'answers every request with 500 and is logged once: secret %j',
     async (fault) => {
       const handler = vi.fn();
       const POST = paymentWebhook({ secret: fault }, handler);

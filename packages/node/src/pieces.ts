@@ -33,7 +33,7 @@ export class Pieces {
   }
 
   add(piece: unknown): void {
-    // The stream of a host's hook may give texts or objects.
+    // Other code may call `setEncoding` while the body arrives.
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     if (!types.isUint8Array(bytes)) return this.fail('incomplete_body');
     this.#held.push(bytes);

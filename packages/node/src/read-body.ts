@@ -22,11 +22,10 @@ type Request = IncomingMessage & { [CLAIMED]?: true };
  */
 export async function readBody(
   req: Request,
-  given: Readable,
   limits: BodyLimits,
   hint: string,
 ): Promise<Uint8Array> {
-  const stream = given === req ? wholeBody(req) : given;
+  const stream = wholeBody(req);
   const reader = readerOf(req, stream);
   // Uses the bytes that Cloud Functions, `express.json({ verify })` and express.raw keep, and never
   // a string.
@@ -90,11 +89,12 @@ async function collect(
   try {
     return await reading;
   } catch (error) {
-    stream.off('readable', onReadable).off('data', onData).off('end', onEnd).pause();
+    stream.off('readable', onReadable).off('data', onData).off('end', onEnd);
     if (error instanceof WebhookError) throw error;
     const { status } = error as getRawBody.RawBodyError;
     if (status === 413) throw new WebhookError('body_too_large');
-    const message = 'the body has another length than Content-Length: a hook or a proxy changed it';
+    const message =
+      'the length of the body differs from Content-Length: a hook or a proxy changed it';
     throw new WebhookError('incomplete_body', stream.readableEnded ? { message } : {});
   } finally {
     isOver = true;

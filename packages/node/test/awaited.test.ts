@@ -34,7 +34,7 @@ const hosts: Readonly<
   },
 };
 
-describe.each(Object.entries(hosts))('O12 %s', (_name, listenerOf) => {
+describe.each(Object.entries(hosts))('%s', { tags: 'O12' }, (_name, listenerOf) => {
   it('sends the reply of the listener to genuine and forged deliveries', async () => {
     const credit = vi.fn(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -57,7 +57,7 @@ describe.each(Object.entries(hosts))('O12 %s', (_name, listenerOf) => {
 describe('a mock response', () => {
   const webhook = paymentWebhook({ secret, logger }, () => undefined);
 
-  it('of node-mocks-http has the whole reply when the listener settles', async () => {
+  it('has the whole reply when the listener settles, from node-mocks-http', async () => {
     for (const [delivery, expected] of [
       [genuine, RECEIVED],
       [forged, UNSIGNED],
@@ -69,7 +69,7 @@ describe('a mock response', () => {
     }
   });
 
-  it('made by hand, without events, has the whole reply when the listener settles', async () => {
+  it('has the whole reply when the listener settles, made by hand and without events', async () => {
     const written: unknown[] = [];
     const res = {
       headersSent: false,

@@ -18,7 +18,7 @@ describe('the end of a turn', () => {
     expect(endOfTurn()).not.toBe(first);
   });
 
-  it('comes under fake timers too: a delivery is answered (P17)', async () => {
+  it('comes under fake timers too: a delivery is answered', { tags: 'P17' }, async () => {
     const webhook = paymentWebhook({ secret }, () => Promise.resolve());
     const server = createServer((req, res) => void webhook(req, res)).listen(0, '127.0.0.1');
     await once(server, 'listening');

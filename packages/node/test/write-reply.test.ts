@@ -53,7 +53,7 @@ describe('a reply to a body that was read', () => {
     ['whole', 200],
     ['still coming', 413],
   ])(
-    'to HEAD has no body if the server refuses one and the request is %s',
+    'has no body for HEAD if the server refuses one and the request is %s',
     async (_request, status) => {
       const port = await listen((req, res) => writeReply(req, res, reply(status)), {
         rejectNonStandardBodyWrites: true,
@@ -170,23 +170,31 @@ describe('a response that other code has begun', () => {
     },
   );
 
-  it('P13 closes the socket if other code makes the response throw, and never rejects', async () => {
-    const port = await listen((req, res) => {
-      res.writeHead = () => {
-        throw new Error('a listener of the headers failed');
-      };
-      void writeReply(req, res, reply(500));
-    });
-    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
-  });
+  it(
+    'closes the socket if other code makes the response throw, and never rejects',
+    { tags: 'P13' },
+    async () => {
+      const port = await listen((req, res) => {
+        res.writeHead = () => {
+          throw new Error('a listener of the headers failed');
+        };
+        void writeReply(req, res, reply(500));
+      });
+      await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
+    },
+  );
 
-  it('O09 replies although other code has set a status text that Node refuses', async () => {
-    const port = await listen((req, res) => {
-      res.statusMessage = 'a\nb';
-      void writeReply(req, res, reply(500));
-    });
-    expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(500);
-  });
+  it(
+    'replies although other code has set a status text that Node refuses',
+    { tags: 'O09' },
+    async () => {
+      const port = await listen((req, res) => {
+        res.statusMessage = 'a\nb';
+        void writeReply(req, res, reply(500));
+      });
+      expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(500);
+    },
+  );
 
   it('leaves a response alone if it ended before the delivery failed', async () => {
     // More than the socket takes at once, so that a part is still to be sent.

@@ -38,7 +38,7 @@ function hostOf(name: string, create: Create): Host {
       // Only POST: the plugin adds one route, and Fastify's router answers other methods with its
       // 404.
       surroundings: [...(Object.keys(AROUND) as Surroundings[]), 'a mounted router', 'an inflater'],
-      hint: /A preParsing or onRequest hook that reads request\.raw/,
+      hint: /A preParsing or onRequest hook that reads request\.raw must keep request\.rawBody/,
     },
     listen: (setup) => listen(create, setup),
   };

@@ -1,31 +1,35 @@
-import { express4, express4Gate, express5, express5Gate } from './express.js';
-import { fastify4, fastify5 } from './fastify.js';
-import { fetchOnHono, hono, honoGate, nextApp } from './hono.js';
 import type { Host } from './host.js';
-import { koa2, koa2Gate, koa3, koa3Gate } from './koa.js';
-import { lambda } from './lambda.js';
-import { nestExpress, nestFastify } from './nest.js';
-import { nextPages } from './next.js';
-import { nodeHttp } from './node.js';
+import { loadHost, type HostName } from './load.js';
 
 // `PAYLINK_HOSTS=hono,koa 3` runs the suites on the hosts whose names begin with these words.
 const only = process.env['PAYLINK_HOSTS']?.toLowerCase().split(',');
-const isAsked = ({ name }: Host): boolean =>
+const isAsked = (name: string): boolean =>
   only?.some((words) => name.toLowerCase().startsWith(words)) ?? true;
-const asked = (...all: readonly Host[]): readonly Host[] => all.filter(isAsked);
+const asked = (...names: readonly HostName[]): Promise<readonly Host[]> =>
+  Promise.all(names.filter(isAsked).map(loadHost));
 
 /** Hosts that give Paylink the request before its body, with Paylink's own handlers. */
-export const handlerHosts = asked(
-  ...[nodeHttp, express5, express4, fastify5, fastify4, koa3, koa2],
-  ...[hono, fetchOnHono, nextApp, nextPages, nestExpress, nestFastify],
+export const handlerHosts = await asked(
+  ...(['node:http', 'Express 5', 'Express 4', 'Fastify 5', 'Fastify 4', 'Koa 3', 'Koa 2'] as const),
+  ...(['Hono', 'Fetch on Hono', 'Next.js, App Router', 'Next.js, Pages Router'] as const),
+  ...(['NestJS on Express', 'NestJS on Fastify'] as const),
 );
-const leftOut = process.env['PAYLINK_OLDER_HOSTS'] === undefined ? [express4, fastify4, koa2] : [];
+const leftOut =
+  process.env['PAYLINK_OLDER_HOSTS'] === undefined ? ['Express 4', 'Fastify 4', 'Koa 2'] : [];
 /** The same, without older versions. `pnpm lab full-size` runs the older ones too. */
-export const newestHosts = handlerHosts.filter((host) => !leftOut.includes(host));
-export const gateHosts = asked(express5Gate, express4Gate, koa3Gate, koa2Gate, honoGate);
+export const newestHosts = handlerHosts.filter(({ name }) => !leftOut.includes(name));
+export const gateHosts = await asked(
+  ...(['Express 5 as a gate', 'Express 4 as a gate'] as const),
+  ...(['Koa 3 as a gate', 'Koa 2 as a gate', 'Hono as a gate'] as const),
+);
 /** All hosts, for tests of the proof alone. Lambda calls a function with the whole body. */
-export const hosts = [...handlerHosts, ...asked(lambda, express5Gate, koa3Gate, honoGate)];
+export const hosts = [
+  ...handlerHosts,
+  ...(await asked('AWS Lambda', 'Express 5 as a gate', 'Koa 3 as a gate', 'Hono as a gate')),
+];
 /** One version each, for slow rows in which versions do not matter. */
-export const oneOfEach = asked(nodeHttp, express5, fastify5, koa3, hono, fetchOnHono);
+export const oneOfEach = await asked(
+  ...(['node:http', 'Express 5', 'Fastify 5', 'Koa 3', 'Hono', 'Fetch on Hono'] as const),
+);
 /** The hosts with their own way to read bodies. Express and Koa read like node:http. */
-export const readers = asked(nodeHttp, fastify5, fetchOnHono);
+export const readers = await asked('node:http', 'Fastify 5', 'Fetch on Hono');
