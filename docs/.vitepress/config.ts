@@ -18,6 +18,7 @@ import {
   type PlacedGroup,
 } from './pages.js';
 import { createSearch } from './search.js';
+import { sourceOf } from './start-pages.js';
 import type { SiteTheme } from './theme/index.js';
 import { writeWellKnown } from './well-known.js';
 import { SOURCE } from '../../scripts/source.mjs';
@@ -34,7 +35,7 @@ const REPOSITORY =
   GITHUB_REPOSITORY === undefined ? undefined : `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}`;
 
 /** Pages that a build step writes: nobody edits them, and they have no history. */
-const isWritten = (page: string): boolean => /^(?:(?:fr\/)?start|reference)\//.test(page);
+const isWritten = (page: string): boolean => page.startsWith(`${REFERENCE}/`);
 
 const addressOf = (page: string): string =>
   `${ORIGIN ?? ''}${BASE}${page.replace(/(^|\/)index$/, '$1')}${/(^|\/)index$/.test(page) ? '' : '.html'}`;
@@ -113,6 +114,7 @@ export default defineConfigWithTheme<SiteTheme>({
     // underscore.
     anchor: { slugify: slug },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    languageAlias: { cjs: 'js', mts: 'ts' },
     config(md) {
       extendMarkdown(md);
       const { options } = md;
@@ -164,6 +166,7 @@ export default defineConfigWithTheme<SiteTheme>({
               ['Diagnostic', 'fr/diagnose'],
             ),
           },
+          ...navOf(['Bases de données', 'fr/databases'], ['Pourquoi', 'fr/guarantees']),
         ],
         sidebar: sidebarOf('fr'),
         outline: { label: 'Sur cette page', level: [2, 3] },
@@ -202,6 +205,7 @@ export default defineConfigWithTheme<SiteTheme>({
       provider: 'local',
       options: {
         miniSearch: search.miniSearch,
+        _render: search.render,
         locales: {
           fr: {
             translations: {
@@ -233,8 +237,11 @@ export default defineConfigWithTheme<SiteTheme>({
       {
         name: 'paylink-links',
         enforce: 'pre',
-        transform: (code, id) =>
-          isPage(id) ? withSiteLinks(code, `docs/${id.slice(DOCS.length)}`) : undefined,
+        transform: (code, id) => {
+          if (!isPage(id)) return undefined;
+          const path = id.slice(DOCS.length);
+          return withSiteLinks(sourceOf(path, code), `docs/${path}`);
+        },
       },
     ],
     resolve: {

@@ -4,8 +4,10 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
+import { withCode } from './code.js';
 import { withSiteLinks } from './links.js';
 import { DOCS, groupsOf, REFERENCE, titleOf } from './pages.js';
+import { sourceOf } from './start-pages.js';
 
 const INTRODUCTION = `# Paylink
 
@@ -44,23 +46,20 @@ function rules(): string {
   return section;
 }
 
-/** A page's part that VitePress includes, and the code of an example. */
+/** A page's part that VitePress includes. */
 const INCLUDE = /<!--@include: (\S+)-->/g;
-const EXAMPLE = /^<<< (\S+\.(\w+))$/gm;
 /** Words that only the search needs. */
 const SEARCH_WORDS = /<!-- search: .*? -->\n+/gs;
 
 function contentOf(page: string): string {
+  const path = `docs/${page}.md`;
   const file = join(DOCS, `${page}.md`);
-  const read = (path: string): string => readFileSync(join(dirname(file), path), 'utf8');
-  const markdown = readFileSync(file, 'utf8')
-    .replace(INCLUDE, (_whole, path: string) => read(path))
-    .replace(EXAMPLE, (_whole, path: string, ending: string) => {
-      const name = posix.normalize(path).replace(/^(?:\.\.\/)+/, '');
-      return `\`\`\`${ending}\n${ending === 'yaml' ? '#' : '//'} ${name}\n${read(path).trim()}\n\`\`\``;
-    })
+  const read = (part: string): string => readFileSync(join(dirname(file), part), 'utf8');
+  const markdown = sourceOf(`${page}.md`, readFileSync(file, 'utf8'))
+    .replace(/^---\n.*?\n---\n+/s, '')
+    .replace(INCLUDE, (_whole, part: string) => read(part))
     .replace(SEARCH_WORDS, '');
-  return withSiteLinks(markdown, `docs/${page}.md`).replace(/^---\n.*?\n---\n+/s, '');
+  return withSiteLinks(withCode(markdown, path), path);
 }
 
 /** Links of a page, as they must read in a file at the site's root. */

@@ -3,6 +3,7 @@
  * pictures are.
  */
 import { posix } from 'node:path';
+import GithubSlugger from 'github-slugger';
 
 /**
  * Where the repository is published; the same variables as scripts/manifest.mjs reads. Unknown
@@ -55,4 +56,15 @@ export function withSiteLinks(markdown: string, file: string, page = file): stri
 function relative(from: string, to: string): string {
   const path = posix.relative(posix.dirname(from), to);
   return path.startsWith('.') ? path : `./${path}`;
+}
+
+/** Returns the anchors of a markdown file: those of its headings, and its own. */
+export function anchorsOf(markdown: string): Set<string> {
+  const slugger = new GithubSlugger();
+  const prose = markdown.replace(/^```.*?^```$/gms, '');
+  const headings = Array.from(prose.matchAll(/^#+ (.+)$/gm), ([, heading]) =>
+    slugger.slug(heading!.replaceAll('\\', '')),
+  );
+  const named = Array.from(prose.matchAll(/<a id="([^"]+)">/g), ([, id]) => id!);
+  return new Set([...headings, ...named]);
 }

@@ -2,6 +2,7 @@
 import { join, relative } from 'node:path';
 import taskLists from 'markdown-it-task-lists';
 import type { MarkdownOptions, MarkdownRenderer } from 'vitepress';
+import { nameOfCode } from './code.js';
 import { DOCS } from './pages.js';
 
 const ROOT = join(DOCS, '..');
@@ -25,8 +26,15 @@ const FILE_NAME = /^(?:\/\/|#|--) ([\w@.()[\]/-]+\.\w+)\n+/;
 /** Languages of blocks that a command prints. */
 const OUTPUT = /^(?:text|console)?$/;
 
+/** The label of a block in a group. */
+const TAB = /\[.+\]/;
+
 /** A block, or the file that `<<< path` includes. */
 type Fence = ReturnType<MarkdownRenderer['parse']>[number] & { readonly src?: readonly [string] };
+
+/** Returns the name of an included file. That of a host's project is as in the reader's. */
+const nameOf = (path: string): string =>
+  nameOfCode(relative(ROOT, path)).replace(/^lab\/hosts\/projects\/[\w-]+\/(?=.)/, '');
 
 /** Moves the path of a file from the code's first line into a heading of the block. */
 function nameBlocks(md: MarkdownRenderer): void {
@@ -35,11 +43,16 @@ function nameBlocks(md: MarkdownRenderer): void {
     const token = tokens[index] as Fence;
     const [line, named] = FILE_NAME.exec(token.content) ?? [];
     if (line !== undefined) token.content = token.content.slice(line.length);
-    const name = token.src === undefined ? named : relative(ROOT, token.src[0]);
+    const name = token.src === undefined ? named : nameOf(token.src[0]);
+    // The renderer takes the label away.
+    const hasTab = TAB.test(token.info);
     const html = fence(tokens, index, options, env, self);
-    if (name !== undefined)
-      return `<div class="file"><p class="file-name">${md.utils.escapeHtml(name)}</p>${html}</div>`;
-    return OUTPUT.test(token.info.trim()) ? `<div class="output">${html}</div>` : html;
+    if (name === undefined)
+      return OUTPUT.test(token.info.trim()) ? `<div class="output">${html}</div>` : html;
+    const heading = `<p class="file-name">${md.utils.escapeHtml(name)}</p>`;
+    // The tabs of a group show and hide the block itself, so its name must be in it.
+    if (hasTab) return html.replace(/^<div[^>]*>/, (block) => block + heading);
+    return `<div class="file">${heading}${html}</div>`;
   };
 }
 

@@ -1,15 +1,14 @@
 /**
- * Writes the pages that are in no commit: the quick starts, the packages' READMEs, and the API of
- * each door from its docstrings. `pnpm docs:build` runs it first.
+ * Writes the pages that are in no commit: the packages' READMEs, and the API of each door from
+ * its docstrings. `pnpm docs:build` runs it first.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import GithubSlugger from 'github-slugger';
 import { Application, Converter } from 'typedoc';
+import { format } from '../../scripts/format.mjs';
 import { doors } from '../../scripts/public-api.mjs';
-import { pageOfReadme, withSiteLinks } from './links.js';
+import { anchorsOf, pageOfReadme, withSiteLinks } from './links.js';
 import { DOCS, REFERENCE } from './pages.js';
-import { writeStartPages } from './start-pages.js';
 
 const ROOT = join(DOCS, '..');
 const FOLDER = join(DOCS, REFERENCE);
@@ -78,12 +77,7 @@ async function writeApi(): Promise<void> {
  * `#name-1` where there is one `name`.
  */
 function withAnchorsThatAre(markdown: string): string {
-  const slugger = new GithubSlugger();
-  const headings = Array.from(markdown.matchAll(/^#+ (.+)$/gm), ([, heading]) =>
-    slugger.slug(heading!.replaceAll('\\', '')),
-  );
-  const named = Array.from(markdown.matchAll(/<a id="([^"]+)">/g), ([, id]) => id!);
-  const anchors = new Set([...headings, ...named]);
+  const anchors = anchorsOf(markdown);
   return markdown.replace(/\]\(#([^)]+)\)/g, (link, anchor: string) => {
     const unnumbered = anchor.replace(/-\d+$/, '');
     return !anchors.has(anchor) && anchors.has(unnumbered) ? `](#${unnumbered})` : link;
@@ -155,19 +149,34 @@ function withOptions(markdown: string, core: string): string {
   );
 }
 
-function correctApi(): void {
+/** A constant whose value is a sentence. */
+const SENTENCE = /^```ts\n\w+: string = '(.+ .+)';\n```$/gm;
+const TS_BLOCK = /(^```ts\n.*?^```$)/gms;
+
+/** Writes sentences as text, and breaks declarations that a screen would cut. */
+async function withCodeThatFits(markdown: string): Promise<string> {
+  const text = markdown.replace(SENTENCE, (_whole, sentence: string) =>
+    sentence.replaceAll('<', '&lt;').replaceAll("\\'", "'"),
+  );
+  const parts = text.split(TS_BLOCK).map(async (part) => {
+    const isLong = part.startsWith('```ts\n') && part.split('\n').some((line) => line.length > 100);
+    return isLong ? format('api.md', part) : part;
+  });
+  return (await Promise.all(parts)).map((part) => part.trimEnd()).join('\n\n');
+}
+
+async function correctApi(): Promise<void> {
   const core = readFileSync(join(FOLDER, 'api/core.md'), 'utf8');
   for (const name of readdirSync(join(FOLDER, 'api'))) {
     const path = join(FOLDER, 'api', name);
     const written = withAnchorsThatAre(readFileSync(path, 'utf8'));
     const whole = withExamples(name === 'core.md' ? written : withOptions(written, core), name);
-    writeFileSync(path, withHeadingsInOrder(whole));
+    writeFileSync(path, withHeadingsInOrder(await withCodeThatFits(whole)));
   }
 }
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 writeReadmes();
-await writeStartPages();
 await writeApi();
-correctApi();
+await correctApi();

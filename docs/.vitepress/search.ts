@@ -7,6 +7,7 @@
 import MiniSearch, { type Options } from 'minisearch';
 import type { DefaultTheme, Plugin } from 'vitepress';
 import { DOCS, pagesIn, type Locale } from './pages.js';
+import { sourceOf } from './start-pages.js';
 
 interface Section {
   readonly anchor: string;
@@ -49,6 +50,8 @@ const SEARCH_OPTIONS = {
 
 const HEADING =
   /<h(\d)[^>]*>((?:(?!<\/h\d>).)*?)<a [^>]*?href="#([^"]*)"[^>]*>.*?<\/a>\s*<\/h\1>/gs;
+/** A row with an anchor, such as the row of an error code. */
+const ROW = /<tr>\s*<td[^>]*><a id="([^"]+)"><\/a>(.*?)<\/tr>/gs;
 const WORDS = /<!-- search: (.*?) -->/gs;
 
 const textOf = (html: string): string =>
@@ -58,16 +61,25 @@ const textOf = (html: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** Splits a rendered page by its headings. */
+const wordsOf = (html: string): string =>
+  Array.from(html.matchAll(WORDS), ([, text]) => text).join(' ');
+
+/** Splits a rendered page by its headings, and its tables by the rows that have an anchor. */
 function sectionsOf(html: string): (Section & Pick<Entry, 'words'>)[] {
   const headings = [...html.matchAll(HEADING)];
   let above: string[] = [];
-  return headings.map((match, position) => {
+  return headings.flatMap((match, position) => {
     const { 0: whole, 1: level, 2: heading, 3: anchor, index } = match;
     const content = html.slice(index + whole.length, headings[position + 1]?.index);
     above = [...above.slice(0, Number(level) - 1), textOf(heading!)];
-    const words = Array.from(content.matchAll(WORDS), ([, text]) => text).join(' ');
-    return { anchor: anchor!, titles: above, text: textOf(content), words };
+    const rows = Array.from(content.matchAll(ROW), ([, id, cells]) => ({
+      anchor: id!,
+      titles: [...above, id!],
+      text: textOf(cells!),
+      words: wordsOf(cells!),
+    }));
+    const rest = content.replace(ROW, '');
+    return [{ anchor: anchor!, titles: above, text: textOf(rest), words: wordsOf(rest) }, ...rows];
   });
 }
 
@@ -130,7 +142,10 @@ export function createSearch(base: string) {
     searchOptions: SEARCH_OPTIONS,
     _splitIntoSections: splitIntoSections,
   };
-  return { plugin, miniSearch };
+  const render: DefaultTheme.LocalSearchOptions['_render'] = (text, env, md) =>
+    md.render(sourceOf(env.relativePath, text), env);
+
+  return { plugin, miniSearch, render };
 }
 
 /** Opens an index that the site ships, as the browser does. */

@@ -1,74 +1,128 @@
 /**
- * Makes the quick starts from quick-start/: one template for each language, one file for each host,
- * and the files that all hosts share. Supabase has its own templates. The pages are in no commit.
- * The site and the tests make them.
+ * The quick starts. In the repository their code is in files, which the pages link to, and the page
+ * of a host has only the parts that differ from the page that its `steps` names. On the site each
+ * page is whole.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { format } from '../../scripts/format.mjs';
 import { DOCS, type Locale } from './pages.js';
 
-const SOURCES = join(DOCS, '.vitepress/quick-start');
-const PLACEHOLDER = /\{\{([\w.-]+)\}\}/g;
+/** The folders of the quick starts, below docs/. */
+export const FOLDERS = { en: 'start', fr: 'fr/start' } as const;
 
-export const HOSTS = readdirSync(join(SOURCES, 'hosts')).map((file) => file.replace('.md', ''));
+export const HOSTS = readdirSync(join(DOCS, FOLDERS.en))
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => file.replace('.md', ''));
 
-const nameAndValue = (text: string, separator: string): [string, string] => {
-  const end = text.indexOf(separator);
-  return [text.slice(0, end), text.slice(end + 1).trim()];
-};
+/** A paragraph that is only a link to a file, named by its path in the reader's project. */
+const CODE = /^\[`(\S+\.(\w+))`\]\((\S+)\)$/gm;
+const LANGUAGES: Readonly<Record<string, string>> = { json: 'jsonc' };
+const BLOCK = /^```(\w+)[^\n]*\n(?:(?:\/\/|--) (\S+)\n)?.*?^```$/gms;
 
-/** Reads `name: value` lines, then sections that begin with `=== name`. */
-function readValues(file: string): Record<string, string> {
-  const [head = '', ...sections] = readFileSync(join(SOURCES, file), 'utf8').split(/^=== /m);
-  const lines = head.split('\n').filter((line) => line.includes(':'));
-  return Object.fromEntries([
-    ...lines.map((line) => nameAndValue(line, ':')),
-    ...sections.map((section) => nameAndValue(section, '\n')),
-  ]);
+/** Splits a page into its head with the introduction, and its numbered sections. */
+function sectionsOf(locale: Locale, host: string): string[] {
+  const file = join(DOCS, FOLDERS[locale], `${host}.md`);
+  return readFileSync(file, 'utf8')
+    .replace(CODE, (_link, path: string, ending: string, target: string) => {
+      const code = readFileSync(join(dirname(file), target), 'utf8');
+      const mark = ending === 'sql' ? '--' : '//';
+      return `\`\`\`${LANGUAGES[ending] ?? ending}\n${mark} ${path}\n${code}\`\`\``;
+    })
+    .split(/^(?=## )/m);
 }
 
-/** Fills in the placeholders, also those in values, and drops the lines that this leaves empty. */
-function fill(template: string, values: Readonly<Record<string, string>>): string {
-  let text = template;
-  while (PLACEHOLDER.test(text)) {
-    text = text.replace(PLACEHOLDER, (_whole, name: string) => {
-      const value = values[name] ?? '';
-      return value === '' ? '\0' : value;
-    });
-  }
-  return text
-    .replace(/^[ \0]*\0[ \0]*\n/gm, '')
-    .replace(/ ?\0/g, '')
+const numberOf = (section: string): string | undefined => /^## (\d+)\. /.exec(section)?.[1];
+
+/**
+ * Replaces blocks of a section: files by their names, and each other block with the next one of its
+ * language. If a file has another name, the host has none of the section's files.
+ */
+function withBlocks(section: string, hostSection: string): string {
+  const own = Array.from(hostSection.matchAll(BLOCK), ([text, language, file]) => ({
+    text,
+    language,
+    file,
+  }));
+  const files = own.filter(({ file }) => file !== undefined);
+  const others = own.filter(({ file }) => file === undefined);
+  const names = Array.from(section.matchAll(BLOCK), ([, , file]) => file);
+  const hasOtherFiles = files.some(({ file }) => !names.includes(file));
+  return section
+    .replace(BLOCK, (text, language: string, file?: string) => {
+      if (file === undefined) {
+        const next = others.findIndex((block) => block.language === language);
+        return next === -1 ? text : others.splice(next, 1)[0]!.text;
+      }
+      if (hasOtherFiles)
+        return files
+          .splice(0)
+          .map((block) => block.text)
+          .join('\n\n');
+      return files.find((block) => block.file === file)?.text ?? text;
+    })
     .replace(/\n{3,}/g, '\n\n');
 }
 
-/** Returns the quick start of a host, as the site shows it. */
-export async function startPage(locale: Locale, host: string): Promise<string> {
-  const own = readValues(`hosts/${host}.md`);
-  const values: Record<string, string> = {
-    ...readValues('shared.md'),
-    ...(own['use'] === undefined ? {} : readValues(`${own['use']}.md`)),
-    name: own['title'] ?? '',
-    ...own,
-  };
-  if (locale === 'fr' && own['nom'] !== undefined) values['name'] = own['nom'];
-  const { template = '' } = own;
-  const text = fill(readFileSync(join(SOURCES, template, `${locale}.md`), 'utf8'), values);
-  return format('start.md', text);
+const proseOf = (section: string): string =>
+  section
+    .replace(/^## .*$/m, '')
+    .replace(BLOCK, '')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+
+/** Puts a host's words behind the last file of a section. */
+function withProse(section: string, hostSection: string): string {
+  const prose = proseOf(hostSection);
+  const last = [...section.matchAll(BLOCK)].findLast(([, , file]) => file !== undefined);
+  if (prose === '' || last === undefined) return section;
+  const end = last.index + last[0].length;
+  return `${section.slice(0, end)}\n\n${prose}${section.slice(end)}`;
 }
 
-/** The folder of the quick starts, below docs/. */
-export const FOLDERS = { en: 'start', fr: 'fr/start' } as const;
+const STEPS = /^steps: ([\w-]+)\n/m;
+const HEAD = /^---\n.*?^# .*?\n\n/ms;
 
-/** Writes the pages of both languages for the site. */
-export async function writeStartPages(): Promise<void> {
-  for (const locale of ['en', 'fr'] as const) {
-    rmSync(join(DOCS, FOLDERS[locale]), { recursive: true, force: true });
-    for (const host of HOSTS) {
-      const path = join(DOCS, FOLDERS[locale], `${host}.md`);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, await startPage(locale, host));
-    }
-  }
+function wholeSections(locale: Locale, host: string): string[] {
+  const english = sectionsOf('en', host);
+  const [, steps] = STEPS.exec(english[0]!) ?? [];
+  if (steps === undefined) return sectionsOf(locale, host);
+  const own = sectionsOf(locale, host);
+  const [front = '', ...sections] = wholeSections(locale, steps);
+  const [, adapter] = /@paylink\/(?!client|payments)(\w+)/.exec(english.join('')) ?? [];
+  const [head = ''] = HEAD.exec(own[0]!) ?? [];
+  // The first paragraph says where the other steps are.
+  const [, ...introduction] = own[0]!.slice(head.length).trim().split('\n\n');
+  return [
+    [
+      head.replace(STEPS, ''),
+      front.replace(HEAD, ''),
+      ...introduction.map((text) => `${text}\n\n`),
+    ].join(''),
+    ...sections.map((section) => {
+      const same = (other: string): boolean =>
+        numberOf(section) !== undefined && numberOf(other) === numberOf(section);
+      const replaced = withBlocks(section, english.find(same) ?? '');
+      const whole = withProse(replaced, own.find(same) ?? '');
+      return adapter === undefined ? whole : whole.replace(/pack:all \w+/, `pack:all ${adapter}`);
+    }),
+  ];
+}
+
+/** A box of the site, which is a quotation in the repository. */
+const BOX = /^> \*\*(\w+) ?:\*\* (.+)$/gm;
+
+/** Returns the quick start of a host, as the site shows it. */
+export const startPage = (locale: Locale, host: string): string =>
+  wholeSections(locale, host)
+    .join('')
+    .replace(BOX, '::: tip $1\n$2\n:::')
+    // The site serves the pictures at its root.
+    .replace(/ src="(?:\.\.\/)+public\//g, ' src="/');
+
+const START = /^(fr\/)?start\/([\w-]+)\.md$/;
+
+/** Returns the Markdown that the site shows for a file, by its path below docs/. */
+export function sourceOf(path: string, text: string): string {
+  const [, french, host] = START.exec(path) ?? [];
+  return host === undefined ? text : startPage(french === undefined ? 'en' : 'fr', host);
 }

@@ -1,4 +1,5 @@
 /** Three ways into one credit, a crash at each step, and the states of a payment. */
+import type { Locale } from '../pages.js';
 import { arrow, box, line, text, type Picture, type Tone } from './svg.js';
 
 export function threeWays(): Picture {
@@ -40,36 +41,46 @@ export function threeWays(): Picture {
   };
 }
 
-interface Outcome {
-  readonly steps: readonly string[];
-  readonly tone: Tone;
-  readonly truth: readonly string[];
-}
+const CRASH = {
+  en: {
+    title: 'A crash after each step',
+    columns: ['a delivery', 'true after a crash'],
+    steps: [
+      ['verify the signature', 'find the order', 'ask the service'],
+      ['credit sends a write'],
+      ['find the order again', 'reply 200'],
+    ],
+    truths: [
+      ['nothing happened', 'The next delivery', 'starts again.'],
+      ['committed or not', 'find shows it.'],
+      ['the order is paid', 'The next delivery gets 200,', 'and no second credit.'],
+    ],
+  },
+  fr: {
+    title: 'Un arrêt après chaque étape',
+    columns: ['une notification', 'après un arrêt'],
+    steps: [
+      ['vérifier la signature', 'lire la commande', 'interroger le service'],
+      ['credit écrit la ligne'],
+      ['relire la commande', 'répondre 200'],
+    ],
+    truths: [
+      ['rien ne s’est passé', 'La suivante', 'recommence.'],
+      ['validée ou non', 'find le montre.'],
+      ['commande payée', 'La suivante reçoit 200,', 'sans second crédit.'],
+    ],
+  },
+} as const;
 
-export function crash(): Picture {
-  const outcomes: readonly Outcome[] = [
-    {
-      steps: ['verify the signature', 'find the order', 'ask the service'],
-      tone: 'plain',
-      truth: ['nothing happened', 'The next delivery', 'starts again.'],
-    },
-    {
-      steps: ['credit sends a write'],
-      tone: 'key',
-      truth: ['committed or not', 'find shows it.'],
-    },
-    {
-      steps: ['find the order again', 'reply 200'],
-      tone: 'good',
-      truth: ['the order is paid', 'The next delivery gets 200,', 'and no second credit.'],
-    },
-  ];
+export function crash(locale: Locale): Picture {
+  const words = CRASH[locale];
+  const tones: readonly Tone[] = ['plain', 'key', 'good'];
   const parts: string[] = [];
   let y = 36;
   let number = 0;
-  for (const { steps, tone, truth } of outcomes) {
+  for (const [index, tone] of tones.entries()) {
     const top = y;
-    for (const step of steps) {
+    for (const step of words.steps[index]!) {
       parts.push(box([8, y], [184, 36], [`${++number}. ${step}`], { tone }));
       if (number < 6) parts.push(arrow(`100,${y + 36} 100,${y + 51}`));
       y += 52;
@@ -77,26 +88,43 @@ export function crash(): Picture {
     const height = y - 16 - top;
     parts.push(
       line(`192,${top + height / 2} 212,${top + height / 2}`, true),
-      box([214, top], [178, height], truth, { tone, dashed: true }),
+      box([214, top], [178, height], words.truths[index]!, { tone, dashed: true }),
     );
   }
   return {
     size: [400, y],
-    title: 'A crash after each step',
+    title: words.title,
     parts: [
-      text([100, 22], 'a delivery', { bold: true }),
-      text([303, 22], 'true after a crash', { bold: true }),
+      text([100, 22], words.columns[0], { bold: true }),
+      text([303, 22], words.columns[1], { bold: true }),
       ...parts,
     ],
   };
 }
 
-export function states(): Picture {
+const STATES = {
+  en: {
+    title: 'The states of a payment, and the replies',
+    columns: ['at the service', 'a notification gets', 'settle says'],
+    replies: ['503: not yet', '200: credited once', '503: not paid', '503: not paid'],
+    note: 'A customer can fail, and then succeed: still one credit.',
+  },
+  fr: {
+    title: 'Les états d’un paiement, et les réponses',
+    columns: ['pour le service', 'votre réponse', 'settle renvoie'],
+    replies: ['503 : pas encore', '200 : un seul crédit', '503 : pas payée', '503 : pas payée'],
+    note: 'Un échec peut précéder un succès : toujours un seul crédit.',
+  },
+} as const;
+
+export function states(locale: Locale): Picture {
+  const words = STATES[locale];
+  const [pending, success, failed, cancelled] = words.replies;
   const rows: readonly (readonly [string, Tone, string, string])[] = [
-    ['pending', 'plain', '503: not yet', 'pending'],
-    ['success', 'good', '200: credited once', 'paid'],
-    ['failed', 'bad', '503: not paid', 'failed'],
-    ['cancelled', 'bad', '503: not paid', 'cancelled'],
+    ['pending', 'plain', pending, 'pending'],
+    ['success', 'good', success, 'paid'],
+    ['failed', 'bad', failed, 'failed'],
+    ['cancelled', 'bad', cancelled, 'cancelled'],
   ];
   const topOf = (index: number): number => 40 + index * 56;
   const cells = rows.flatMap(([state, tone, reply, status], index) => {
@@ -109,18 +137,18 @@ export function states(): Picture {
   });
   return {
     size: [400, 284],
-    title: 'The states of a payment, and the replies',
+    title: words.title,
     parts: [
-      text([104, 24], 'at the service', { tone: 'soft' }),
-      text([190, 24], 'a notification gets', { tone: 'soft', anchor: 'start' }),
-      text([354, 24], 'settle says', { tone: 'soft' }),
+      text([104, 24], words.columns[0], { tone: 'soft' }),
+      text([190, 24], words.columns[1], { tone: 'soft', anchor: 'start' }),
+      text([354, 24], words.columns[2], { tone: 'soft' }),
       ...cells,
       arrow('104,76 104,94', 'good'),
       line('52,58 20,58 20,226'),
       arrow('20,170 50,170'),
       arrow('20,226 50,226'),
       arrow('156,170 172,170 172,114 158,114', 'good'),
-      text([8, 272], 'A customer can fail, and then succeed: still one credit.', {
+      text([8, 272], words.note, {
         tone: 'soft',
         anchor: 'start',
       }),

@@ -75,7 +75,7 @@ const RUNBOOK = {
     no: 'non',
     yes: 'oui',
     nothing: 'Rien n’arrive',
-    status: 'Quel statut répondez-vous ?',
+    status: 'Quel statut renvoyez-vous ?',
     sections: [
       ['401', 'Chaque notification reçoit 401'],
       ['404 405', '404 ou 405'],

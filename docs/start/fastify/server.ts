@@ -1,0 +1,4 @@
+import { app } from './app.ts';
+
+await app.listen({ port: 3000 });
+console.log('http://localhost:3000');

@@ -1,0 +1,3 @@
+import { app } from './app.ts';
+
+export default { port: 3000, fetch: app };

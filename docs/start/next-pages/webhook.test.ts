@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { startEmulator } from '@paylink/emulator';
+import { signedDelivery, testOrders, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
+import type { NextApiRequest, NextApiResponse } from 'next';
+
+// The app reads its settings when it is imported, so set them first.
+const emulator = await startEmulator();
+process.env.DATABASE_FILE = ':memory:';
+process.env.PAYLINK_BASE_URL = emulator.baseUrl;
+process.env.PAYLINK_API_KEY = emulator.apiKey;
+process.env.WEBHOOK_SECRET = TEST_SECRET;
+const { default: webhook } = await import('./pages/api/webhooks/payments.ts');
+const { checkout, createOrder, orders } = await import('./payments.ts');
+const server = createServer(
+  (req, res) => void webhook(req as NextApiRequest, res as NextApiResponse),
+).listen(0, '127.0.0.1');
+await once(server, 'listening');
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/webhooks/payments`;
+const deliver = async (delivery: SignedDelivery): Promise<number> =>
+  (await delivery.send(url)).status;
+
+after(async () => {
+  server.close();
+  await emulator.close();
+});
+
+test('credits a paid order once, and refuses a forged notification', async () => {
+  const { reference } = await checkout(15_000);
+  assert.equal(await deliver(signedDelivery({ reference })), 503); // Not paid yet.
+  await emulator.pay(reference);
+  assert.equal(await deliver(signedDelivery({ reference, secret: 'not the secret' })), 401);
+  assert.equal(await deliver(signedDelivery({ reference })), 200);
+  assert.equal(await deliver(signedDelivery({ reference })), 200); // A duplicate.
+});
+
+testOrders({ orders, createOrder, test });
