@@ -19,7 +19,8 @@ export const orders: Orders = {
   },
   credit({ reference, amount, currency }) {
     const update = db.prepare(
-      'UPDATE orders SET paid_at = CURRENT_TIMESTAMP WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL',
+      `UPDATE orders SET paid_at = CURRENT_TIMESTAMP
+        WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL`,
     );
     return update.run(reference, amount, currency).changes;
   },
@@ -28,7 +29,8 @@ export const orders: Orders = {
 };
 
 function references(condition: string): string[] {
-  const select = `SELECT reference FROM orders WHERE ${condition} AND ${lastMonth} ORDER BY created_at`;
+  const select = `SELECT reference FROM orders
+    WHERE ${condition} AND ${lastMonth} ORDER BY created_at`;
   return (db.prepare(select).all() as OrderRow[]).map(({ reference }) => reference);
 }
 

@@ -16,7 +16,8 @@ export const orders: Orders = {
   },
   async credit({ reference, amount, currency }) {
     const update = db.prepare(
-      'UPDATE orders SET paid_at = CURRENT_TIMESTAMP WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL',
+      `UPDATE orders SET paid_at = CURRENT_TIMESTAMP
+        WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL`,
     );
     const { meta } = await update.bind(reference, amount, currency).run();
     return Math.min(meta.changes, 1); // D1 counts the rows of triggers too
@@ -26,7 +27,8 @@ export const orders: Orders = {
 };
 
 async function references(condition: string): Promise<string[]> {
-  const select = `SELECT reference FROM orders WHERE ${condition} AND ${lastMonth} ORDER BY created_at`;
+  const select = `SELECT reference FROM orders
+    WHERE ${condition} AND ${lastMonth} ORDER BY created_at`;
   const { results } = await db.prepare(select).all<OrderRow>();
   return results.map(({ reference }) => reference);
 }

@@ -17,7 +17,9 @@ export const orders: Orders = {
   },
   credit({ reference, amount, currency }) {
     const update = db.prepare(
-      'UPDATE purchases SET paid_reference = ? WHERE id = (SELECT purchase FROM attempts WHERE reference = ?) AND amount = ? AND currency = ? AND paid_reference IS NULL',
+      `UPDATE purchases SET paid_reference = ?
+        WHERE id = (SELECT purchase FROM attempts WHERE reference = ?) AND amount = ?
+        AND currency = ? AND paid_reference IS NULL`,
     );
     return update.run(reference, reference, amount, currency).changes;
   },
@@ -28,7 +30,8 @@ export const orders: Orders = {
 
 function references(condition: string): string[] {
   const since = "attempts.created_at > datetime('now', '-30 days')";
-  const select = `SELECT reference FROM ${LINKS} WHERE ${condition} AND ${since} ORDER BY attempts.created_at`;
+  const select = `SELECT reference FROM ${LINKS}
+    WHERE ${condition} AND ${since} ORDER BY attempts.created_at`;
   return (db.prepare(select).all() as Row[]).map(({ reference }) => reference);
 }
 

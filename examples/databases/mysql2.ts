@@ -20,7 +20,8 @@ export const orders: Orders = {
   },
   async credit({ reference, amount, currency }) {
     const [{ affectedRows }] = await pool.execute<ResultSetHeader>(
-      'UPDATE orders SET paid_at = NOW() WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL',
+      `UPDATE orders SET paid_at = NOW()
+        WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL`,
       [reference, amount, currency],
     );
     return affectedRows;

@@ -16,11 +16,13 @@ export class OrdersService implements Orders, OnModuleDestroy {
       each.on('error', (error) => console.error(error));
   }
   async find(reference: string): Promise<Order | undefined> {
-    const select = `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1`;
+    const select = `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders
+      WHERE reference = $1`;
     return (await this.#reader.query<Order>(select, [reference])).rows[0];
   }
   async credit({ reference, amount, currency }: Parameters<Orders['credit']>[0]) {
-    const update = `UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL`;
+    const update = `UPDATE orders SET paid_at = now()
+      WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL`;
     return (await this.#pool.query(update, [reference, amount, currency])).rowCount;
   }
   unpaid = () => this.#references('paid_at IS NULL');
@@ -28,7 +30,8 @@ export class OrdersService implements Orders, OnModuleDestroy {
 
   async #references(condition: string): Promise<string[]> {
     const lastMonth = "created_at > now() - interval '30 days'";
-    const select = `SELECT reference FROM orders WHERE ${lastMonth} AND ${condition} ORDER BY created_at`;
+    const select = `SELECT reference FROM orders
+      WHERE ${lastMonth} AND ${condition} ORDER BY created_at`;
     return (await this.#reader.query<Order>(select)).rows.map(({ reference }) => reference);
   }
   async onModuleDestroy(): Promise<void> {

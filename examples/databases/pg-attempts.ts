@@ -11,14 +11,18 @@ export const orders: Orders = {
   // Paid is the link that paid_reference names. The other links of a paid purchase are closed.
   async find(reference) {
     const { rows } = await reader.query<Order>(
-      'SELECT reference, amount, currency, coalesce(paid_reference = reference, false) AS paid, coalesce(paid_reference <> reference, false) AS closed FROM attempts JOIN purchases ON id = purchase WHERE reference = $1',
+      `SELECT reference, amount, currency, coalesce(paid_reference = reference, false) AS paid,
+        coalesce(paid_reference <> reference, false) AS closed FROM attempts
+        JOIN purchases ON id = purchase WHERE reference = $1`,
       [reference],
     );
     return rows[0];
   },
   async credit({ reference, amount, currency }) {
     const { rowCount } = await pool.query(
-      'UPDATE purchases SET paid_reference = $1 WHERE id = (SELECT purchase FROM attempts WHERE reference = $1) AND amount = $2 AND currency = $3 AND paid_reference IS NULL',
+      `UPDATE purchases SET paid_reference = $1
+        WHERE id = (SELECT purchase FROM attempts WHERE reference = $1) AND amount = $2
+        AND currency = $3 AND paid_reference IS NULL`,
       [reference, amount, currency],
     );
     return rowCount;
@@ -30,7 +34,9 @@ export const orders: Orders = {
 
 async function references(condition: string): Promise<string[]> {
   const { rows } = await reader.query<Order>(
-    `SELECT reference FROM attempts JOIN purchases ON id = purchase WHERE ${condition} AND attempts.created_at > now() - interval '30 days' ORDER BY attempts.created_at`,
+    `SELECT reference FROM attempts JOIN purchases ON id = purchase
+      WHERE ${condition} AND attempts.created_at > now() - interval '30 days'
+      ORDER BY attempts.created_at`,
   );
   return rows.map(({ reference }) => reference);
 }

@@ -11,7 +11,8 @@ export const orders: Orders = {
   ...plain,
   async find(reference) {
     const { rows } = await reader.query<Order>(
-      'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid, cancelled_at IS NOT NULL AS closed FROM orders WHERE reference = $1',
+      `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid,
+        cancelled_at IS NOT NULL AS closed FROM orders WHERE reference = $1`,
       [reference],
     );
     return rows[0];
@@ -19,7 +20,9 @@ export const orders: Orders = {
   // Writes only while the order is open: it may be cancelled while Paylink asks the service.
   async credit({ reference, amount, currency }) {
     const { rowCount } = await pool.query(
-      'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL AND cancelled_at IS NULL',
+      `UPDATE orders SET paid_at = now()
+        WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL
+        AND cancelled_at IS NULL`,
       [reference, amount, currency],
     );
     return rowCount;

@@ -10,7 +10,8 @@ export const orders: Orders = {
   // A payment of a closed order is answered 409 order_closed: a person decides.
   async find(reference) {
     const { rows } = await reader.query<Order>(
-      'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid, expires_at < now() AS closed FROM bookings WHERE reference = $1',
+      `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid,
+        expires_at < now() AS closed FROM bookings WHERE reference = $1`,
       [reference],
     );
     return rows[0];
@@ -18,7 +19,9 @@ export const orders: Orders = {
   // The seat may be sold again from expires_at on, so the write requires it too.
   async credit({ reference, amount, currency }) {
     const { rowCount } = await pool.query(
-      'UPDATE bookings SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL AND expires_at > now()',
+      `UPDATE bookings SET paid_at = now()
+        WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL
+        AND expires_at > now()`,
       [reference, amount, currency],
     );
     return rowCount;
@@ -30,7 +33,8 @@ export const orders: Orders = {
 
 async function references(condition: string): Promise<string[]> {
   const { rows } = await reader.query<Order>(
-    `SELECT reference FROM bookings WHERE created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
+    `SELECT reference FROM bookings
+      WHERE created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
   );
   return rows.map(({ reference }) => reference);
 }

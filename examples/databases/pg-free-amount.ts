@@ -11,7 +11,8 @@ type Row = Record<'reference' | 'min' | 'max' | 'currency', string> & { paid: bo
 export const orders: Orders = {
   async find(reference) {
     const { rows } = await reader.query<Row>(
-      'SELECT reference, amount_min AS min, amount_max AS max, currency, paid_at IS NOT NULL AS paid FROM donations WHERE reference = $1',
+      `SELECT reference, amount_min AS min, amount_max AS max, currency, paid_at IS NOT NULL AS paid
+        FROM donations WHERE reference = $1`,
       [reference],
     );
     const [row] = rows;
@@ -20,7 +21,8 @@ export const orders: Orders = {
   // Stores the amount that was paid. Paylink has compared it with the bounds.
   async credit({ reference, amount, currency }) {
     const { rowCount } = await pool.query(
-      'UPDATE donations SET paid_at = now(), amount_paid = $2 WHERE reference = $1 AND currency = $3 AND paid_at IS NULL',
+      `UPDATE donations SET paid_at = now(), amount_paid = $2
+        WHERE reference = $1 AND currency = $3 AND paid_at IS NULL`,
       [reference, amount, currency],
     );
     return rowCount;
@@ -31,7 +33,8 @@ export const orders: Orders = {
 
 async function references(condition: string): Promise<string[]> {
   const { rows } = await reader.query<Row>(
-    `SELECT reference FROM donations WHERE created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
+    `SELECT reference FROM donations
+      WHERE created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
   );
   return rows.map(({ reference }) => reference);
 }

@@ -14,7 +14,9 @@ export const orders: Orders = {
     try {
       await client.query('BEGIN');
       const { rows } = await client.query<{ id: string }>(
-        'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL RETURNING wallet AS id',
+        `UPDATE orders SET paid_at = now()
+          WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL
+          RETURNING wallet AS id`,
         [reference, amount, currency],
       );
       for (const { id } of rows) {

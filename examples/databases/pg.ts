@@ -11,14 +11,16 @@ for (const each of [pool, reader]) each.on('error', ({ message }) => console.err
 export const orders: Orders = {
   async find(reference) {
     const { rows } = await reader.query<Order>(
-      'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
+      `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders
+        WHERE reference = $1`,
       [reference],
     );
     return rows[0];
   },
   async credit({ reference, amount, currency }) {
     const { rowCount } = await pool.query(
-      'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL',
+      `UPDATE orders SET paid_at = now()
+        WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL`,
       [reference, amount, currency],
     );
     return rowCount;
@@ -29,7 +31,8 @@ export const orders: Orders = {
 
 async function references(condition: string): Promise<string[]> {
   const { rows } = await reader.query<Order>(
-    `SELECT reference FROM orders WHERE created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
+    `SELECT reference FROM orders
+      WHERE created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
   );
   return rows.map(({ reference }) => reference);
 }

@@ -8,14 +8,16 @@ export const orders: Orders = {
   async find(reference) {
     // PGlite has one connection: inside a transaction that has written, find gives nothing.
     const { rows } = await db.query<Order>(
-      'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1 AND pg_current_xact_id_if_assigned() IS NULL',
+      `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders
+        WHERE reference = $1 AND pg_current_xact_id_if_assigned() IS NULL`,
       [reference],
     );
     return rows[0];
   },
   async credit({ reference, amount, currency }) {
     const { affectedRows } = await db.query(
-      'UPDATE orders SET paid_at = now() WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL',
+      `UPDATE orders SET paid_at = now()
+        WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL`,
       [reference, amount, currency],
     );
     return affectedRows ?? 0;
@@ -26,7 +28,8 @@ export const orders: Orders = {
 
 async function references(condition: string): Promise<string[]> {
   const { rows } = await db.query<Order>(
-    `SELECT reference FROM orders WHERE created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
+    `SELECT reference FROM orders
+      WHERE created_at > now() - interval '30 days' AND ${condition} ORDER BY created_at`,
   );
   return rows.map(({ reference }) => reference);
 }

@@ -14,7 +14,7 @@ const knex = createKnex({ client: 'pg', connection });
 const reader = createKnex({ client: 'pg', connection, pool: { min: 0, max: 2 } });
 
 export const orders: Orders = {
-  // A draft is no order yet: published_at is null in its row.
+  // Drafts are not orders yet: their published_at is null.
   async find(reference) {
     const published = reader<OrderRow>('orders').where({ reference }).whereNotNull('published_at');
     const order = await published.first();

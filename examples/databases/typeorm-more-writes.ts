@@ -10,7 +10,8 @@ export const orders: Orders = {
       const { affected } = await manager.update(OrderRow, isDue, { paidAt: () => 'now()' });
       if (affected !== 1) return 0;
       await manager.query(
-        'UPDATE wallets SET balance = balance + $1 WHERE id = (SELECT wallet FROM orders WHERE reference = $2)',
+        `UPDATE wallets SET balance = balance + $1
+          WHERE id = (SELECT wallet FROM orders WHERE reference = $2)`,
         [amount, reference],
       );
       await manager.query("INSERT INTO outbox VALUES ('receipt', $1)", [reference]);

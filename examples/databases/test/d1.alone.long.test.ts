@@ -69,7 +69,7 @@ const sqlOf = (name: string): string =>
   readFileSync(at(`../tables/${name}.sql`), 'utf8').replace(/--.*$/gm, '');
 for (const name of ['sqlite', 'sqlite-more-writes'])
   for (const statement of sqlOf(name).split(';\n').filter(Boolean)) await run(statement);
-// Q15 D1 counts the rows that a trigger changes.
+// D1 counts the rows that a trigger changes.
 await run(
   'CREATE TRIGGER touch AFTER UPDATE OF paid_at ON orders BEGIN UPDATE orders SET currency = currency WHERE reference = NEW.reference; END',
 );

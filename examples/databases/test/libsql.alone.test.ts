@@ -21,7 +21,7 @@ const addLink = (reference: string, purchase: string): unknown =>
     .prepare('INSERT INTO attempts (reference, purchase) VALUES (?, ?)')
     .run(reference, purchase);
 
-testRecipe('Q14 libsql with a customer who tries again', await import('../libsql-attempts.js'), {
+testRecipe('libsql with a customer who tries again', await import('../libsql-attempts.js'), {
   createOrder({ reference, amount, currency }) {
     merchant
       .prepare('INSERT INTO purchases (id, amount, currency) VALUES (?, ?, ?)')

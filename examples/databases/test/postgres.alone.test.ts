@@ -80,7 +80,8 @@ const leaks: Record<string, Record<string, () => Promise<unknown>>> = {
 };
 
 it.each(Object.keys(recipes))(
-  'Q05 acknowledges nothing through %s that an open transaction of other code holds',
+  'acknowledges nothing through %s that an open transaction of other code holds',
+  { tags: 'Q05' },
   async (name) => {
     vi.spyOn(console, 'error').mockReturnValue(undefined);
     const { orders, close: _, ...handles } = recipes[name]!;
@@ -166,16 +167,20 @@ testRecipe(
   },
 );
 
-it('Q12 cancels no order that is paid, nor one that the service says nothing about', async () => {
-  const reference = 'cancelled once';
-  await options.createOrder({ reference, amount: 1_500, currency: 'XOF', tenant: null });
-  expect(await cancel(reference, 'unavailable')).toBe(false);
-  expect(await cancel(reference, 'paid')).toBe(false);
-  expect(await findElsewhere('orders', reference)).toMatchObject({ paid: false });
-  expect(await cancel(reference)).toBe(true);
-});
+it(
+  'cancels no order that is paid, nor one that the service says nothing about',
+  { tags: 'Q12' },
+  async () => {
+    const reference = 'cancelled once';
+    await options.createOrder({ reference, amount: 1_500, currency: 'XOF', tenant: null });
+    expect(await cancel(reference, 'unavailable')).toBe(false);
+    expect(await cancel(reference, 'paid')).toBe(false);
+    expect(await findElsewhere('orders', reference)).toMatchObject({ paid: false });
+    expect(await cancel(reference)).toBe(true);
+  },
+);
 
-testRecipe('Q14 pg with a customer who tries again', await import('../pg-attempts.js'), {
+testRecipe('pg with a customer who tries again', await import('../pg-attempts.js'), {
   async createOrder({ reference, amount, currency }) {
     await merchant.query(
       'WITH new AS (INSERT INTO purchases (id, amount, currency) VALUES ($1, $2, $3) RETURNING id) INSERT INTO attempts (reference, purchase) SELECT id, id FROM new',

@@ -2,7 +2,7 @@ const { createServer } = require('node:http');
 const { startEmulator } = require('@paylink/emulator');
 const { paymentWebhook } = require('@paylink/node');
 
-const paid = new Set(); // stands for your table of orders
+const paid = new Set(); // stands in for your orders table
 let server;
 let emulator;
 

@@ -229,7 +229,7 @@ describe('the example', { timeout: 30_000 }, () => {
       },
     );
 
-    it('405 on the Pages Router is ours, with Allow; on the App Router it is Next’s, with neither Allow nor body', async () => {
+    it('answers 405 with Allow on the Pages Router, and leaves the App Router to Next, without Allow and body', async () => {
       const ours = { headers: { allow: 'POST' }, body: '{"error":"method_not_allowed"}' };
       expect(await send(server.url + PAGES, { method: 'GET', end: true })).toMatchObject(ours);
       for (const path of [APP, EDGE]) {
@@ -288,7 +288,8 @@ describe('the example', { timeout: 30_000 }, () => {
         ['App Router, edge', '/api/roomy/edge'],
         ['Pages Router', '/api/roomy/pages'],
       ])(
-        'F15 %s refuses a genuine body that Next has cut off, and credits nothing',
+        '%s refuses a genuine body that Next has cut off, and credits nothing',
+        { tags: 'F15' },
         async (_name, path) => {
           const reference = nextReference();
           const padded = {
@@ -310,7 +311,8 @@ describe('the example', { timeout: 30_000 }, () => {
 
       // CVE-2025-29927: a request could claim that the proxy had run.
       it.each(ROUTES)(
-        'F16 %s refuses a forged delivery that claims to have passed the proxy',
+        '%s refuses a forged delivery that claims to have passed the proxy',
+        { tags: 'F16' },
         async (_name, path) => {
           const reference = nextReference();
           const forged = signedDelivery({ secret: 'a-secret-of-nobody-at-all', reference });
@@ -326,19 +328,23 @@ describe('the example', { timeout: 30_000 }, () => {
         },
       );
 
-      it.each(ROUTES)('F17 %s: refuses a body over our limit, 413', async (_name, path) => {
-        const { headers } = genuine();
-        const declared = {
-          headers: { ...headers, ...PROXIED, 'content-length': BODY_LIMIT + 1 },
-          body: Buffer.alloc(BODY_LIMIT + 1),
-          end: true,
-        };
-        expect(await send(server.url + path, declared)).toMatchObject({ status: 413 });
-      });
+      it.each(ROUTES)(
+        '%s: refuses a body over our limit, 413',
+        { tags: 'F17' },
+        async (_name, path) => {
+          const { headers } = genuine();
+          const declared = {
+            headers: { ...headers, ...PROXIED, 'content-length': BODY_LIMIT + 1 },
+            body: Buffer.alloc(BODY_LIMIT + 1),
+            end: true,
+          };
+          expect(await send(server.url + path, declared)).toMatchObject({ status: 413 });
+        },
+      );
     });
   });
 
-  it('without the secret refuses every delivery, 500, and says in the log what is missing, once for each route', async () => {
+  it('refuses every delivery with 500 if the secret is missing, and logs that once for each route', async () => {
     const server = await NextServer.run('start', app);
     for (const [, path] of ROUTES) {
       for (let time = 0; time < 3; time++) {
@@ -358,7 +364,7 @@ describe('the example', { timeout: 30_000 }, () => {
     await server.stop();
   });
 
-  it('run by next dev credits a genuine delivery once and refuses a forged one, on every router', async () => {
+  it('credits a genuine delivery once and refuses a forged one under next dev, on every router', async () => {
     const server = await NextServer.run('dev', installed.copyExample('plain'), { WEBHOOK_SECRET });
     for (const [, path] of ROUTES) await expectGenuineCreditedAndForgedRefused(server, path);
     await server.stop();

@@ -388,7 +388,7 @@ describe('pino', () => {
     expect(found(REFERENCES, lines)).toEqual(['order-failing']);
   });
 
-  it('would have the signatures beside a log that pino-http writes without the redaction', async () => {
+  it('writes the signatures into its log if the redaction of pino-http is left out', async () => {
     const lines = await deliverAll(
       () => undefined,
       (destination) => pino(destination),

@@ -114,7 +114,7 @@ it('pg-boss answers no 2xx if the job could not be queued', async () => {
 });
 
 // BullMQ itself would drop a job with the id or the deduplication key of another.
-it.skipIf(withoutRedis())('N09: BullMQ keeps a job for each notification', async () => {
+it.skipIf(withoutRedis())('BullMQ keeps a job for each notification', { tags: 'N09' }, async () => {
   const redis = await startRedis(DURABLE);
   const queue = new Queue('payments', { connection: { port: redis.port } });
   ends.push(
@@ -126,7 +126,7 @@ it.skipIf(withoutRedis())('N09: BullMQ keeps a job for each notification', async
   expect((await queue.getJobCounts('waiting'))['waiting']).toBe(2);
 });
 
-it('N09: BullMQ answers no 2xx if Redis stores no job', async () => {
+it('BullMQ answers no 2xx if Redis stores no job', { tags: 'N09' }, async () => {
   const queue = { add: vi.fn(() => Promise.reject(new Error('Redis is down'))) };
   const url = await serve(onBullmq.createApp(TEST_SECRET, queue as unknown as Queue));
   expect(await send(url, 'order-1')).toBe(503);

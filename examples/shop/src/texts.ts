@@ -64,7 +64,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     payNow: 'Payer maintenant',
     lookAgain: 'Vérifier de nouveau',
     tryAgain: 'Réessayer',
-    toShop: 'Vers la boutique',
+    toShop: 'Retour à la boutique',
     state: {
       paid: 'Payé',
       confirming: 'Confirmation de votre paiement…',
@@ -72,28 +72,29 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
       unpaid: 'Pas encore payé',
       failed: 'Le paiement a échoué',
       cancelled: 'Annulé',
-      unprepared: 'Non préparé',
+      unprepared: 'Page de paiement indisponible',
     },
     stateHint: {
       paid: 'Merci. Nous préparons votre colis.',
       confirming:
-        'Merci. Le service de paiement nous informe de votre paiement. Inutile de payer ' +
+        'Merci. Nous attendons la confirmation du service de paiement. Inutile de payer ' +
         'une seconde fois.',
       checking:
         'Cela peut prendre un moment. Si vous avez payé, inutile de payer une seconde fois.',
-      unpaid: 'Rien n’a été débité pour l’instant.',
+      unpaid: 'Aucun montant n’a encore été débité.',
       failed:
-        'Rien n’a été débité. Si vous réessayez, nous ouvrons une nouvelle page de paiement pour ' +
-        'cette commande.',
+        'Aucun montant n’a été débité. Si vous réessayez, nous ouvrons une nouvelle page de ' +
+        'paiement pour cette commande.',
       cancelled:
-        'Vous avez annulé ce paiement, et rien n’a été débité. Nous gardons votre commande : vous ' +
-        'pouvez réessayer.',
+        'Vous avez annulé ce paiement, et aucun montant n’a été débité. Nous gardons votre ' +
+        'commande : vous pouvez réessayer.',
       unprepared:
-        'Nous n’avons pas pu ouvrir la page de paiement. Rien n’a été débité : veuillez réessayer.',
+        'Nous n’avons pas pu ouvrir la page de paiement. Aucun montant n’a été débité : ' +
+        'veuillez réessayer.',
     },
-    noOrder: ['Commande introuvable', 'Son adresse a peut-être été coupée.'],
-    notFound: ['Introuvable', 'Cette page n’existe pas.'],
-    unreadable: ['Cela n’a pas fonctionné', 'La boutique n’a pas pu lire cette demande.'],
+    noOrder: ['Commande introuvable', 'Le lien que vous avez suivi est peut-être incomplet.'],
+    notFound: ['Page introuvable', 'Cette page n’existe pas.'],
+    unreadable: ['Demande refusée', 'La boutique n’a pas pu lire votre demande.'],
     failed: [
       'Une erreur est survenue',
       'Rouvrez cette page. Si vous avez payé, inutile de payer une seconde fois.',

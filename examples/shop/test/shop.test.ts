@@ -165,7 +165,7 @@ describe('the three ways', () => {
   });
 });
 
-describe('a customer who tries again (Q14)', () => {
+describe('a customer who tries again', { tags: 'Q14' }, () => {
   const press = (reference: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${url}/orders/${reference}/attempts`, { method: 'POST', redirect: 'manual', headers });
   const addressOf = (response: Response): string => response.headers.get('location')!;
@@ -252,7 +252,7 @@ describe('a customer who tries again (Q14)', () => {
     expect((await press(first, { Origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('who pays both links is credited once: 409, and undecided until a person decides', async () => {
+  it('is credited once for two paid links: the second gets 409, and a person decides', async () => {
     const first = await order('pending');
     await emulator.fail(first);
     await press(first);
@@ -270,7 +270,7 @@ describe('a customer who tries again (Q14)', () => {
     expect((await payments.verify([first, second])).confirmed.references).toEqual([second]);
   });
 
-  it('who pays the first link after all has paid the order', async () => {
+  it('pays the order by the first link too', async () => {
     const first = await order('pending');
     await emulator.fail(first);
     await press(first);

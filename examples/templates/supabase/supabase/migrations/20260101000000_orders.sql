@@ -1,0 +1,10 @@
+CREATE TABLE orders (
+  reference   text PRIMARY KEY,
+  amount      bigint NOT NULL, -- in the smallest unit of the currency
+  currency    text NOT NULL,
+  created_at  timestamptz NOT NULL DEFAULT now(),
+  paid_at     timestamptz,     -- set once by the credit, and never reset
+  refunded_at timestamptz
+);
+-- Without a policy, browsers and apps neither read nor write an order.
+ALTER TABLE orders ENABLE ROW LEVEL SECURITY;

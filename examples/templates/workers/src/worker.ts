@@ -1,0 +1,28 @@
+import { env } from 'cloudflare:workers';
+import { paymentWebhook } from '@paylink/fetch';
+import { checkout, paymentsOfRequest } from './payments.ts';
+
+const webhook = paymentWebhook({ secret: env.WEBHOOK_SECRET }, (event, context) =>
+  paymentsOfRequest().receive(event, context),
+);
+
+export default {
+  async fetch(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/webhooks/payments') return webhook(request);
+    if (request.method === 'POST' && pathname === '/checkout')
+      return Response.json(await checkout(15_000), { status: 201 });
+    // The page that the customer returns to. Check first that the order is of this customer.
+    const reference = /^\/orders\/([\w-]+)$/.exec(pathname)?.[1];
+    if (reference === undefined) return new Response(null, { status: 404 });
+    const { status } = await paymentsOfRequest().settle(reference);
+    return Response.json({ status });
+  },
+
+  /** Credits the orders whose notification is lost. */
+  async scheduled(): Promise<void> {
+    const report = await paymentsOfRequest().reconcile(undefined, { timeLimit: 50_000 });
+    console.log('reconcile', JSON.stringify(report));
+    if (report.errors.count + report.notAsked.count > 0) throw new Error('orders are left');
+  },
+};
