@@ -81,7 +81,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     isBuilt: true,
   },
   skill: {
-    what: 'receivers written from the skill alone stand, and those without one of its rules fall',
+    what: 'receivers written from the skill alone pass, and those without one of its rules fail',
     file: 'skill/main.ts',
     long: ['--write'],
   },
@@ -96,7 +96,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
       'run',
       ...['next-15', 'quick-start', 'test/init', 'money/rate-limit', 'types/matrix'],
       ...['adapters/invariants', 'adapters/slow-senders', 'adapters/transport'],
-      ...['runtimes/transports', 'schedules/recipes'],
+      ...['runtimes/transports', 'schedules/recipes', 'schedules/frameworks'],
     ],
     env: {
       PAYLINK_QUICK_STARTS: 'all',
@@ -108,6 +108,11 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
       PAYLINK_NOTIFICATIONS: '600',
     },
     isBuilt: true,
+  },
+  'cold-start': {
+    what: 'the time that Paylink adds to the start of a function',
+    file: 'cold-start/main.ts',
+    long: ['--starts', '40'],
   },
   'newest-raw-body': {
     what: 'the tests of @paylink/node with the newest raw-body',

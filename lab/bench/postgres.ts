@@ -6,7 +6,7 @@
  * is equal for both and would hide the difference. The statements of createPayments, sent without
  * it, show what createPayments costs by itself.
  *
- * `pnpm lab bench-postgres [lives] [--json]`
+ * `pnpm lab bench-postgres [lives] [--json] [--write]`. `--write` writes docs/performance.md.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,10 +17,11 @@ import type { Contestant } from './postgres-contestants.js';
 import { Race, type Sample } from './postgres-race.js';
 import { runRounds } from './rounds.js';
 import { median, medianRatio } from './statistics.js';
+import { writeCredits, type CreditRow } from './write-docs.js';
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'boolean' } },
+  options: { json: { type: 'boolean' }, write: { type: 'boolean' } },
 });
 const LIVES = Number(positionals[0] ?? 3);
 const ROUNDS_IN_LIFE = 2;
@@ -47,6 +48,7 @@ const postgres = await startPostgres({ fsync: 'off', max_connections: 200 });
 const admin = openPool(postgres.url, 1);
 const delays = fork(new URL('postgres-delay.ts', import.meta.url), [String(postgres.port)]);
 const rows: Row[] = [];
+const credits: CreditRow[] = [];
 let databases = 0;
 
 async function databaseOf(
@@ -97,10 +99,12 @@ for (const { roundTrip, goal } of NETWORKS) {
       const reached = own.value >= OF_STATEMENTS;
       rows.push({ what: 'the same statements', ...own, goal: `≥ ${OF_STATEMENTS}`, reached });
     }
-    const cpu = (name: Contestant): string =>
-      median(pick(name, 'cpuMicrosecondsPerRequest')).toFixed(0);
+    const cpuOf = (name: Contestant): string =>
+      `${median(pick(name, 'cpuMicrosecondsPerRequest')).toFixed(0)} µs`;
+    const cpu = { payments: cpuOf('payments'), byHand: cpuOf('byHand') };
+    credits.push({ roundTrip, poolSize, ratio: row.value, goal, cpu });
     console.error(
-      `${what}: CPU of the server ${cpu('payments')} µs, by hand ${cpu('byHand')}; ` +
+      `${what}: CPU of the server ${cpu.payments}, by hand ${cpu.byHand}; ` +
         `the statements alone ${ratio('statements').value.toFixed(2)}`,
     );
   }
@@ -123,4 +127,5 @@ else {
     );
   }
 }
+if (flags.write) writeCredits(credits);
 if (rows.some(({ reached }) => !reached)) process.exitCode = 1;

@@ -15,7 +15,8 @@ async function inVirtualTime<T>(scenario: () => Promise<T>): Promise<T> {
 }
 
 it.each([0.5, 1, 1.5, 2, 4])(
-  'Q01: credits at %s times the capacity of the line, for as long as it lasts',
+  'credits at %s times the capacity of the line, for as long as it lasts',
+  { tags: 'Q01' },
   async (factor) => {
     const load = { concurrency: 8, latency: 100, factor, seconds: 75 };
     const { share, slowest } = await inVirtualTime(() => overload(openMemoryService(100), load));
@@ -25,7 +26,7 @@ it.each([0.5, 1, 1.5, 2, 4])(
   },
 );
 
-it('Q02: serves webhooks and the schedule beside 600 pages that poll', async () => {
+it('serves webhooks and the schedule beside 600 pages that poll', { tags: 'Q02' }, async () => {
   const counts = { pages: 600, notifications: 30, scheduled: 40 };
   const { notified, reconciled } = await inVirtualTime(() =>
     beside(openMemoryService(20, 20), counts),
@@ -38,7 +39,8 @@ it.each([
   // Each process learns the limit by its own refusals.
   [10, 2.5],
 ])(
-  'P11: %s processes credit 600 notifications at 20 questions a second',
+  '%s processes credit 600 notifications at 20 questions a second',
+  { tags: 'P11' },
   async (processes, most) => {
     const { seconds, questionsEach } = await inVirtualTime(() =>
       atOneLimit(openMemoryService(20, 20), { processes, notifications: 600 }),

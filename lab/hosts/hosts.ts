@@ -199,7 +199,7 @@ export const hosts: readonly Host[] = [
     others: ['nuxt', 'vue', 'vue-tsc', 'h3'],
     build: ['nuxt prepare', 'vue-tsc --build --noEmit', 'nuxt build'],
     serve: () => 'node .output/server/index.mjs',
-    note: 'Do not name the file `payments.post.ts`: Nuxt would then answer other methods with a page and 200.',
+    note: 'Do not name the file `payments.post.ts`, because Nuxt would then answer other methods with a page and 200.',
     exceptions: [STAYS_OPEN],
   },
   {
@@ -259,7 +259,7 @@ export const hosts: readonly Host[] = [
     build: ['vite build', 'tsc'],
     serve: () =>
       'srvx serve --prod --static=../client --host=127.0.0.1 --entry=dist/server/server.js',
-    note: 'Use `ANY`, not only `POST`: otherwise TanStack answers other methods with a page and 200.',
+    note: 'Use `ANY`, not only `POST`. Otherwise TanStack answers other methods with a page and 200.',
     exceptions: [STAYS_OPEN],
   },
   {
@@ -297,6 +297,9 @@ export const hosts: readonly Host[] = [
     serve: () =>
       `${DENO} run --node-modules-dir=manual --no-lock --allow-net --allow-env ` +
       '--allow-read src/server.ts',
+    note:
+      'Serve with `Deno.serve`. A client that ends its session over `node:http2` can abort a process ' +
+      'of Deno 2.9.6, even without Paylink ([denoland/deno#36788](https://github.com/denoland/deno/issues/36788)).',
     exceptions: [STAYS_OPEN],
   },
   {
@@ -399,7 +402,7 @@ export const hosts: readonly Host[] = [
     version: '@adonisjs/core',
     shows: 'app/middleware/payment_webhook_middleware.ts',
     note:
-      'Register the middleware in `start/kernel.ts` by `server.use`. Server middleware runs before ' +
+      'Register the middleware in `start/kernel.ts` with `server.use`. Server middleware runs before ' +
       'the body parser of the router, so the raw bytes are still there.',
     orders: 'app/orders.ts',
     ours: ['@paylink/node'],
@@ -415,7 +418,7 @@ export const hosts: readonly Host[] = [
     shows: 'src/middlewares/payments.ts',
     note:
       'Put `global::payments` above `strapi::body` in `config/middlewares.ts`. In the test, ' +
-      'libsql stands for better-sqlite3, which npm would compile.',
+      'libsql stands in for better-sqlite3, which npm would compile.',
     ours: ['@paylink/koa'],
     others: ['@strapi/strapi', '@types/koa', 'better-sqlite3'],
     build: ['tsc'],
@@ -495,7 +498,7 @@ export const hosts: readonly Host[] = [
     version: '@aws-lambda-powertools/event-handler',
     shows: 'src/handler.ts',
     note:
-      'The webhook gets `event`, not `req`. Powertools decodes the body as text before it ' +
+      'The webhook receives `event`, not `req`. Powertools decodes the body as text before it ' +
       'makes the Request, which changes ' +
       'bytes that are not UTF-8. A changed body could then pass for the signed one.',
     ours: ['@paylink/lambda'],
@@ -531,8 +534,8 @@ export const hosts: readonly Host[] = [
     version: '@azure/functions',
     shows: 'src/functions.ts',
     note:
-      'Azure’s Core Tools are not on npm, so a server stands for the Functions host in ' +
-      'the test. It gives the body as bytes to the ' +
+      'Azure’s Core Tools are not on npm, so a server stands in for the Functions host in ' +
+      'the test. It passes the body as bytes to the ' +
       'real `@azure/functions`, which makes the request and takes the response.',
     ours: ['@paylink/fetch'],
     others: ['@azure/functions'],

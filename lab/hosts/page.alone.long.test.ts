@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { hosts } from './hosts.js';
-import { betweenMarks, cellsOf, sections } from './page.js';
+import { betweenMarks, cellsOf, limits, sections } from './page.js';
 import { versions } from './versions.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -27,7 +27,14 @@ describe('docs/hosts.md', () => {
     expect(home).toContain(`${tried[0]!} attacks on each of ${tried.length} hosts`);
   });
 
-  it('includes the file of each host that matters, and has the limits of the host', () => {
+  it('includes the file of each host that matters, with its note', () => {
     expect(betweenMarks(page, 'sections').trim()).toBe(sections());
+    expect(hosts.filter(({ id, shows }) => !page.includes(`projects/${id}/${shows} [`))).toEqual(
+      [],
+    );
+  });
+
+  it('has the limits of the hosts', () => {
+    expect(cellsOf(betweenMarks(page, 'limits'))).toEqual(cellsOf(limits()));
   });
 });

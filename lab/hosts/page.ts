@@ -22,25 +22,54 @@ export function betweenMarks(page: string, name: string): string {
 export async function writeTable(reports: readonly HostReport[]): Promise<void> {
   let page = await readFile(PAGE, 'utf8');
   page = replaceRows(page, 'tried', HEAD, reports, reports.map(rowOf));
+  page = replaceBetween(page, 'limits', limits());
   page = replaceBetween(page, 'sections', sections());
   await writeFile(PAGE, await format(PAGE, page));
   const tried = cellsOf(betweenMarks(page, 'tried')).map(([, , , attacks]) => attacks!);
   writeFigure('attacks', tried[0]!, String(tried.length));
 }
 
-/** Returns a section per host: the project's file that matters, and the limits of the host. */
+/** The hosts of one kind share a block of code with a tab for each. */
+const KINDS = {
+  'Servers on Node': [
+    ...['hono', 'express', 'fastify', 'koa', 'hapi'],
+    ...['nest', 'nest-fastify', 'adonis', 'strapi'],
+  ],
+  Sites: ['next', 'next-pages', 'sveltekit', 'nuxt', 'react-router', 'astro', 'tanstack'],
+  'Bun, Deno and Nitro': ['elysia', 'bun', 'deno', 'supabase', 'nitro'],
+  'Vercel, Netlify and Cloudflare': ['vercel', 'vercel-node', 'netlify', 'workers', 'next-workers'],
+  'AWS, Azure and Google': [
+    ...['lambda', 'lambda-powertools', 'express-lambda'],
+    ...['azure', 'firebase', 'gcf'],
+  ],
+} as const;
+
+/** Returns a section per kind: the file of each host that matters, and the notes below. */
 export function sections(): string {
-  return hosts
-    .map(({ id, name, shows, note, exceptions = [] }) => {
-      const limits = [...new Set(exceptions.map(({ why }) => `- ${sentence(why)}`))];
-      return [
-        `### ${name}`,
-        `<<< ../lab/hosts/projects/${id}/${shows}`,
-        ...(note === undefined ? [] : [note]),
-        ...(limits.length === 0 ? [] : [`Limits of this host:\n\n${limits.join('\n')}`]),
-      ].join('\n\n');
+  return Object.entries(KINDS)
+    .map(([kind, ids]) => {
+      const ofKind = ids.map((id) => hosts.find((host) => host.id === id)!);
+      const files = ofKind.map(
+        ({ id, name, shows }) =>
+          `<<< ../lab/hosts/projects/${id}/${shows} [${name.replaceAll('`', '')}]`,
+      );
+      const notes = ofKind
+        .filter(({ note }) => note !== undefined)
+        .map(({ name, note }) => `- **${name}:** ${note}`);
+      const code = `::: code-group\n\n${files.join('\n')}\n\n:::`;
+      return [`### ${kind}`, code, ...(notes.length === 0 ? [] : [notes.join('\n')])].join('\n\n');
     })
     .join('\n\n');
+}
+
+/** Returns a row for each limit of a host, with the hosts that have it. */
+export function limits(): string {
+  const hostsOf = new Map<string, string[]>();
+  for (const { name, exceptions = [] } of hosts)
+    for (const why of new Set(exceptions.map((exception) => exception.why)))
+      hostsOf.set(why, [...(hostsOf.get(why) ?? []), name]);
+  const rows = Array.from(hostsOf, ([why, names]) => [names.join('<br>'), sentence(why)]);
+  return markdown(['host', 'limit'], rows);
 }
 
 const sentence = (why: string): string =>

@@ -3,8 +3,11 @@
  * and SQLite, and prints the kills by step and the books. Exits with 1 if the books are wrong.
  *
  *     pnpm lab kills --kills 1000 [--engine SQLite] [--seed 1] [--design unconditional]
+ *
+ * `--write` writes the kills of each engine to the home page, if the books are right.
  */
 import { ENGINES, startEngine, type EngineName } from '../../test/money/engines.js';
+import { writeFigure } from '../home-figures.js';
 import { readOptions } from '../options.js';
 import { isRight, runKills, type Design } from './kills.js';
 
@@ -14,6 +17,7 @@ const { values } = readOptions({
     engine: { type: 'string', multiple: true, default: [...ENGINES] },
     seed: { type: 'string', default: '1' },
     design: { type: 'string', default: 'right' },
+    write: { type: 'boolean', default: false },
   },
 });
 const plan = {
@@ -43,3 +47,5 @@ for (const name of values.engine as EngineName[]) {
     await engine.close();
   }
 }
+if (values.write && process.exitCode === undefined)
+  writeFigure('kills', plan.kills.toLocaleString('en'), '0', '0');

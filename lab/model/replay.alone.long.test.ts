@@ -73,7 +73,7 @@ async function follow(
   }
 }
 
-describe('P25 the way that Spin finds to a notification silenced by a page', () => {
+describe('the way that Spin finds to a notification silenced by a page', { tags: 'P25' }, () => {
   it('fails the first try on the page, pays, and then brings the webhook', () => {
     expect(steps.filter((step) => !step.includes('joins'))).toEqual([
       'page 0 starts',

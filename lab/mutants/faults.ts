@@ -55,14 +55,28 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       '',
       'payments are acknowledged and lost',
     ],
-    ['    DeliveryContext.abort(context, error);\n', '', 'work goes on behind a 503'],
+    ['    DeliveryContext.abortOf(context)!.abort(error);\n', '', 'work goes on behind a 503'],
     ['milliseconds: handlerTimeout, reason', 'reason', 'a hanging handler holds its request'],
   ],
   'core/src/delivery-context.ts': [
     [
       '    return;\n',
-      '    this.#controller = { signal: _ } as never;\n',
+      "    Object.defineProperty(this.#abort, 'signal', { value: _ });\n",
       'the signal of a host hides the time limit',
+    ],
+  ],
+  'core/src/lazy-abort.ts': [
+    [
+      '    this.#listeners?.forEach((listener) => listener());\n',
+      '',
+      'a notification that was answered 503 asks the service',
+    ],
+  ],
+  'core/src/reply.ts': [
+    [
+      'Math.min(retryAfter ?? byCode, LONGEST_RETRY_AFTER)',
+      '(retryAfter ?? byCode)',
+      'a wait of years',
     ],
   ],
   'core/src/result.ts': [
@@ -157,8 +171,8 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['      clearTimeout(timer);\n', '', 'timers keep the process alive'],
     [
-      "signal.removeEventListener('abort', waits.#giveUp)",
-      'void signal',
+      "if (this.#waits.size === 0) this.#signal.removeEventListener('abort', this.#giveUp);",
+      '',
       'listeners pile up on a signal',
     ],
   ],
@@ -170,8 +184,10 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['(status as number) > 399', '(status as number) > 199', 'an error acknowledges a payment'],
   ],
+  'core/src/logger.ts': [
+    ['isQuiet = now < until', 'isQuiet = now > until', 'a flood fills the log'],
+  ],
   'core/src/reporting.ts': [
-    ['if (now < until)', 'if (now > until)', 'a flood fills the log'],
     [
       '      reference: event && cutReference(event.reference),\n',
       '      reference: event?.reference,\n',
@@ -182,6 +198,41 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ['isShort && request.signal?.aborted', 'false', 'half a body is reported as forged'],
     ['if (reader !== undefined) letGo(reader);', '', 'a refused upload stays open'],
     ['Reflect.set(request, READ, true);', '', 'two webhooks credit one request'],
+    ['milliseconds: bodyTimeout, reason', 'reason', 'a slow sender holds its request'],
+    ['collectBody(reader, bodyLimit)', 'collectBody(reader, 1e9)', 'an upload fills the memory'],
+    [
+      'error instanceof WebhookError ? error : incomplete(error)',
+      'error',
+      'a lost sender is reported as a fault of the handler',
+    ],
+    ['(bodyUsed === true || body?.locked === true)', 'bodyUsed === true', 'a 500 without a remedy'],
+    ['new Uint8Array(await (kept ?? request.arrayBuffer()))', 'new Uint8Array()', 'Azure gets 401'],
+  ],
+  'fetch/src/let-go.ts': [
+    [
+      'if (done) clearTimeout(end);\n    else if',
+      'if (done) return;\n    if',
+      'a kept connection ends',
+    ],
+    ['else if (!isOver)', 'else if (true)', 'a refused upload is read for ever'],
+    [
+      'reader.cancel?.().catch(() => undefined)',
+      'reader.cancel?.()',
+      'a rejection ends the process',
+    ],
+    ['  (timer as { unref?: () => void }).unref?.();\n', '', 'a timer keeps the process alive'],
+  ],
+  'fetch/src/delivery.ts': [
+    [
+      "if (isUnread && typeof sent.getReader === 'function') letGo(sent.getReader());",
+      'void letGo;',
+      'a refused upload stays open',
+    ],
+    ['status === 401 || status === 408', 'status === 401', 'a slow sender keeps its connection'],
+    ['readBody(request, limits, kept)', 'readBody(request, limits)', 'kept bytes are not found'],
+  ],
+  'fetch/src/payment-webhook.ts': [
+    ['{ ...host, request }', '{ request, ...host }', 'a field of the host replaces the request'],
   ],
   'node/src/read-body.ts': [
     ['  req[CLAIMED] = true;\n', '', 'two webhooks credit one request'],
@@ -195,6 +246,66 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       '',
       'a lost sender holds its request',
     ],
+    [
+      'void => pieces.add(piece);',
+      'void => (timer?.refresh(), pieces.add(piece));',
+      'each piece begins the time limit again',
+    ],
+    [
+      "  if (stream.destroyed) throw new WebhookError('incomplete_body');\n",
+      '',
+      'a sender that left before holds its request',
+    ],
+    ['    clearTimeout(timer);\n', '', 'a timer keeps the process alive'],
+    ["off('readable', onReadable).off", 'off', 'a refused upload flows on'],
+    ['while (stream.read() !== null);', 'stream.read();', 'Node 26 waits for the second piece'],
+    ['  onReadable();\n  try', '  try', 'bytes that a `readable` listener left are not read'],
+    ['  if (stream.isPaused()) stream.resume();\n', '', 'a paused request answers 408'],
+    [
+      "const kept = Buffer.isBuffer(rawBody) ? rawBody : reader && ownValue(req, 'body');",
+      "const kept = Buffer.isBuffer(rawBody) ? rawBody : ownValue(req, 'body');",
+      'a Buffer that is not the body is proven',
+    ],
+    [
+      '!stream.readableDidRead && !stream.readableEnded',
+      '!stream.readableEnded',
+      'half a body is reported as forged',
+    ],
+    ['length: declared ?? null', 'length: null', 'half a body is reported as forged'],
+    ['if (status === 413) throw', 'if (status === 400) throw', 'a 400 for a body over the limit'],
+  ],
+  'node/src/header.ts': [
+    [
+      'Object.getOwnPropertyDescriptor(object, name)?.value',
+      '(object as Record<string, unknown>)[name]',
+      'a getter parses unverified bytes',
+    ],
+    ['`${lines}, ${line}`', 'line', 'the last of two signatures counts'],
+    ["typeof value === 'string' ? value : undefined", 'String(value)', 'a list is a signature'],
+  ],
+  'node/src/pieces.ts': [
+    ['|| this.#length > this.#limit', '', 'a 413 waits for the end of the body'],
+    ['Buffer.from(piece) :', "Buffer.from(piece, 'latin1') :", 'a stream of texts is forged'],
+    ["if (!types.isUint8Array(bytes)) return this.fail('incomplete_body');", '', 'a crash'],
+    ['this.#heldLength >= LEAST', 'this.#heldLength >= 1', 'single bytes fill the memory'],
+  ],
+  'node/src/payment-webhook.ts': [
+    ['    req.res = own;\n', '', 'a logger in front finds another response'],
+    ['    req.next = next;\n', '', 'code in front finds another `next`'],
+    ['    req.res = STAND_IN;\n', '', 'a handler answers'],
+    ['    req.next = ignore;\n', '', 'a handler calls the error handler of the host'],
+    [
+      '  await writeReply(req, res, reply);',
+      '  void writeReply(req, res, reply);',
+      'h3 answers 404',
+    ],
+  ],
+  'node/src/body-copy.ts': [
+    ['if (length <= limit) stream.push', 'stream.push', 'an upload fills the memory'],
+    ['  if (req.isPaused()) req.resume();\n', '', 'a paused request answers 408'],
+    ['req.readableEnded || stream.destroy()', 'undefined', 'a lost sender holds its request'],
+    ["  req.on('readable', onReadable);\n", '', 'a pipe that stops costs the delivery'],
+    ["if (event === 'data' || event === 'readable') copy();", 'copy();', 'each body is copied'],
   ],
   'node/src/write-reply.ts': [
     [
@@ -203,6 +314,18 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'unread bytes begin the next request',
     ],
     ['if (!res.writableEnded) res.destroy();', '', 'a half reply hangs'],
+    ['(isUnread || status === 401)', 'isUnread', 'a forger keeps its connection'],
+    ["    if (isHttp1) res.statusMessage = '';\n", '', 'a text of other code costs the reply'],
+    ["req.method === 'HEAD' ? '' : body", 'body', 'a HEAD closes the socket without a reply'],
+    ['    req.resume();\n', '', 'a reset overtakes the reply'],
+    ['signal, writable: false', 'writable: false', 'an upload without an end stays open'],
+    [
+      'if (isUnread && !isHttp1) resetAfterReply',
+      'if (isHttp1) resetAfterReply',
+      'a refused stream stays open',
+    ],
+    ['    if (res.headersSent) {', '    if (false) {', 'a second reply destroys the first'],
+    ["'content-length': Buffer.byteLength(body), ", '', 'a reply has no length'],
   ],
   'express/src/index.ts': [
     [
@@ -210,13 +333,98 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       '',
       'a forged request passes the gate',
     ],
+    ['    next();\n', '    next();\n    next();\n', 'the route behind a gate runs twice'],
+    ['    (req as { _body?: boolean })._body = true;\n', '', 'a parser behind the gate hangs'],
+    ['{ req: req as Request }, req)', '{ req: req as Request }, res)', 'no event behind a gate'],
+    ['{ req: req as Request }, BODY', '{ req: { ...req } as Request }, BODY', 'no parameters'],
   ],
   'koa/src/index.ts': [
     [
-      '    ctx.respond = false;\n    return respond',
-      '    return respond',
+      '    ctx.respond = false;\n    passKept',
+      '    passKept',
       'Koa answers 404 beside the webhook',
     ],
+    ['      ctx.respond = false;\n', '', 'Koa answers 404 beside the gate'],
+    ['    await next();\n', '    void next();\n', 'Koa answers before the route behind the gate'],
+    ['if (Buffer.isBuffer(kept))', 'if (kept !== undefined)', 'a text lands on the request'],
+    ['.disableBodyParser = true', '.disableBodyParser = false', 'a parser behind the gate fails'],
+    ["    delete ctx.req.headers['content-length'];\n", '', 'koa-body behind the gate hangs'],
+    ["    delete ctx.req.headers['transfer-encoding'];\n", '', 'koa-body behind the gate hangs'],
+    ['state: ctx.state, params', 'state: ctx.state, params: {}', 'the secret of a tenant fails'],
+  ],
+  'fastify/src/index.ts': [
+    ["      payload.on('error', () => undefined);\n", '', 'garbage in gzip ends the process'],
+    ['      reply.hijack();\n', '', 'a hook replaces the reply'],
+    ['Math.min(by.bodyLimit, hostLimit)', 'by.bodyLimit', 'the limit of the app does not hold'],
+    ['    instance.removeAllContentTypeParsers();\n', '', 'a parser takes the body'],
+    ["      raw.headers['content-type'] = 'application/octet-stream';\n", '', '415 for a type'],
+    ['if (Buffer.isBuffer(rawBody))', 'if (rawBody)', 'a text lands on the request'],
+    [
+      "Object.getOwnPropertyDescriptor(request, 'rawBody')?.value",
+      '(request as { rawBody?: unknown }).rawBody',
+      'a getter parses unverified bytes',
+    ],
+    ['copyBody(call[3], hostLimit)', 'copyBody(call[3])', 'an upload fills the memory'],
+    ['{ ...routeOptions, childLoggerFactory }', '{ childLoggerFactory }', 'no hook of the route'],
+    ['      copyBody(call[3], hostLimit);\n', '', 'a `data` listener in front takes the body'],
+    [
+      'return createLogger.apply(instance, call);',
+      'return instance.childLoggerFactory(...call);',
+      'the logger of the route is lost',
+    ],
+  ],
+  'hono/src/index.ts': [
+    ['{ ...c.env, outgoing: undefined }', 'c.env', 'a handler answers'],
+    ['    return c.executionCtx', '    return undefined', 'work behind a reply is cut off'],
+    ['hostOf(c), c)', 'hostOf(c), c.req)', 'no event behind a gate'],
+  ],
+  'hono/src/delivery.node.ts': [
+    ['return isKept || isWhole ? left', 'return isKept || true ? left', 'no remedy in the log'],
+    [
+      'if (!isKept && (!isRead || c.req.raw.bodyUsed))',
+      'if (!isKept)',
+      'middleware that clones costs the delivery',
+    ],
+    ['closes: incoming.httpVersionMajor < 2', 'closes: true', 'HTTP/2 refuses the reply'],
+    ['closes: incoming.httpVersionMajor < 2,', '', 'a forger keeps its connection'],
+  ],
+  'hono/src/delivery.web.ts': [
+    ['env, kept && Promise.resolve(kept)', 'env', 'kept bytes are not found'],
+  ],
+  'nest/src/gate.ts': [
+    ['return new Promise(() => undefined);', 'return false;', 'a filter answers too'],
+    ['Object.assign(raw, { rawBody });', 'void raw;', 'kept bytes are not found'],
+    ['if (Buffer.isBuffer(rawBody))', 'if (rawBody)', 'a text lands on the request'],
+    ['if (reply === undefined) return true;', 'return true;', 'a forged request passes the guard'],
+  ],
+  'nest/src/module.ts': [
+    ['Object.assign(raw, { params })', 'raw', 'the secret of a tenant fails'],
+    ['check(isMade, ', 'check(true, ', 'a request-scoped provider costs the webhook'],
+    ['(...injected))(), IN_TIME)', '(...injected))(), {} as never)', 'a start hangs'],
+    ['`PaymentWebhook ${randomUUID()}`', "'PaymentWebhook'", 'merchants share a webhook'],
+    ['  host.init$?.subscribe(onModuleInit);\n', '', 'a parser takes the body in tests'],
+    ['if (!host.httpAdapter || isMounted)', 'if (!host.httpAdapter)', 'Fastify does not start'],
+    ['reply.hijack().raw', 'reply.raw', 'Fastify replies twice'],
+    ['      copyBody(call[3], fastify.initialConfig.bodyLimit);', '', 'a listener takes the body'],
+    ['copyBody(call[3], fastify.initialConfig.bodyLimit)', 'copyBody(call[3])', 'memory is filled'],
+  ],
+  'next/src/index.ts': [
+    ['{ ...context, request }', '{ request }', 'the secret of a tenant fails'],
+    ["check(typeof headers?.get === 'function'", 'check(true', 'the wrong router has no remedy'],
+  ],
+  'next/src/pages.ts': [
+    ['    await respond(', '    void respond(', 'a function is frozen before its reply'],
+    ['{ req }, HINT)', '{ req })', 'the log has no remedy'],
+  ],
+  'lambda/src/index.ts': [
+    ["'base64' : 'utf8'", "'base64' : 'latin1'", 'an accent is reported as forged'],
+    ['Buffer.byteLength(text, encoding) > bodyLimit', 'text.length > bodyLimit', 'a wrong limit'],
+    ['lists.length > 0 ? lists', '!headers ? lists', 'the last of two signatures counts'],
+    ['{ __proto__: null, ...event }', '{ ...event }', 'a prototype is a header'],
+    ["lines.join(', ')", 'lines.at(-1)', 'the last of two signatures counts'],
+    ['key.toLowerCase() === name', 'key === name', 'a header in another case is missing'],
+    ['if (event.headers || !event.multiValueHeaders)', 'if (true)', 'a 503 has no Retry-After'],
+    ["if (typeof text !== 'string')", 'if (false)', 'a parsed body has no remedy in the log'],
   ],
   'payments/src/settle-order.ts': [
     [
@@ -226,34 +434,97 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["if (status !== 'success')", "if (status === 'failed')", 'a pending payment is credited'],
     ['if (order.paid !== true) {', 'if (false) {', 'an order without money says paid'],
+    ["if (order.paid === true) return { outcome: 'paid' };", '', 'a paid order asks the service'],
     [
-      "if (order.paid === true) return decide({ outcome: 'paid' });",
-      '',
-      'a paid order asks the service',
-    ],
-    [
-      'orders.find(reference, { tenant, signal })',
-      'orders.find(reference, { tenant: null, signal })',
+      'orders.find(reference, run.createContext())',
+      'orders.find(reference, Object.assign(run.createContext(), { tenant: null }))',
       'a merchant gets the order of another',
     ],
     ['hold.keepFor(crediting);', '', 'a hanging credit is started again'],
     [
-      'if (!expected.closed) return decide(undefined);',
-      'return decide(undefined);',
+      'if (!expected.closed) return undefined;',
+      'return undefined;',
       'a cancelled order is credited',
     ],
   ],
   'payments/src/run.ts': [
     [
-      'stopTimer(this.#timer);\n    return new Promise',
-      'return new Promise',
-      'a step ends under the limit of the last',
+      '      this.#timer ??= this.#startClock();\n',
+      '      stopTimer(this.#timer);\n' +
+        '      this.#timer = startTimer(() => this.#finish(this.#late!()), this.end - this.start);\n',
+      'each step begins the time limit again',
     ],
-    ['this.#controller?.abort(this.#error);', '', 'queries go on behind a 503'],
+    [
+      '  stop(): void {\n    stopTimer(this.#timer);\n',
+      '  stop(): void {\n',
+      'the signal of a paid run aborts later',
+    ],
+    ['      stopTimer(timer);\n', '', 'a question whose turn has come is cut off'],
+    ['    this.#abort.abort(error);\n', '', 'queries go on behind a 503'],
     [
       'this.askBy = this.start + timeout / 2;',
       'this.askBy = this.start + timeout;',
       'an overload credits nobody',
+    ],
+  ],
+  'payments/src/asker.ts': [
+    ['    if (this.#answers.size > MOST_ANSWERS) this.#answers.shift();\n', '', 'answers pile up'],
+    ['      unref(this.#timer);\n', '', 'a pause keeps the process alive'],
+  ],
+  'payments/src/answer.ts': [
+    ['Object.freeze(payment) as', 'payment as unknown as', 'a page changes the answer of the next'],
+  ],
+  'payments/src/order-lock.ts': [
+    [
+      'this.#expiry = now() + LONGEST_CREDIT;',
+      'this.#expiry = Infinity;',
+      'a credit that never settles blocks its order for ever',
+    ],
+  ],
+  'payments/src/options.ts': [
+    [
+      '    if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!);\n',
+      '',
+      'the reference of each logged order stays in memory',
+    ],
+  ],
+  'payments/src/reconcile.ts': [
+    ['if (isListed) list.details.push(', 'list.details.push(', 'an outage fills the memory'],
+    [
+      'if (isKeyRefused(error)) refused401++;',
+      'refused401 = isKeyRefused(error) ? refused401 + 1 : 0;',
+      'a refused key does not end the schedule',
+    ],
+    [
+      '    (async () => iterator?.return?.())().catch(() => undefined);\n',
+      '',
+      'the cursor of a database stays open',
+    ],
+    [
+      '    for (const run of underWay.values()) run?.abandon();\n',
+      '',
+      'an aborted schedule keeps its questions in the line',
+    ],
+    [
+      'orders[source]!({ tenant, signal: reading })',
+      'orders[source]!({ tenant: null, signal: reading })',
+      'the schedule reads the list of another merchant',
+    ],
+  ],
+  'payments/src/payments.ts': [
+    ['wait = 3_000 } = own', 'wait = settings.timeout } = own', 'a return page waits for 20 s'],
+    ['    if (error instanceof Limited) return;\n', '', 'a pause logs a line for each order'],
+    [
+      "`${outcome} ${isOutage ? '' : key}`, LOGGED_FOR)",
+      "`${outcome} ${isOutage ? '' : key}`)",
+      'the second outage is not logged',
+    ],
+  ],
+  'client/src/options.ts': [
+    [
+      'fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),',
+      'fetch: fetch ?? globalThis.fetch,',
+      'a fetch that a host or a test replaces later is not called',
     ],
   ],
   'client/src/request.ts': [
@@ -264,10 +535,112 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'a payment prints the API key',
     ],
     ['> REPLY_LIMIT) {', '> REPLY_LIMIT * 1e9) {', 'a reply fills the memory'],
+    [
+      'response.body?.cancel().catch(() => undefined);',
+      'void response.body?.cancel();',
+      'a rejection ends the process',
+    ],
+  ],
+  'cli/src/main.ts': [
+    [
+      "    process.off('exit', fail).on('exit', fail);\n",
+      '    throw error;\n',
+      'a full disk ends the schedule',
+    ],
+  ],
+  'cli/src/explain/command.ts': [
+    [
+      '    all.find(({ order }) => order !== null) ??',
+      '    all.at(-1) ?? all.find(({ order }) => order !== null) ??',
+      'the last merchant is blamed',
+    ],
+  ],
+  'cli/src/sweep/command.ts': [
+    [
+      'if (stop.aborted) break;',
+      "if (report.errors.some(({ message }) => message.includes('API key'))) break;",
+      'one refused key ends the schedule of all merchants',
+    ],
+    [
+      '        if (stop.aborted) break;\n',
+      '',
+      'a schedule that was ended reads the list of the next merchant',
+    ],
+  ],
+  'cli/src/shop/with-shop.ts': [
+    [
+      '  output.hide(process.env[API_KEY_VARIABLE], process.env[SECRET_VARIABLE]);\n',
+      '',
+      'an error of the module prints the key',
+    ],
+  ],
+  'cli/src/terminal/dotenv.ts': [
+    [
+      'process.env[name] ??= value',
+      'process.env[name] = value',
+      'a file replaces the key of the environment',
+    ],
+  ],
+  'cli/src/terminal/output.ts': [
+    [
+      '    this.#hidden.sort((a, b) => b.length - a.length);\n',
+      '',
+      'the rest of a longer secret is printed',
+    ],
+  ],
+  'cli/src/sweep/run.ts': [
+    ['known.cursor ?? options.cursor', 'known.cursor', 'a run that was ended loses its place'],
+  ],
+  'emulator/src/api/status-answer.ts': [
+    [
+      'sleep(time, undefined, { signal })',
+      'sleep(time, undefined, {})',
+      'close waits for an answer',
+    ],
+  ],
+  'emulator/src/deliveries/post.ts': [
+    ['      clearTimeout(timer);\n', '', 'a delivery keeps the test process alive'],
+  ],
+  'emulator/src/deliveries/waiting.ts': [
+    ['        clearTimeout(timer);\n', '', 'a wait that ended keeps the test process alive'],
+  ],
+  'emulator/src/payments/ledger.ts': [
+    [
+      '    if (this.#byKey.get(oldest.key) === oldest) this.#byKey.delete(oldest.key);\n',
+      '',
+      'the key of a forgotten link answers with that link',
+    ],
   ],
   'emulator/src/deliveries/outbox.ts': [
     ['entry.failures++', '0', 'retries do not back off'],
+    [
+      '    this.#held = undefined;\n    await ended;',
+      '    await ended;',
+      'a reset lets an old notification out',
+    ],
+    [
+      '    cancelNext(entry);\n    const copies',
+      '    const copies',
+      'a retry runs beside the delivery that was sent again',
+    ],
     ['this.#entries.delete(ended[0]!.id)', 'void ended', 'deliveries pile up'],
+  ],
+  'testing/src/orders/shop.ts': [
+    ['      late,\n', '', 'a credit that hangs is not named'],
+    ['    clearTimeout(timer);\n', '', 'each call keeps the test process alive for 4 s'],
+  ],
+  'testing/src/schedules/changes.ts': [
+    ['        clearTimeout(timer);\n', '', 'each wait keeps the test process alive for 30 s'],
+  ],
+  'testing/src/schedules/process.ts': [
+    [
+      'isUnused, CLOSING);\n    this.proxy.close();',
+      'isUnused, CLOSING);',
+      'an open port keeps the test process alive',
+    ],
+  ],
+  'testing/src/wire.ts': [
+    ['        clearTimeout(stop);\n', '', 'each piece keeps the test process alive for 5 s'],
   ],
 };
 

@@ -10,7 +10,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { execFileSync, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { PNPM, ROOT, run } from '../../scripts/bootstrap.mjs';
-import { HOSTS, SUITES } from '../../scripts/check.mjs';
+import { HOSTS, suitesOf } from '../../scripts/check.mjs';
 import { FAULTS, type PlantedFault } from './faults.js';
 
 const COPY = join(ROOT, '.cache/faults');
@@ -74,17 +74,17 @@ function copyCheckout(): void {
 /** Returns true if a test of the package fails, or a test of the suites that its hosts run. */
 function isNoticed(name: string): boolean {
   const others = name === 'payments' ? ['test/orders/memory', 'test/money/faults'] : [];
+  if (isFailing([`packages/${name}/`, ...others])) return true;
   const hosts: string | undefined = (HOSTS as Readonly<Record<string, string>>)[name];
-  const suites = hosts === undefined ? [] : SUITES;
-  const vitest = [join(COPY, 'node_modules/vitest/vitest.mjs'), 'run', '--bail=1'];
-  const { status } = spawnSync(
-    process.execPath,
-    [...vitest, `packages/${name}/`, ...others, ...suites],
-    {
-      cwd: COPY,
-      env: { ...process.env, PAYLINK_TESTS: 'short', ...(hosts && { PAYLINK_HOSTS: hosts }) },
-      stdio: 'ignore',
-    },
-  );
+  return hosts !== undefined && isFailing(suitesOf([hosts]), { PAYLINK_HOSTS: hosts });
+}
+
+function isFailing(tests: readonly string[], env: Readonly<Record<string, string>> = {}): boolean {
+  const vitest = join(COPY, 'node_modules/vitest/vitest.mjs');
+  const { status } = spawnSync(process.execPath, [vitest, 'run', '--bail=1', ...tests], {
+    cwd: COPY,
+    env: { ...process.env, PAYLINK_TESTS: 'short', ...env },
+    stdio: 'ignore',
+  });
   return status !== 0;
 }

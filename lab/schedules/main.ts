@@ -5,8 +5,8 @@
 import { spawn } from 'node:child_process';
 import { createPool } from 'mysql2/promise';
 import { Client } from 'pg';
-import { BROKEN, RIGHT } from '../../test/schedules/designs.js';
-import { explore, shopAt } from '../../test/schedules/explore.js';
+import { BROKEN, isOnBoth, RIGHT, TABLES } from '../../test/schedules/designs.js';
+import { explore, removeBundle, shopAt } from '../../test/schedules/explore.js';
 import { startMariaDb } from '../../test/servers/mariadb.js';
 import { startPostgres } from '../../test/servers/postgres.js';
 import { readOptions } from '../options.js';
@@ -22,29 +22,22 @@ const BUSY = 'const { ppid } = process; while (process.ppid === ppid);';
 const loops = Array.from({ length: Number(values.busy) }, () =>
   spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }),
 );
-const COLUMNS = 'reference varchar(64) PRIMARY KEY, amount bigint, currency varchar(3)';
 const postgres = await startPostgres({ fsync: 'off' });
 const mariadb = await startMariaDb({ 'innodb-flush-log-at-trx-commit': 2 });
 const client = new Client({ connectionString: postgres.url });
 const pool = createPool({ uri: mariadb.url, multipleStatements: true });
 await client.connect();
-await client.query(`
-  CREATE TABLE orders (${COLUMNS}, paid_at timestamptz);
-  CREATE TABLE receipts (reference text);
-  CREATE TABLE claims (reference text PRIMARY KEY)`);
-await pool.query(`
-  CREATE TABLE orders (${COLUMNS}, paid_at datetime NULL);
-  CREATE TABLE receipts (reference varchar(64), KEY (reference))`);
+await client.query(TABLES.postgres);
+await pool.query(TABLES.mysql);
 
 const ENGINES = [
   { name: 'PostgreSQL', module: shopAt('postgres'), databaseUrl: postgres.url },
   { name: 'MariaDB', module: shopAt('mysql'), databaseUrl: mariadb.url },
 ];
-const onlyOnPostgres = /INSERT|claim|SERIALIZABLE|advisory/;
 let isRight = true;
 for (const { name, ...options } of ENGINES) {
   for (const design of [...Object.keys(BROKEN), ...RIGHT]) {
-    if (name === 'MariaDB' && onlyOnPostgres.test(design)) continue;
+    if (name === 'MariaDB' && !isOnBoth(design)) continue;
     if (!design.includes(values.only)) continue;
     const [only, sentence] = BROKEN[design as keyof typeof BROKEN] ?? [];
     const stories = new Set<string>();
@@ -67,6 +60,7 @@ for (const { name, ...options } of ENGINES) {
   }
 }
 for (const loop of loops) loop.kill('SIGKILL');
+await removeBundle();
 await client.end();
 await pool.end();
 await postgres.close();

@@ -10,7 +10,7 @@ const MOST_SEEDS = 2_000;
 beforeAll(() => void vi.stubEnv('NODE_ENV', 'production'));
 afterAll(() => void vi.unstubAllEnvs());
 
-describe('O16 P05 simulated histories of the money', () => {
+describe('simulated histories of the money', { tags: ['O16', 'P05'] }, () => {
   it('lose nothing and double nothing', async () => {
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
       const { violations, timeline } = await new World(seed).run();

@@ -1,7 +1,7 @@
 /**
  * `pnpm lab skill [--only a,b] [--write]`: judges the receivers that were written from
- * skills/paylink/SKILL.md alone. Exits with 1 if a whole one falls, or if one without a rule of the
- * skill stands. `--write` writes the table to docs/skill.md.
+ * skills/paylink/SKILL.md alone. Exits with 1 if a whole one fails, or if one without a rule of the
+ * skill passes. `--write` writes the table to docs/skill.md.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -88,12 +88,12 @@ async function rowOf(file: string): Promise<string[]> {
   const faults = Object.values(found).flat();
   if (seenBy === undefined ? faults.length > 0 : found[seenBy].length === 0) {
     wrong += 1;
-    console.error(`${file} ${seenBy === undefined ? 'falls' : `stands before ${seenBy}`}`);
+    console.error(`${file} ${seenBy === undefined ? 'fails' : `passes ${seenBy}`}`);
   }
   for (const fault of faults) console.error(`${file}: ${fault}`);
   const cells = [audit, orders, schedules].map((each) => {
     if (each === undefined) return 'not tested';
-    return each.length === 0 ? 'stands' : `falls (${each.length})`;
+    return each.length === 0 ? 'passes' : `fails (${each.length})`;
   });
   return [file, without ?? '', ...cells];
 }

@@ -1,0 +1,77 @@
+/**
+ * Measures what Paylink adds to the cold start of a function: a handler of Lambda with payments and
+ * the client, bundled by esbuild, in a new process each time. The times are of the processor, so
+ * another program of the machine does not change them.
+ *
+ * `pnpm lab cold-start [--starts 40] [--write]`. `--write` writes docs/serverless.md.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { median } from '../bench/statistics.js';
+import { readOptions } from '../options.js';
+import { SOURCE } from '../../scripts/source.mjs';
+
+const { values } = readOptions({
+  options: {
+    starts: { type: 'string', default: '20' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const PAGE = fileURLToPath(new URL('../../docs/serverless.md', import.meta.url));
+const LINES = /(<!-- cold start -->\n)[\s\S]*(<!-- end of cold start -->)/;
+
+const folder = mkdtempSync(join(tmpdir(), 'paylink-cold-start-'));
+try {
+  const bundle = join(folder, 'handler.cjs');
+  await build({
+    entryPoints: [fileURLToPath(new URL('handler.ts', import.meta.url))],
+    outfile: bundle,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'cjs',
+    conditions: [SOURCE],
+  });
+  const starts = Array.from({ length: Number(values.starts) }, () => startOnce(bundle));
+  const kilobytes = (statSync(bundle).size / 1_000).toFixed(0);
+  const [load, first] = (['load', 'first'] as const).map((step) =>
+    median(starts.map((start) => start[step])).toFixed(0),
+  );
+  const text =
+    `Paylink adds ${load} ms of processor time to a cold start: a bundle of ${kilobytes} kB with ` +
+    '`@paylink/lambda`, `@paylink/payments` and `@paylink/client` is loaded in that time. ' +
+    `The first notification takes another ${first} ms. Node ${process.versions.node}, ` +
+    `${cpus()[0]!.model.trim()}, the median of ${starts.length} processes.`;
+  console.log(text);
+  if (values.write) {
+    const page = readFileSync(PAGE, 'utf8');
+    writeFileSync(
+      PAGE,
+      page.replace(LINES, (_, start, end) => `${start}\n${text}\n\n${end}`),
+    );
+  }
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+/** Milliseconds of the processor to load the bundle, and to answer the first notification. */
+function startOnce(bundle: string): { readonly load: number; readonly first: number } {
+  const script = `
+    const { handler, notification } = require(${JSON.stringify(bundle)});
+    const loaded = process.cpuUsage(before);
+    handler(notification).then(({ statusCode }) => {
+      const { user, system } = process.cpuUsage(before);
+      const load = loaded.user + loaded.system;
+      if (statusCode !== 200) throw new Error('answered ' + statusCode);
+      console.log(JSON.stringify({ load: load / 1000, first: (user + system - load) / 1000 }));
+    });`;
+  const program = `const before = process.cpuUsage();${script}`;
+  return JSON.parse(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' })) as {
+    readonly load: number;
+    readonly first: number;
+  };
+}
