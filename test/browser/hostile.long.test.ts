@@ -46,7 +46,7 @@ describeInChromium('a hostile text', () => {
     ['a policy directive', '?a=;script-src *;'],
     ['a line break', '?a=%0d%0aSet-Cookie:harmed=1'],
     ['1,900 characters', `?a=${'a'.repeat(1_900)}`],
-  ])('in the query of return_url still leads to the merchant: %s', async (name, query) => {
+  ])('leads to the merchant although the query of return_url has %s', async (name, query) => {
     const page = await open({
       reference: `back with ${name}`,
       single_use: true,

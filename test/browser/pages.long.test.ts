@@ -50,7 +50,7 @@ describeInChromium('every page', () => {
     },
   );
 
-  it('would show an unlabelled field and low contrast', async () => {
+  it('notices an unlabelled field and low contrast', async () => {
     const customer = await newCustomer(browser);
     await customer.page.setContent(
       '<html lang="en"><title>t</title><main><h1>t</h1><p style="color:#aaa">grey words</p><input></main></html>',

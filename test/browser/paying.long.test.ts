@@ -189,11 +189,11 @@ describeInChromium('a customer in Chromium', () => {
   });
 
   it.each([
-    ['fr-CI', 'fr'],
-    ['de-DE', 'en'],
+    ['fr', 'fr-CI'],
+    ['en', 'de-DE'],
   ])(
-    'with the locale %s reads the language %s and its format of amounts',
-    async (locale, language) => {
+    'reads the language %s and its format of amounts with the locale %s',
+    async (language, locale) => {
       const { page } = await open({ amount: 1_234_567 }, { locale });
       expect(await page.locator('html').getAttribute('lang')).toBe(language);
       expect(await page.locator('main').innerText()).toContain(inFrancs(1_234_567, language));

@@ -3,10 +3,10 @@
  * receiver-process.ts.
  */
 import { SECRET } from '../adapters/deliveries.js';
-import { loadHost } from '../adapters/hosts/load.js';
+import { loadHost, type HostName } from '../adapters/hosts/load.js';
 
 const [name = '', diagnosis] = process.argv.slice(2);
-const host = await loadHost(name);
+const host = await loadHost(name as HostName);
 console.warn = console.error = () => undefined;
 
 // Only during the receiver's creation, so that a framework that reads the variable is equal in both

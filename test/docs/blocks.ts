@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
+import { withCode } from '../../docs/.vitepress/code.js';
 
 const root = new URL('../../', import.meta.url);
 
 /** Returns the only block of a page with a text. @throws Error unless exactly one block has it */
 export async function blockOf(page: string, containing: string): Promise<string> {
-  const markdown = await readFile(new URL(page, root), 'utf8');
+  const markdown = withCode(await readFile(new URL(page, root), 'utf8'), page);
   const blocks = Array.from(markdown.matchAll(/^```\w[^\n]*\n(.*?)^```$/gms), ([, code]) => code!);
   const found = blocks.filter((code) => code.includes(containing));
   if (found.length !== 1) throw new Error(`${page} has ${found.length} blocks with ${containing}`);

@@ -58,7 +58,7 @@ it.each([
       await emulator.pay(reference);
     }
     await symlink(at('test/node_modules'), join(folder, 'node_modules'));
-    for (const step of stepsOf(await startPage('en', 'lambda')))
+    for (const step of stepsOf(startPage('en', 'lambda')))
       if (step.kind === 'file') await writeFile(join(folder, step.path), step.text);
     await writeFile(join(folder, 'orders.ts'), ORDERS);
     for (const [page, name] of [
@@ -131,7 +131,7 @@ it('the SAM template names the bundled functions, and refers only to its own res
   expect(Object.values(Resources).map(({ Properties }) => Properties.Handler)).toEqual(
     entries.map((file) => file.replace(/ts$/, 'handler')),
   );
-  const page = await startPage('en', 'lambda');
+  const page = startPage('en', 'lambda');
   const settings = Array.from(
     page.matchAll(/process\.env\.([A-Z]+_[A-Z_]+)/g),
     ([, name]) => name!,

@@ -126,7 +126,7 @@ describe('a block of the README of', () => {
   const env = { WEBHOOK_SECRET: TEST_SECRET };
   const URL_OF_ROUTE = 'http://localhost/api/webhooks/payments';
 
-  it('next: a route credits only signed deliveries', async () => {
+  it('credits only signed deliveries by a route of Next', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const code = await ofPackage('next')('{ request, params');
     const { POST } = (await runBlock(code, { env, declared: { creditOrder } })) as {
@@ -141,7 +141,7 @@ describe('a block of the README of', () => {
     expect(creditOrder.mock.calls).toEqual([['order-42']]);
   });
 
-  it('next: a Pages Router route credits only signed deliveries without the body parser', async () => {
+  it('credits only signed deliveries by a Pages Router route without the body parser', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const code = await ofPackage('next')('paymentWebhookApi(');
     const block = (await runBlock(code, { env, declared: { creditOrder } })) as {
@@ -155,12 +155,12 @@ describe('a block of the README of', () => {
     expect(creditOrder.mock.calls).toEqual([['order-42']]);
   });
 
-  it('next: the test of a route passes', async () => {
-    await runBlock(await ofPackage('next')('in a test: import'));
+  it('passes as the test of a route of Next', async () => {
+    await runBlock(await ofPackage('next')('In your test: import'));
     expect(log.mock.calls).toEqual([[200]]);
   });
 
-  it('lambda: a function credits signed deliveries', async () => {
+  it('credits signed deliveries by a Lambda function', async () => {
     const creditOrder = vi.fn(async () => undefined);
     const { handler } = (await runBlock(await ofPackage('lambda')('{ event, context'), {
       env,
@@ -176,7 +176,7 @@ describe('a block of the README of', () => {
     expect(creditOrder).toHaveBeenCalledTimes(Object.keys(SHAPES).length);
   });
 
-  it('testing: a delivery has every form', async () => {
+  it('makes a delivery in every form', async () => {
     const url = await serve(paymentWebhook({ secret: TEST_SECRET }, () => undefined));
     const POST = vi.fn(async () => undefined);
     const inject = vi.fn(async () => undefined);

@@ -1,60 +1,16 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Client } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { startPage } from '../../docs/.vitepress/start-pages.js';
-import { ROLES, startPostgrest, type Postgrest } from '../../examples/databases/test/postgrest.js';
-import { startPostgres, type PostgresServer } from '../servers/postgres.js';
-import { freePort } from '../servers/starting.js';
 import { startReader, stepsOf } from './quick-start.js';
-import { SOURCE } from '../../scripts/source.mjs';
-
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-
-let folder: string;
-let server: PostgresServer;
-let postgrest: Postgrest;
-let database: Client;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'paylink-supabase-'));
-  server = await startPostgres({ fsync: 'off' });
-  database = new Client({ connectionString: server.url });
-  await database.connect();
-  await database.query(ROLES);
-  await database.query(await readFile(at('supabase/extensions.sql'), 'utf8'));
-  postgrest = await startPostgrest(server.url);
-}, 60_000);
-
-afterAll(async () => {
-  await postgrest.close();
-  await database.end();
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-/** Writes a package with the command `supabase`, which runs the stand-in. Returns its folder. */
-async function supabaseCommand(gatewayPort: number): Promise<string> {
-  const command = join(folder, 'supabase');
-  await mkdir(command);
-  const manifest = { name: 'supabase', version: '2.0.0', bin: { supabase: 'supabase.sh' } };
-  await writeFile(join(command, 'package.json'), JSON.stringify(manifest));
-  const settings = `DATABASE='${server.url}' POSTGREST='${postgrest.url}' GATEWAY_PORT=${gatewayPort}`;
-  const tsx = at('../../node_modules/tsx/dist/loader.mjs');
-  const run = `'${process.execPath}' --conditions=${SOURCE} --import '${tsx}' '${at('supabase/stand-in.ts')}'`;
-  await writeFile(join(command, 'supabase.sh'), `#!/bin/sh\n${settings} exec ${run} "$@"\n`);
-  await chmod(join(command, 'supabase.sh'), 0o755);
-  return command;
-}
+import { startSupabaseProject } from './supabase/project.js';
 
 it('leads a reader of the Supabase quick start to a credited payment, a schedule and a passing test', async () => {
-  const gatewayPort = await freePort();
-  const page = await startPage('en', 'supabase');
+  const { database, gatewayPort, command, close } = await startSupabaseProject();
+  const page = startPage('en', 'supabase');
   const reader = await startReader({
     ports: { 54321: gatewayPort },
-    packages: { 'supabase@2': await supabaseCommand(gatewayPort) },
+    packages: { 'supabase@2': command },
   });
   try {
     for (const step of stepsOf(page)) await reader.do(step);
@@ -87,5 +43,6 @@ it('leads a reader of the Supabase quick start to a credited payment, a schedule
     expect(await reply.json()).toMatchObject({ credited: 1 });
   } finally {
     await reader.close();
+    await close();
   }
 }, 300_000);

@@ -14,7 +14,7 @@ it.each(chosen)(
   async (host) => {
     const reader = await startReader();
     try {
-      for (const step of stepsOf(await startPage('en', host))) await reader.do(step);
+      for (const step of stepsOf(startPage('en', host))) await reader.do(step);
       const books = new Database(join(reader.folder, 'shop/shop.db'));
       // The page's order. Its tests have a database of their own.
       expect(

@@ -52,6 +52,8 @@ export interface StandIns {
   readonly ports?: Readonly<Record<string, number>>;
   /** Folders of packages by what the page installs, such as `supabase@2`. */
   readonly packages?: Readonly<Record<string, string>>;
+  /** The folder of another Node, in front of the path. */
+  readonly node?: string;
 }
 
 export async function startReader(standIns: StandIns = {}): Promise<Reader> {
@@ -77,7 +79,7 @@ export async function startReader(standIns: StandIns = {}): Promise<Reader> {
       (line, [name, folder]) => line.replaceAll(` ${name}`, ` ${folder}`),
       withPorts(command, ports),
     );
-    last = openTerminal(fromTarballs(said), current, environment());
+    last = openTerminal(fromTarballs(said), current, environment(standIns.node));
     if (ownTerminal) {
       terminals.push(last);
       return;
@@ -134,12 +136,13 @@ function fromTarballs(command: string): string {
 }
 
 /** Returns a reader's environment, without the tests' own variables. */
-function environment(): Record<string, string> {
-  const kept = ['PATH', 'HOME', 'TMPDIR']
+function environment(node?: string): Record<string, string> {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'npm_config_registry', 'npm_config_fetch_timeout']
     .map((name) => [name, process.env[name]])
     .filter(([, value]) => value !== undefined);
   return {
     ...(Object.fromEntries(kept) as Record<string, string>),
+    ...(node === undefined ? {} : { PATH: `${node}:${process.env['PATH']}` }),
     NEXT_TELEMETRY_DISABLED: '1',
     npm_config_audit: 'false',
     npm_config_fund: 'false',

@@ -6,6 +6,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { paymentWebhook } from '@paylink/express';
 import type { Payments } from '@paylink/payments';
 import express, { type RequestHandler } from 'express';
+import Database from 'libsql';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { blockOf, runBlock, serve } from './blocks.js';
 import { run } from './shell.js';
@@ -145,6 +146,8 @@ it('after a restored backup, reconcile credits the paid orders again, once each'
   expect(night.creditedOrders()).toEqual(['order-42']);
 });
 
+const page = (containing: string) => blockOf('docs/runbook.md', containing);
+
 it('the SQL of the page finds the start of an outage, and a second credit', async () => {
   const db = new PGlite();
   onTestFinished(() => db.close());
@@ -153,9 +156,22 @@ it('the SQL of the page finds the start of an outage, and a second credit', asyn
     INSERT INTO orders SELECT n, now() - interval '1 hour' * n, CASE WHEN n > 3 THEN now() END
       FROM generate_series(1, 6) n;
     INSERT INTO outbox VALUES ('order-41'), ('order-42'), ('order-42');`);
-  const page = (containing: string) => blockOf('docs/runbook.md', containing);
   const hours = await db.query<{ credited: number }>(await page('date_trunc'));
   expect(hours.rows.map(({ credited }) => credited)).toEqual([1, 1, 1, 0, 0, 0]);
   const doubled = await db.query<{ reference: string }>(await page('HAVING'));
   expect(doubled.rows.map(({ reference }) => reference)).toEqual(['order-42']);
+});
+
+it('the SQL for SQLite finds the same outage, and ends a refunded case', async () => {
+  const db = new Database(':memory:');
+  onTestFinished(() => void db.close());
+  db.exec('CREATE TABLE orders (reference TEXT, created_at TEXT, paid_at TEXT, refunded_at TEXT)');
+  const insert = db.prepare("INSERT INTO orders VALUES (?, datetime('now', ?), ?, NULL)");
+  for (const n of [1, 2, 3, 4, 5, 6])
+    insert.run(`order-4${n}`, `-${n} hours`, n > 3 ? 'yesterday' : null);
+  const hours = db.prepare(await page('strftime')).all() as { credited: number }[];
+  expect(hours.map(({ credited }) => credited)).toEqual([1, 1, 1, 0, 0, 0]);
+  db.exec(await page('SET refunded_at'));
+  const refunded = 'SELECT reference FROM orders WHERE refunded_at IS NOT NULL';
+  expect(db.prepare(refunded).all()).toMatchObject([{ reference: 'order-42' }]);
 });

@@ -20,7 +20,7 @@ export function start(
   writeFileSync(join(folder, 'npx'), `#!/bin/sh\n${PAST_PACKAGE}\n${runs}`, { mode: 0o755 });
   writeFileSync(join(folder, 'paylink'), `#!/bin/sh\n${runs}`, { mode: 0o755 });
   const command = line.replace(
-    /https?:\/\/(?:your-shop\.example|localhost:3000)\/webhooks\/payments/,
+    /https?:\/\/(?:(?:your-)?shop\.example|localhost:3000)\/webhooks\/payments/,
     url,
   );
   const path = [folder, dirname(process.execPath), process.env['PATH']].join(delimiter);

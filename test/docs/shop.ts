@@ -22,7 +22,7 @@ type Release = (orders: string) => string;
 export async function buildModule(folder: string, release: Release = (code) => code) {
   const sources = join(folder, 'src');
   mkdirSync(sources, { recursive: true });
-  for (const step of stepsOf(await startPage('en', 'express'))) {
+  for (const step of stepsOf(startPage('en', 'express'))) {
     if (step.kind !== 'file' || !/^(orders|payments)\.ts$/.test(step.path)) continue;
     const text = step.path === 'orders.ts' ? release(step.text) : step.text;
     writeFileSync(join(sources, step.path), text);
@@ -57,7 +57,7 @@ export async function openShop(emulation: EmulatorOptions = {}) {
   await buildModule(folder);
   const db = new Database(env.DATABASE_FILE, { timeout: 5_000 });
   const paylink = createClient({ baseUrl: emulator.baseUrl, apiKey: emulator.apiKey });
-  const table = stepsOf(await startPage('en', 'express')).map((step) =>
+  const table = stepsOf(startPage('en', 'express')).map((step) =>
     step.kind === 'file' ? /CREATE TABLE[^`]+/.exec(step.text)?.[0] : undefined,
   );
   db.exec(table.find((sql) => sql !== undefined)!);

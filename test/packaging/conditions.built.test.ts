@@ -84,7 +84,7 @@ describe('core’s #hmac import', () => {
     },
   );
 
-  it('B18 throws under the conditions of a browser bundle', async () => {
+  it('throws under the conditions of a browser bundle', { tags: 'B18' }, async () => {
     const code = await bundle(['browser']);
     expect(() => void runInContext(code, workerContext())).toThrow(/loaded in a browser/);
   });

@@ -28,12 +28,12 @@ function contentsOf(tarball: string): string {
 describe('the tarballs', () => {
   const tarballs = packedTarballs();
 
-  it.each([...packages.keys()])('of %s do not expose the sources', (name) => {
+  it.each([...packages.keys()])('do not expose the sources of %s', (name) => {
     expect(contentsOf(tarballs[name]!)).not.toContain(SOURCE);
   });
 
   it.each([...packages])(
-    'of %s hold only the files that its manifest names, and what these share',
+    'hold only the files that the manifest of %s names, and what these share',
     (name, folder) => {
       const {
         bin = {},

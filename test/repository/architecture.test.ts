@@ -124,7 +124,7 @@ describe.each(Object.entries(ADAPTERS))('the adapter %s', (name, most) => {
     expect(lines).toBeLessThanOrEqual(most);
   });
 
-  it('P19 holds no default of an option', () => {
+  it('holds no default of an option', { tags: 'P19' }, () => {
     const defaults = sources.flatMap(([file, text]) =>
       [...text.matchAll(/(?:\?\?\s*\d[\d_]*|\w\s=\s(?:\d[\d_]*|'[^']*'))\s*[,)}]/g)].map(
         ([found]) => `${file}: ${found}`,

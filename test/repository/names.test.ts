@@ -11,12 +11,11 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   '@paylink/testing imports no value of core': ['HeaderNames', 'validateOptions'],
   'the client reads the payment that the emulator writes': ['Payment'],
   'the command has a reply, a request and a status of its own': [
-    ...['Answer', 'Reply', 'post', 'statusOf', 'Run', 'attempt'],
-    ...['DeliveryAttempt', 'requireSecret'],
+    ...['Answer', 'Reply', 'Run', 'DeliveryAttempt', 'requireSecret'],
   ],
   'each feature of the command gives its own advice and report': ['adviceFor', 'showReport'],
   'testSchedules and testOrders are two suites': [
-    ...['Fault', 'NewOrder', 'Source', 'Wire', 'Limits', 'Call', 'Database', 'Row', 'Verdict'],
+    ...['Fault', 'NewOrder', 'Source', 'Wire', 'Call', 'Database', 'Row', 'Verdict'],
     'messageOf',
   ],
 };

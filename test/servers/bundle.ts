@@ -1,4 +1,4 @@
-/** Bundles a script of the tests with the packages' sources. */
+/** Bundles scripts of the tests with the packages' sources. */
 import { mkdtemp, mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,14 +22,22 @@ async function externals(): Promise<string[]> {
 
 /** Returns an ES module, which starts in a third of the time that the sources take. */
 export async function bundleScript(script: URL): Promise<Bundle> {
-  // Below the tests, so that Node finds the drivers.
+  const name = basename(script.pathname, '.ts');
+  const { folder, remove } = await bundleScripts({ [name]: script });
+  return { path: join(folder, `${name}.js`), remove };
+}
+
+/** Bundles several scripts, which share their modules. */
+export async function bundleScripts(
+  scripts: Readonly<Record<string, URL>>,
+): Promise<{ readonly folder: string; readonly remove: () => Promise<void> }> {
   await mkdir(join(TESTS, '.cache'), { recursive: true });
   const folder = await mkdtemp(join(TESTS, '.cache', 'bundle-'));
-  const path = join(folder, basename(script.pathname).replace(/\.ts$/, '.mjs'));
   await build({
-    entryPoints: [fileURLToPath(script)],
+    entryPoints: Object.fromEntries(
+      Object.entries(scripts).map(([name, script]) => [name, fileURLToPath(script)]),
+    ),
     outdir: folder,
-    outExtension: { '.js': '.mjs' },
     bundle: true,
     // A dynamic import stays one.
     splitting: true,
@@ -44,5 +52,5 @@ export async function bundleScript(script: URL): Promise<Bundle> {
     conditions: [SOURCE, 'module'],
     logLevel: 'error',
   });
-  return { path, remove: () => rm(folder, { recursive: true, force: true }) };
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -29,7 +29,7 @@ describe('the pages of the site', () => {
     for (const page of placed) expect(titleOf(page)).toMatch(/^[^\s'"].*[^\s'"]$/);
   });
 
-  it('in French have an English original', () => {
+  it('have an English original if they are in French', () => {
     const french = pages.filter((page) => page.startsWith('fr/'));
     expect(french).toContain('fr/index');
     expect(french.filter((page) => !pages.includes(page.slice('fr/'.length)))).toEqual([]);

@@ -12,7 +12,7 @@ describe('a picture of the site', () => {
 
   it('is on a page, or in the README', () => {
     const docs = new URL('../../docs/', import.meta.url);
-    const pages = ['.', 'fr', '.vitepress/quick-start'].flatMap((below) =>
+    const pages = ['.', 'fr', 'start', 'fr/start'].flatMap((below) =>
       readdirSync(new URL(below, docs))
         .filter((name) => name.endsWith('.md'))
         .map((name) => readFileSync(new URL(`${below}/${name}`, docs), 'utf8')),

@@ -81,11 +81,11 @@ async function compile(version: string, module: string, files: readonly string[]
 
 describe.each(Object.entries(MODULES))('TypeScript %s', (version, modules) => {
   it.each(modules)(
-    'P18 compiles an own event kind, and exports of all that Paylink returns, with %s',
+    'compiles an own event kind, and exports of all that Paylink returns, with %s',
+    { tags: 'P18', timeout: 120_000 },
     async (module) => {
       expect(await compile(version, module, CHECKED)).toBe('');
       expect(await compile(version, module, FRAMEWORKS)).toBe('');
     },
-    120_000,
   );
 });

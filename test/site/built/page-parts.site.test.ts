@@ -48,6 +48,19 @@ function faultsOf(path: string, html: string): string[] {
   return faults;
 }
 
+/** Columns of code that fit beside both menus, on a screen of 1280 pixels. */
+const COLUMNS = 101;
+
+/** Returns the lines of code that such a screen cuts. */
+const cutLines = (html: string): string[] =>
+  all(html, /<pre\b[^>]*>(.*?)<\/pre>/gs).flatMap((block) =>
+    block
+      .replace(/<[^>]*>/g, '')
+      .replace(/&(?:lt|gt|quot|amp|#39);/g, '_')
+      .split('\n')
+      .filter((line) => line.length > COLUMNS),
+  );
+
 /** Returns the page, and the files that a browser requests before it shows the page. */
 function filesOf(path: string, html: string): string[] {
   const loaded = Array.from(html.matchAll(/<(?:script|link)\b[^>]*>/g), ([tag]) => tag)
@@ -95,6 +108,19 @@ describe('a page of the built site', () => {
     expect(
       faultsOf('index.html', '<html lang="en-US"><main><h2>A</h2><h1>B</h1><h1>C</h1></main>'),
     ).toContain('not one first heading: 2,1,1');
+  });
+
+  it('cuts no line of code on a screen of 1280 pixels', () => {
+    const cut = Array.from(pages, ([path, html]) => [path, cutLines(html)] as const);
+    expect(cut.filter(([, lines]) => lines.length > 0)).toEqual([]);
+    expect(cutLines(`<pre><code>${'<b>&lt;</b>'.repeat(COLUMNS + 1)}</code></pre>`)).toHaveLength(
+      1,
+    );
+  });
+
+  it('hides the name of a file with its tab', () => {
+    expect(pages.get('hosts.html')).toContain('class="vp-code-group');
+    expect(pages.get('hosts.html')).not.toMatch(/class="blocks"><div class="file"/);
   });
 
   it('has a unique title and description', () => {
