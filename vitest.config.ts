@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import rows from './packages/testing/src/attacks/rows.json' with { type: 'json' };
 import { SOURCE } from './scripts/source.mjs';
 import { ChangedFirst } from './test/changed-first.js';
 
@@ -51,6 +52,8 @@ export default defineConfig({
     // Four on two cores, because many tests wait for a process or a timer.
     maxWorkers: Number(process.env['PAYLINK_TEST_WORKERS'] ?? 4),
     sequence: { sequencer: ChangedFirst },
+    // `vitest --tags-filter A01` runs the tests of a row of the attacks.
+    tags: Object.entries(rows).map(([name, description]) => ({ name, description })),
     coverage: {
       // V8 counts branches that differ from run to run if two projects load one file.
       provider: 'istanbul',

@@ -67,15 +67,19 @@ export const HOSTS = {
   },
   ...{ hono: 'hono', next: 'next', nest: 'nestjs', lambda: 'aws' },
 };
-export const SUITES = [
-  'attack-kit',
-  'body',
-  'event',
-  'handler',
-  'misuse',
-  'signature',
-  'transport',
-].map((suite) => `test/adapters/${suite}.test.ts`);
+const SUITES = ['attack-kit', 'body', 'event', 'handler', 'misuse', 'signature'];
+const WITHOUT_HTTP2 = [HOSTS.express, HOSTS.nest, HOSTS.lambda];
+
+/**
+ * Returns the suites of these hosts. A Lambda function gets the whole body: it has no transport.
+ *
+ * @param {readonly string[]} hosts
+ */
+export function suitesOf(hosts) {
+  const transport = hosts.some((host) => host !== HOSTS.lambda) ? ['transport'] : [];
+  const http2 = hosts.some((host) => !WITHOUT_HTTP2.includes(host)) ? ['http2'] : [];
+  return [...SUITES, ...transport, ...http2].map((suite) => `test/adapters/${suite}.test.ts`);
+}
 
 /** Returns the hosts of the changed adapters. */
 function hostsOf(files) {
@@ -138,7 +142,7 @@ async function check() {
   const hosts = hostsOf(files);
   if (hosts.length > 0) {
     steps.push(
-      tool(`suites of ${hosts.join(', ')}`, 'vitest/vitest.mjs', [...vitest, ...SUITES], {
+      tool(`suites of ${hosts.join(', ')}`, 'vitest/vitest.mjs', [...vitest, ...suitesOf(hosts)], {
         onOutput,
         env: { PAYLINK_HOSTS: hosts.join() },
       }),

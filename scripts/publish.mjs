@@ -4,7 +4,7 @@
  * publishes the draft with its tag as soon as every package is public. A staged package is
  * installable only after `npm stage approve`, so a rejected one leaves nothing public.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   cpSync,
@@ -19,8 +19,8 @@ import { fileURLToPath } from 'node:url';
 import { ROOT, run } from './bootstrap.mjs';
 import { packAll, publishedPackages } from './pack.mjs';
 
-/** Knows `stage`. */
-const NPM = ['-y', 'npm@^11.15.0'];
+/** Knows `stage`. npx looks for seconds each time, so it looks once. */
+const NPM = ['-y', '-p', 'npm@^11.15.0', 'which', 'npm'];
 
 /** Leads to the CLI, so that no stranger takes the name that `npx paylink` looks for. */
 const RESERVED = 'paylink';
@@ -100,8 +100,8 @@ async function isPublic(name, version, registry) {
   return Object.hasOwn((await reply.json()).versions, version);
 }
 
-/** Stages a tarball, and returns its id. */
-async function stage(name, tarball, registry) {
+/** Stages a tarball with this npm, and returns its id. */
+async function stage(npm, name, tarball, registry) {
   const env = { ...process.env };
   if (env.NPM_STAGE_TOKEN) {
     // Until npm trusts this workflow, a token that can only stage. npm fills it in.
@@ -111,11 +111,11 @@ async function stage(name, tarball, registry) {
   }
   // npm refuses provenance outside of CI.
   const provenance = env.GITHUB_ACTIONS ? ['--provenance'] : [];
-  const args = [...NPM, 'stage', 'publish', tarball, '--access=public', '--json', ...provenance];
+  const args = ['stage', 'publish', tarball, '--access=public', '--json', ...provenance];
   const output = [];
   const stdio = ['ignore', 'pipe', 'inherit'];
   // Not spawnSync: the connection to GitHub would go stale unnoticed.
-  const code = await run('npx', args, { env, stdio }, (piece) => output.push(piece));
+  const code = await run(npm, args, { env, stdio }, (piece) => output.push(piece));
   if (code !== 0) throw new Error(`${name} was not staged: run this again`);
   return /"stageId": "([^"]+)"/.exec(Buffer.concat(output).toString())[1];
 }
@@ -155,8 +155,9 @@ async function release() {
       body: '',
     });
     const tarballs = pack(version, repository);
+    const npm = execFileSync('npx', NPM).toString().trim();
     for (const name of missing) {
-      staged.set(name, await stage(name, tarballs[name], registry));
+      staged.set(name, await stage(npm, name, tarballs[name], registry));
       const commands = Array.from(staged, ([each, id]) => `npm stage approve ${id} # ${each}`);
       const body = `Not public yet. Approve, then run this workflow again:\n\n\`\`\`sh\n${commands.join('\n')}\n\`\`\`\n`;
       await github(`/${found.id}`, 'PATCH', { body });

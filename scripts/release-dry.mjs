@@ -93,7 +93,7 @@ async function raiseVersion(changeset) {
       join(clone, '.changeset', 'next.md'),
       `---\n'@paylink/core': ${changeset}\n---\n\nA ${changeset}.\n`,
     );
-  await run('npx', ['changeset', 'version'], clone);
+  await run('npx', ['-y', PNPM, 'raise'], clone);
   await run('git', ['commit', '-qam', 'release: raise the versions'], clone);
   await run('npx', ['-y', PNPM, 'build'], clone);
   return JSON.parse(readFileSync(join(clone, 'packages/core/package.json'), 'utf8')).version;
@@ -212,6 +212,10 @@ try {
     services.releases.map(({ tag_name: tag, draft }) => [tag, draft]),
     [[`v${first}`, false]],
   );
+
+  const templates = ['run', '--project', 'built', 'test/init/templates.built.test.ts'];
+  await run('npx', ['vitest', ...templates], clone, { ...home, PAYLINK_INIT: 'published' });
+  say('each template installs from the registry, passes its test, and starts');
 
   mkdirSync(shop);
   writeFileSync(join(shop, 'package.json'), '{"type":"module"}');
