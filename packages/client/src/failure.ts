@@ -50,7 +50,7 @@ export function failuresOf(
   return { refusal, interruption };
 }
 
-function parseRequestId(headers: Headers, apiKey: string): string | undefined {
+export function parseRequestId(headers: Headers, apiKey: string): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id') ?? '';
   return /^[\x21-\x7e]{1,128}$/.test(id) && withoutKey(id, apiKey) === id ? id : undefined;
 }

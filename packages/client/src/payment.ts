@@ -1,6 +1,7 @@
 import { mayBeHttp, type Settings } from './options.js';
 import { PaylinkError, type PaylinkErrorCode, type PaylinkErrorDetails } from './errors.js';
 import type { CheckedLink } from './link.js';
+import type { Reply } from './request.js';
 
 /**
  * The status of a payment (docs/service.md 3.1). A status outside the four becomes `unknown`, which
@@ -51,7 +52,7 @@ const STATUSES: readonly string[] = ['pending', 'success', 'failed', 'cancelled'
  * @throws PaylinkError `invalid_response`, `response_mismatch` or `link_already_used`
  */
 export function parsePaymentLink(
-  reply: unknown,
+  reply: Reply,
   asked: CheckedLink,
   settings: Addresses,
   idempotencyKey: string,
@@ -70,14 +71,14 @@ export function parsePaymentLink(
       `the service returned an earlier link, and its payment is ${status}. If you retried ` +
         'the same order, settle it. If the order is new, its reference or its idempotencyKey ' +
         'belongs to another order: use random references',
-      { status: 201, idempotencyKey },
+      { status: 201, requestId: reply.requestId, idempotencyKey },
     );
   }
   return Object.freeze({ token: answer.text('token'), url, ...fields, status });
 }
 
 /** @throws PaylinkError `invalid_response` or `response_mismatch` */
-export function parsePayment(reply: unknown, asked: string): Payment {
+export function parsePayment(reply: Reply, asked: string): Payment {
   const answer = new Answer(reply, { status: 200 });
   const fields = answer.fields(asked);
   // The contract shows no other kinds of records. Never credit the success of a refund.
@@ -100,10 +101,10 @@ class Answer {
   readonly #fields: Fields;
   readonly #details: PaylinkErrorDetails;
 
-  constructor(reply: unknown, details: PaylinkErrorDetails) {
-    this.#details = details;
-    this.#fields = reply as Fields;
-    if (typeof reply !== 'object' || reply === null || Array.isArray(reply))
+  constructor({ json, requestId }: Reply, details: PaylinkErrorDetails) {
+    this.#details = { ...details, requestId };
+    this.#fields = json as Fields;
+    if (typeof json !== 'object' || json === null || Array.isArray(json))
       this.fails('is not a JSON object');
   }
 

@@ -2,7 +2,7 @@
 import { isWebhookError, WebhookError } from '@paylink/core';
 import { collectBody, withinBounds } from '@paylink/core/internal';
 import type { PaylinkError } from './errors.js';
-import { failuresOf, meaningOf, withoutKey } from './failure.js';
+import { failuresOf, meaningOf, parseRequestId, withoutKey } from './failure.js';
 import type { Settings } from './options.js';
 
 /** Maximum size in bytes of a reply, after decompression. */
@@ -19,15 +19,17 @@ export interface Call {
   readonly idempotencyKey?: string;
 }
 
+/** A reply with the status of success. */
+export interface Reply {
+  readonly json: unknown;
+  readonly requestId: string | undefined;
+}
+
 const NO_STORE = { cache: 'no-store' } as RequestInit;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Sends the call once and returns the parsed body of a success.
- *
- * @throws PaylinkError
- */
-export async function send(settings: Settings, call: Call, signal: AbortSignal): Promise<unknown> {
+/** Sends the call once. @throws PaylinkError */
+export async function send(settings: Settings, call: Call, signal: AbortSignal): Promise<Reply> {
   const { apiKey, baseUrl, fetch } = settings;
   const { refusal, interruption } = failuresOf(apiKey, call, signal);
   let response: Response;
@@ -59,7 +61,8 @@ export async function send(settings: Settings, call: Call, signal: AbortSignal):
   }
   try {
     // Removes the key from a success too, because the merchant may print the payment.
-    return withoutKey(JSON.parse(decoder.decode(body)), apiKey);
+    const json = withoutKey(JSON.parse(decoder.decode(body)), apiKey);
+    return { json, requestId: parseRequestId(response.headers, apiKey) };
   } catch {
     throw refusal(response, 'invalid_response', 'received a body that is not JSON', body);
   }
@@ -100,11 +103,7 @@ function knowsCacheOption(): boolean {
   }
 }
 
-/**
- * Reads a reply's body up to the limit.
- *
- * @throws WebhookError `body_too_large`, the signal's reason, or the connection's error
- */
+/** @throws WebhookError `body_too_large`, the signal's reason, or the connection's error */
 async function readReply(response: Response, signal: AbortSignal): Promise<Uint8Array> {
   if (Number(response.headers.get('content-length')) > REPLY_LIMIT) {
     discard(response);

@@ -1,7 +1,7 @@
 import { withinBounds } from '@paylink/core/internal';
 import { isPaylinkError, PaylinkError } from './errors.js';
 import type { Settings } from './options.js';
-import { send, type Call } from './request.js';
+import { send, type Call, type Reply } from './request.js';
 
 /** Most milliseconds of the random wait before the first retry. Doubles with each try. */
 const FIRST_DELAY = 250;
@@ -18,7 +18,7 @@ export async function sendWithRetries(
   settings: Settings,
   call: Call,
   signal: AbortSignal | undefined,
-): Promise<unknown> {
+): Promise<Reply> {
   const { idempotencyKey } = call;
   const isCreation = idempotencyKey !== undefined;
   const end = performance.now() + settings.totalTimeout;

@@ -400,6 +400,15 @@ describe('a reply that does not match the request', () => {
     });
   });
 
+  it.each([
+    ['invalid_response', { currency: 7 }],
+    ['response_mismatch', { reference: 'order-8' }],
+    ['link_already_used', { status: 'success' }],
+  ])('sets the requestId of a success that it cannot use: %s', async (code, fields) => {
+    await start(answer(201, changed(fields), { 'X-Request-Id': 'req-7' }));
+    expect(await create()).toMatchObject({ code, requestId: 'req-7', status: 201 });
+  });
+
   it('accepts an amount if the customer chooses it', async () => {
     await start(answer(201, changed({ amount: 700 })));
     const free = {
