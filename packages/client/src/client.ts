@@ -18,9 +18,9 @@ export interface PaylinkClient {
     link: PaymentLinkRequest,
     options?: {
       /**
-       * Lets repeated requests create one link: 1 to 255 characters of printable ASCII. Default: a
-       * random UUID, which covers the retries of this call. Change the key whenever the link
-       * changes: the service may answer a used key with its old link.
+       * Lets repeated requests create one link: 1 to 255 characters of printable ASCII, without
+       * blanks at its ends. Default: a random UUID, which covers the retries of this call. Change
+       * the key whenever the link changes: the service may answer a used key with its old link.
        */
       readonly idempotencyKey?: string | undefined;
       readonly signal?: AbortSignal | undefined;

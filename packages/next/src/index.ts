@@ -21,7 +21,8 @@ type RouteHandler = ((request: Request) => Promise<Response>) &
 
 /**
  * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. It verifies a
- * notification, runs your handler and replies. A missing secret gives a 500 at each request.
+ * notification, runs your handler and replies. With a missing or invalid secret, each request
+ * receives a 500.
  *
  * @function
  */

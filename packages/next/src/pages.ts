@@ -15,8 +15,8 @@ const HINT = 'Add to the same file: export const config = { api: { bodyParser: f
 
 /**
  * Makes an API route of the Pages Router. The file must also export `config` without a body parser.
- * The route verifies a notification, runs your handler and replies. A missing secret gives a 500 at
- * each request.
+ * The route verifies a notification, runs your handler and replies. With a missing or invalid
+ * secret, each request receives a 500.
  *
  * @function
  */

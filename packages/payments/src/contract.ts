@@ -61,7 +61,7 @@ export interface Orders {
   /**
    * Credits the order in one write that changes a row only if the order is unpaid. Returns the
    * number of changed rows, or `null` if the driver does not know. Paylink reads the order again:
-   * only a row that says paid counts.
+   * only a row marked as paid counts.
    */
   credit(
     payment: ConfirmedPayment,
@@ -99,11 +99,11 @@ export interface PaymentsOptions {
    */
   readonly client: PaymentClient | ((tenant: string | null) => PaymentClient);
   readonly orders: Orders;
-  /** Questions to the service under way at once, 1 to 1,000. Default 32. */
+  /** Requests to the service in flight at once, 1 to 1,000. Default 32. */
   readonly concurrency?: number | undefined;
   /** Milliseconds after which a run has failed, 1 to 300,000. Default 20,000. */
   readonly timeout?: number | undefined;
-  /** Gets the errors of `settle` and `reconcile`, and warnings. Default: `console`. */
+  /** Receives errors of `settle`, `reconcile` and `credit`, and warnings. Default: `console`. */
   readonly logger?: Logger | undefined;
   /**
    * Called at the end of each run for an order. `receive` and `settle` start one run. `reconcile`
@@ -190,10 +190,7 @@ interface SweepReport {
   /** The service has no payment with this reference: its link was never created. */
   readonly noPayment: Listed;
   readonly errors: ListedWithDetails;
-  /**
-   * Not reached within `timeLimit`, because the service limits its questions, or because it refused
-   * the API key.
-   */
+  /** Not reached: the time was over, the service limited its requests, or refused the key. */
   readonly notAsked: Listed;
   /** True if the service answered 401 for two orders. The run then ended. */
   readonly keyRefused: boolean;
@@ -228,7 +225,7 @@ export type SweepProgress = {
   readonly total: number;
   readonly credited: number;
   readonly errors: number;
-  /** Milliseconds that the questions still pause, because the service asked for it. */
+  /** Milliseconds that the requests still pause, because the service asked for it. */
   readonly pause: number;
   /** The next run starts here if you end this run now. */
   readonly cursor: string | undefined;
@@ -239,7 +236,7 @@ export type SweepOptions = {
   readonly cursor?: string | undefined;
   /** Called once per second, and at the end. */
   readonly onProgress?: ((progress: SweepProgress) => unknown) | undefined;
-  /** Orders under way at once, 1 to 100. Default 4. */
+  /** Orders in progress at once, 1 to 100. Default 4. */
   readonly concurrency?: number | undefined;
   /** Required if `client` is a function. */
   readonly tenant?: string | null | undefined;
@@ -249,7 +246,7 @@ export type SweepOptions = {
   readonly timeLimit?: number | undefined;
 };
 
-/** The three ways to one credit, and two ways to look. The functions are bound. */
+/** Three ways to credit an order once, and two that only read. The functions are bound. */
 export interface Payments {
   /**
    * Credits the order of a verified `payment.succeeded`. A handler for `paymentWebhook`, for queue

@@ -22,7 +22,7 @@ const TIMEOUT = 10_000;
 
 export interface Check {
   readonly name: string;
-  /** `undefined` if the check did not run. */
+  /** `undefined` if the check did not run, or if its result is neither a pass nor a fault. */
   readonly ok: boolean | undefined;
   readonly message: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Resolves on Ctrl-C or SIGTERM. Call it before printing that the command runs. A second signal
- * ends the process at once.
+ * Resolves on Ctrl-C or SIGTERM. Call it before printing that the command runs. The same signal
+ * again ends the process at once.
  */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {

@@ -15,7 +15,7 @@ export interface OutboxOptions {
   readonly target: WebhookTarget;
   readonly secret: string;
   readonly assumed: Assumed;
-  /** Called after each change of a delivery. */
+  /** Called when a delivery is created, and after its answers. */
   readonly onChange: () => void;
 }
 

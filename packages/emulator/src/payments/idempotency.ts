@@ -15,7 +15,7 @@ const REFUSALS = {
  * Decides the answer to a request whose Idempotency-Key was used before.
  *
  * @param isSame whether the earlier request under the key had the same fields
- * @throws ServiceError if `assumed` refuses the key
+ * @throws EmulatorError if `assumed` refuses the key
  */
 export function replay(isSame: boolean, assumed: Assumed): Replay {
   const choice = isSame ? assumed.replayedKey : assumed.replayedKeyOtherBody;
