@@ -23,8 +23,8 @@ export interface LogFields {
 }
 
 /**
- * Gets warnings and failures. An error of your own code can contain a secret, a signature, a key or
- * a body. Paylink adds none.
+ * Receives warnings and failures. An error from your own code can contain a secret, a signature, a
+ * key or a body. Paylink adds none.
  */
 export interface Logger {
   warn(message: string, fields?: LogFields): unknown;

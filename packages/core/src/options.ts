@@ -23,7 +23,7 @@ export interface VerifierOptions<Events extends EventSchemas, Host> {
   readonly events?: Events | NoKinds | undefined;
   /** Names of the two headers. Default: `X-Service-Signature` and `X-Service-Event`. */
   readonly headers?: HeaderNames | undefined;
-  /** Gets `(message, fields)`. Default: `console`, which gets the message and an error's stack. */
+  /** Receives `(message, fields)`. Default: `console`, with the message and an error's stack. */
   readonly logger?: Logger | undefined;
 }
 
@@ -33,14 +33,14 @@ interface Reading<Events extends EventSchemas, Host> extends VerifierOptions<Eve
   readonly bodyLimit?: number | undefined;
   /** Milliseconds for the whole body to arrive. Default: 10,000. */
   readonly bodyTimeout?: number | undefined;
-  /** Gets the outcome of every delivery, once. Errors of the hook have no effect. */
+  /** Receives the outcome of every delivery, once. Errors of the hook have no effect. */
   readonly observe?: ObserveHook | undefined;
 }
 
 export interface ReceiverOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
   /** Milliseconds for the handler. `signal` then aborts, and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
-  /** Gets every error of a handler, for an error tracker. Errors of the hook have no effect. */
+  /** Receives every error of a handler, for error trackers. Errors of the hook have no effect. */
   readonly onError?: ErrorHook<Host> | undefined;
 }
 

@@ -8,8 +8,8 @@ export interface Bounds {
   /** Each signal ends the wait on abort, or at once if already aborted. */
   readonly signals?: readonly (AbortSignal | LazyAbort | undefined)[] | undefined;
   /**
-   * Makes the rejection. Gets the aborted signal, or undefined after the time limit. Default: the
-   * signal's reason, or an Error that names the time.
+   * Makes the rejection. Receives the aborted signal, or undefined after the time limit. Default:
+   * the signal's reason, or an Error that names the time.
    */
   readonly reason?: ((aborted: Pick<AbortSignal, 'reason'> | undefined) => unknown) | undefined;
   /** True if the wait alone must not keep the process alive. */

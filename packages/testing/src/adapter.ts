@@ -45,7 +45,7 @@ const { request, genuineLines } = craft;
 
 /**
  * Registers the tests that every adapter must pass: over real sockets, with bytes that HTTP clients
- * would never send. Each row of attacks that an adapter decides has one test, and further tests
+ * would never send. Each row of attacks that an adapter decides on has one test, and further tests
  * cover other behaviour.
  *
  * @param listen starts a server with the adapter, once per test

@@ -14,8 +14,9 @@ export interface AuditOptions {
   /** Further headers of every request. A `Host` replaces the host of `url`. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Milliseconds for the answer to a slow body. Choose more than the receiver's own limit. The
-   * audit waits 5,000 for other answers, or longer if genuine deliveries are slow. Default 15,000.
+   * Milliseconds to wait for the answer to a slow body. Choose more than the receiver's own limit.
+   * The audit waits 5,000 for other answers, or longer if genuine deliveries are slow. Default
+   * 15,000.
    */
   readonly timeout?: number | undefined;
   /**

@@ -39,7 +39,7 @@ export interface AuditReport {
   readonly results: readonly AuditResult[];
   /** The failed results, worst first. */
   readonly findings: readonly AuditResult[];
-  /** The passed results with a note. */
+  /** Passed results that carry a note. */
   readonly notes: readonly AuditResult[];
   readonly durationMs: number;
 }

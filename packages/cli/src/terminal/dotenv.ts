@@ -26,7 +26,7 @@ export function isOfProject(source: string): boolean {
  * Loads the variables that the environment lacks: all of the named file, but only Paylink's own of
  * the project's .env, because the project may be a stranger's.
  *
- * @param note gets a sentence about a file that other programs read in another way
+ * @param note receives a sentence about a file that other programs read in another way
  */
 export function loadDotenv(path: string | undefined, note: (sentence: string) => void): void {
   try {

@@ -12,7 +12,7 @@ export interface AttackOptions {
   /** The receiver's webhook secret. A string is used as UTF-8. Default `TEST_SECRET`. */
   readonly secret?: string | Uint8Array | undefined;
   /**
-   * The reference in genuine deliveries. The receiver's handler gets it, so name an order of your
+   * The reference in genuine deliveries, which reach the receiver's handler: name an order of your
    * tests. Some deliveries use a longer reference that contains it. Default `paylink-attack`.
    */
   readonly reference?: string | undefined;

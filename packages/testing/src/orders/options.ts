@@ -12,7 +12,7 @@ export type RunTest = ((title: string, run: Run) => unknown) & {
 };
 
 export interface TestOrdersOptions {
-  /** The merchant's `orders`, as `createPayments` gets them, on the test database. */
+  /** The merchant's `orders`, as `createPayments` receives them, on the test database. */
   readonly orders: Orders;
   readonly test: RunTest;
   /** Stores an unpaid order. `tenant` is `null` without `tenants`. */

@@ -8,7 +8,7 @@ import type { NewOrder, Party, Recovery, Subject, Truth } from './subject.js';
 export interface ModuleOptions {
   /** The merchant's module: `orders`, and if not given here, `createOrder` and `effects`. */
   readonly module: string;
-  /** The database's address. Its orders are credited, so use a database for tests. */
+  /** The database's address. Its orders are credited, so use a test database. */
   readonly databaseUrl: string;
   /** The variable from which the module reads the address. Default `DATABASE_URL`. */
   readonly databaseVariable?: string | undefined;
