@@ -361,7 +361,7 @@ export const hosts: readonly Host[] = [
     version: '@vercel/node',
     shows: 'api/webhooks/payments.ts',
     note:
-      'Set the environment variable `NODEJS_HELPERS` to 0 in the project. Otherwise the helpers of Vercel read ' +
+      'Set the environment variable `NODEJS_HELPERS` to 0 in the project. Otherwise Vercel’s helpers read ' +
       'the body first, and Paylink answers 500 ' +
       '[`body_consumed`](errors.md#body_consumed). A function that takes a Request needs no setting.',
     orders: 'lib/orders.ts',

@@ -4,9 +4,9 @@ import { PaylinkError } from './errors.js';
 interface AnyLink {
   /** Your own order reference, one per order. The payment has the same reference. */
   readonly reference: string;
-  /** The address for the customer after paying. */
+  /** The page that the customer returns to after paying. */
   readonly return_url?: string | undefined;
-  /** The address for the customer after cancelling. */
+  /** The page that the customer returns to after cancelling. */
   readonly cancel_url?: string | undefined;
   /** `true` for an order, because two payments of one link are indistinguishable. */
   readonly single_use?: boolean | undefined;

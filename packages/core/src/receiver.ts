@@ -28,7 +28,7 @@ interface Gate<Host> {
 }
 
 /**
- * The type of an adapter's `paymentWebhook`. `More` has options of the host.
+ * The type of an adapter's `paymentWebhook`. `More` adds options of the host.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

@@ -38,7 +38,7 @@ export const REPLAY_ANSWERS = [
   'same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore',
 ] as const;
 
-/** The most requests with a valid API key per window. The first request opens the window. */
+/** The maximum of requests with a valid API key per window. The first one opens the window. */
 export type RateLimit = 'off' | { readonly requests: number; readonly seconds: number };
 
 /**
@@ -70,7 +70,7 @@ export interface Assumed {
     readonly reference: string;
     readonly payment: Payment | undefined;
   }) => StatusAnswer | undefined;
-  /** The most kept links. The emulator then forgets the oldest link. Default 10,000. */
+  /** The maximum number of links. The emulator then forgets the oldest link. Default 10,000. */
   readonly linksKept: number;
   /**
    * The amount of a free-amount payment before the customer chose one. `omit` omits the field.
@@ -92,7 +92,7 @@ export interface Assumed {
   readonly firstRetryDelay: number;
   /** The longest wait between two attempts, in milliseconds. Default 30,000. */
   readonly longestRetryDelay: number;
-  /** The most ended deliveries in `deliveries()`. Default 1,000. Pending ones always stay. */
+  /** The maximum of ended deliveries to keep. Default 1,000. Pending ones always stay. */
   readonly deliveriesKept: number;
 }
 
