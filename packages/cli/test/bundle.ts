@@ -1,5 +1,5 @@
 /** Bundles the sources of the command and of a merchant's module once for every test of a run. */
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions } from 'esbuild';
 import type { TestProject } from 'vitest/node';
@@ -20,6 +20,8 @@ const OPTIONS: BuildOptions = {
   },
 };
 
+const filter = (path: string): boolean => !/[\\/](?:node_modules|\.cache)$/.test(path);
+
 /** Bundles for vitest's workers, which inherit the environment. */
 export default async function setup(
   project: TestProject,
@@ -35,6 +37,9 @@ export default async function setup(
     await build({ ...OPTIONS, outExtension: {}, outdir, entryPoints: { caller } });
     // Apart, because a merchant's module may load other versions of our packages.
     await build({ ...OPTIONS, outdir, entryPoints: { payments: at('shop/payments.ts') } });
+    // `init` reads these files as they are for a project in TypeScript.
+    await cp(at('../templates'), `${outdir}/templates`, { recursive: true });
+    await cp(at('../../../examples/databases'), `${outdir}/recipes`, { recursive: true, filter });
   };
   await bundle();
   project.onTestsRerun(bundle);

@@ -1,0 +1,166 @@
+/** The judgements of `paylink audit`. audit.long.test.ts audits whole servers. */
+import {
+  headerNames,
+  materialOf,
+  type WireAnswer,
+  type WireReply,
+} from '@paylink/testing/internal';
+import { describe, expect, it } from 'vitest';
+import { attempt, StoppedServing } from '../src/audit/attempt.js';
+import { leaks } from '../src/audit/leaks.js';
+import type { Probe } from '../src/audit/probe.js';
+import { LIMITED, reportOf } from '../src/audit/report.js';
+import type { AuditResult } from '../src/audit/result.js';
+import type { AuditSession } from '../src/audit/session.js';
+import { paylink, SECRET, words } from './paylink.js';
+import { openShop, serve } from './servers.js';
+
+const env = { WEBHOOK_SECRET: SECRET };
+const audit = (args: readonly string[]) => paylink(['audit', ...args], { env });
+
+describe('paylink audit', () => {
+  it('stops at once and names the secret if the server has another one', async () => {
+    const shop = await openShop();
+    const other = words`--secret the-secret-of-another-shop`;
+    const { code, stdout } = await audit(words`--to ${shop.url} ${other}`);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^stopped {2}.*names on both sides/m);
+  });
+
+  it('audits another host only with --allow-host', async () => {
+    const refused = await audit(words`--to https://shop.example/webhooks`);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /shop\.example is not this machine[^]*--allow-host shop\.example/,
+    );
+    const allowed = await audit(words`--to https://shop.invalid/ --allow-host shop.invalid`);
+    expect(allowed.code).toBe(1);
+    expect(allowed.stderr).toMatch(/no connection to https:\/\/shop\.invalid/);
+  });
+
+  it('sends the --header that a tunnel requires, and does not print it', async () => {
+    const shop = await openShop();
+    let refused = 0;
+    const gate = await serve((req, res) => {
+      if (req.headers['x-tunnel'] !== 'opens-the-tunnel') refused += 1;
+      res.writeHead(307, { location: shop.url }).end();
+    });
+    const header = 'X-Tunnel: opens-the-tunnel';
+    const { stdout } = await audit(words`--to ${gate} --header ${header} --json`);
+    expect(refused).toBe(0);
+    expect(stdout).toContain('307');
+    expect(stdout).not.toContain('opens-the-tunnel');
+  });
+
+  it('exits with 1 and names the address if nothing listens', async () => {
+    const result = await audit(words`--to http://127.0.0.1:9/`);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(
+      /^error: no connection to http:\/\/127\.0\.0\.1:9 \(ECONNREFUSED\): nothing listens there/,
+    );
+    expect(result.stderr).not.toMatch(/DEBUG|\n {4}at /);
+  });
+});
+
+const reply = (status: number, body = ''): WireReply => {
+  const bytes = Buffer.from(body);
+  return { status, headers: new Map(), body, bytes };
+};
+
+const names = headerNames();
+const material = materialOf({ secret: SECRET, reference: 'order-42', bodyLimit: 65_536, names });
+
+/** A session on a server that gives one answer to each genuine delivery. */
+const sessionOn = (genuine: WireAnswer, replies: AuditSession['replies'] = []): AuditSession =>
+  ({
+    ...{ material, replies, unknownOrder: {}, throwIfEnded: () => undefined },
+    ...{ serves: async () => genuine, wait: async () => undefined },
+  }) as unknown as AuditSession;
+
+/** Tries a delivery that gets an answer from a server that then serves or not. */
+const tried = (
+  category: 'genuine' | 'forged',
+  answer: WireAnswer,
+  genuine: WireAnswer = reply(200),
+): Promise<AuditResult> => {
+  const isGenuine = category === 'genuine';
+  const probe: Probe = {
+    ...{ id: 'A01', name: 'A01 refuses it', what: 'it', category, severity: 'critical' },
+    ...{ expected: [isGenuine ? 200 : 401] },
+    fault: isGenuine ? 'refuses_genuine' : 'does_not_verify',
+    perform: async () => ({ answer }),
+  };
+  return attempt(probe, sessionOn(genuine));
+};
+
+const fault = (severity: string, cause: string) => ({ passed: false, severity, cause });
+const NOT_JUDGED = { passed: true, skipped: LIMITED };
+
+describe('an audit', () => {
+  it.each([
+    ['genuine', reply(204), { passed: true }],
+    ['genuine', reply(401), fault('critical', 'refuses_genuine')],
+    ['genuine', reply(302), fault('critical', 'refuses_genuine')],
+    ['genuine', reply(500), fault('critical', 'fails_genuine')],
+    ['genuine', 'no answer', fault('critical', 'hangs')],
+    ['genuine', reply(429), NOT_JUDGED],
+    ['forged', reply(401), { passed: true }],
+    ['forged', reply(404), { passed: true }],
+    ['forged', reply(202), fault('critical', 'does_not_verify')],
+    ['forged', reply(302), fault('low', 'does_not_verify')],
+    ['forged', reply(500), fault('medium', 'crashes')],
+    ['forged', 'no answer', fault('medium', 'hangs')],
+    ['forged', reply(429), NOT_JUDGED],
+  ] as const)('judges a %s delivery that gets %o', async (category, answer, verdict) => {
+    const result = await tried(category, answer);
+    expect(result).toMatchObject(verdict);
+    expect(result.skipped).toBe((verdict as { readonly skipped?: string }).skipped);
+  });
+
+  it('reports a delivery after which the server stops acknowledging or serving', async () => {
+    const stopped = await tried('forged', reply(401), reply(500));
+    expect(stopped).toMatchObject(fault('high', 'stops_serving'));
+    await expect(tried('forged', reply(401), 'closed')).rejects.toThrow(StoppedServing);
+    expect(await tried('forged', reply(401), reply(429))).toMatchObject(NOT_JUDGED);
+  });
+
+  const result = { id: 'A01', name: 'A01', expected: [401], durationMs: 0 };
+  const right: AuditResult = { ...result, passed: true, actual: 401 };
+  const accepts = (what: string): AuditResult => ({
+    ...{ ...result, what, title: `accepted ${what}`, passed: false, actual: 200 },
+    ...{ severity: 'critical', cause: 'does_not_verify' },
+  });
+  const reportOn = (...parts: [results: AuditResult[], stopped?: true]) =>
+    reportOf({
+      url: new URL('http://shop.example/hook?key=a-key-of-a-gateway'),
+      ...{ results: parts[0], replies: [], started: performance.now() },
+      stopped: parts[1] && { reason: 'interrupted', message: 'ended early' },
+    });
+
+  it('passes only if it is complete and has no finding, and keeps the query to itself', () => {
+    expect(reportOn([right])).toMatchObject({ passed: true, complete: true, notJudged: [] });
+    expect(reportOn([right], true)).toMatchObject({ passed: false, complete: false });
+    const limited = reportOn([right, { ...right, skipped: LIMITED }]);
+    expect(limited).toMatchObject({ passed: false, complete: false });
+    expect(limited.notJudged).toEqual([expect.stringMatching(/^1 attacks: .*429/)]);
+    expect(reportOn([right, accepts('it')])).toMatchObject({ passed: false, complete: true });
+    expect(JSON.stringify(limited)).not.toContain('a-key');
+  });
+
+  it('names one cause for all forgeries that a server accepts', () => {
+    const forgeries = ['a signature of zeros', 'a signature made with another secret', 'a third'];
+    const { causes } = reportOn(forgeries.map(accepts));
+    expect(causes).toMatchObject([{ id: 'does_not_verify', severity: 'critical', symptoms: 3 }]);
+  });
+
+  it.each([
+    ['J01', 'the secret', SECRET],
+    ['J01', 'the signature', material.signature],
+    ['J11', 'a stack trace', 'Error: no\n    at handler (/srv/shop/index.js:7:3)'],
+    ['none', 'an error', '{"error":"invalid_signature"}'],
+  ])('finds by %s that a reply holds %s', (id, _, body) => {
+    const found = leaks(sessionOn(reply(200), [{ to: 'A01', reply: reply(400, body) }]));
+    const failed = found.filter(({ passed }) => !passed).map((each) => each.id);
+    expect(failed).toEqual(id === 'none' ? [] : [id]);
+  });
+});
