@@ -298,23 +298,25 @@ describe('the total timeout', () => {
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  it('defaults to 20 seconds, or to the time for one try if that is longer', async () => {
+  it('defaults to 20 seconds for tries of 10, or to the time for one try if that is longer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     vi.spyOn(Math, 'random').mockReturnValue(0);
-    for (const [timeout, over] of [
-      [undefined, 20_000],
-      [30_000, 30_000],
+    for (const [timeout, over, tries] of [
+      [undefined, 20_000, 2],
+      [30_000, 30_000, 1],
     ] as const) {
       const started = performance.now();
+      const fetch = vi.fn(() => new Promise<never>(() => undefined));
       const quiet = createClient({
         baseUrl: 'https://service.example/api',
         apiKey: API_KEY,
         timeout,
-        fetch: () => new Promise(() => undefined),
+        fetch,
       });
       const ended = failure(quiet.getPayment('order-1')).then(() => performance.now() - started);
       await vi.advanceTimersByTimeAsync(over);
       expect(await ended).toBe(over);
+      expect(fetch).toHaveBeenCalledTimes(tries);
     }
   });
 });

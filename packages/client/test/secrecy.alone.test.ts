@@ -142,6 +142,14 @@ describe('the API key', () => {
       cause: { code: 'E_X', message: expect.stringContaining('cannot send') as string },
     });
   });
+
+  it('never shows in part at the end of a message, which is cut', async () => {
+    const words = 'x'.repeat(300 - API_KEY.indexOf('.') - 10);
+    const fetch = () => Promise.reject(new Error(`${words}${API_KEY}${words.repeat(1_000)}`));
+    const error = (await failure((await start(hang, { fetch })).getPayment('r'))) as Error;
+    expect(error.message).not.toContain(SECRET.slice(0, 4));
+    expect(error.message.length).toBeLessThan(400);
+  });
 });
 
 describe('the body of the service’s answer', () => {

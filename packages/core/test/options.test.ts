@@ -117,6 +117,7 @@ describe('a polluted Object.prototype', () => {
       ...{
         event: 'y',
         reference: 1,
+        status: 'failed',
         kind: 1,
         tenant: 'b',
         handlers: 1,
@@ -159,11 +160,15 @@ describe('a polluted Object.prototype', () => {
     });
   });
 
-  it('sets neither status nor message nor cause of a WebhookError', async () => {
-    await polluted({ status: 599, cause: 'polluted' }, () => {
+  it('sets neither status nor message nor cause nor retryAfter of a WebhookError', async () => {
+    const delivery = deliver();
+    await polluted({ status: 599, cause: 'polluted', retryAfter: 3_600_000 }, async () => {
       const error = new WebhookError('orders_unavailable', {});
       expect(error).toMatchObject({ status: 503, message: 'orders_unavailable' });
       expect(Object.hasOwn(error, 'cause')).toBe(false);
+      const receiver = createReceiver({ secret, logger: createLog() }, () => Promise.reject(error));
+      const { headers } = await receiver.receive(delivery, {});
+      expect(headers['retry-after']).toBe('5');
     });
   });
 

@@ -17,13 +17,17 @@ describe('the body', () => {
     expect(await replyUnder(rawBody.length - 1)).toMatchObject({ status: 413 });
   });
 
-  it('asks for the body once, in the tick of the call, with the limits of the options', () => {
+  const limits = { bodyLimit: 100, bodyTimeout: 200 };
+  it.each([
+    [limits, limits],
+    [{}, { bodyLimit: 65_536, bodyTimeout: 10_000 }],
+  ])('asks for the body once, in the tick of the call, with its limits: %j', async (given, own) => {
     const body = vi.fn(() => Promise.resolve<Uint8Array>(signedDelivery().rawBody));
-    const receiver = createReceiver({ secret, bodyLimit: 100, bodyTimeout: 200 }, () => undefined);
+    const receiver = createReceiver({ secret, ...given }, () => undefined);
     const receiving = receiver.receive(deliver({ body }), {});
     // A turn later, the stream could have flowed for another listener (O11).
-    expect(body).toHaveBeenCalledExactlyOnceWith({ bodyLimit: 100, bodyTimeout: 200 });
-    return receiving;
+    expect(body).toHaveBeenCalledExactlyOnceWith(own);
+    await receiving;
   });
 
   it('cannot be changed between the signature and the parser', async () => {

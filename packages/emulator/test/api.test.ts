@@ -127,6 +127,10 @@ describe('POST /v1/payment-links', () => {
     await createLink(emulator);
     await createLink(emulator, { ...FIXED, amount: 20 });
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ amount: 20 });
+    await emulator.pay('order-1');
+    await createLink(emulator, { ...FIXED, amount: 30 });
+    const paid = { amount: 20, status: 'success' };
+    expect(await readPayment(emulator, 'order-1')).toMatchObject(paid);
   });
 
   it('forgets only the oldest link past linksKept', async () => {
@@ -389,6 +393,11 @@ describe('the assumed rate limit', () => {
     vi.setSystemTime(1_029_999);
     expect((await read('order-1')).headers.get('retry-after')).toBe('1');
     vi.setSystemTime(1_030_000);
+    expect((await read('order-1')).status).toBe(200);
+    expect((await read('order-1')).status).toBe(200);
+    expect((await read('order-1')).status).toBe(429);
+    // Somebody set the clock back.
+    vi.setSystemTime(0);
     expect((await read('order-1')).status).toBe(200);
   });
 

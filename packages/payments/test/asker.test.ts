@@ -322,6 +322,13 @@ describe('an error of the client', () => {
     });
   });
 
+  it.each([-1, NaN, '7000'])('sets no Retry-After if its own is %j', async (retryAfter) => {
+    const { payments } = openShop({ answer: refusalOf(503, retryAfter as number) });
+    const error = await failure(payments.receive(succeeded()));
+    expect(error).toMatchObject({ code: 'confirm_unavailable', status: 503 });
+    expect(error.retryAfter).toBeUndefined();
+  });
+
   it('is kept for later callers without its response', async () => {
     const error = Object.assign(refusalOf(401), { response: 'x'.repeat(100_000) });
     const { payments, client } = openShop({ answer: error });

@@ -161,6 +161,24 @@ it('keeps the order of a credit that never settles for five minutes, and no long
   expect((await settleAfter(1_000)).status).toBe('paid');
 });
 
+it('asks again after 30 seconds for a page that has polled for an hour', async () => {
+  const { createPayments } = await import('../src/index.js');
+  const getPayment = vi.fn(async (reference: string) => ({ reference, status: 'pending' }));
+  const row = { reference: 'order-1', amount: 1_000, currency: 'XOF', paid: false };
+  const orders = { find: () => row, credit: () => 0 };
+  const payments = createPayments({ client: { getPayment }, orders });
+  for (const [milliseconds, questions] of [
+    [0, 1],
+    [3_600_000, 2],
+    [29_999, 2],
+    [1, 3],
+  ] as const) {
+    await vi.advanceTimersByTimeAsync(milliseconds);
+    expect((await payments.settle('order-1')).status).toBe('pending');
+    expect(getPayment).toHaveBeenCalledTimes(questions);
+  }
+});
+
 it('logs an outage again after a minute', async () => {
   const { payments, logger } = await openSmallShop({
     getPayment: () => Promise.reject(new Error('connect ECONNREFUSED')),

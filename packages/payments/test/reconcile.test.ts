@@ -121,14 +121,20 @@ describe('reconcile', () => {
   );
 
   it.each([
-    [10, 1],
-    [9, 0],
-  ])('names baseUrl if %s are asked and all are 404', { tags: 'P36' }, async (orders, warnings) => {
-    const { payments, logger } = openLargeShop(orders, refusalOf(404));
-    await payments.reconcile();
-    expect(logger.warn).toHaveBeenCalledTimes(warnings);
-    if (warnings === 1) expect(logger.warn.mock.calls[0]![0]).toContain('baseUrl');
-  });
+    [10, 'all are 404', {}, 1],
+    [9, 'all are 404', {}, 0],
+    [11, 'one is pending', { 'order-7': { status: 'pending' } }, 0],
+  ])(
+    'warns of baseUrl, or not, if %s are asked and %s',
+    { tags: 'P36' },
+    async (orders, _, known, warnings) => {
+      const answers: Readonly<Record<string, object>> = known;
+      const { payments, logger } = openLargeShop(orders, (each) => answers[each] ?? refusalOf(404));
+      await payments.reconcile();
+      expect(logger.warn).toHaveBeenCalledTimes(warnings);
+      if (warnings === 1) expect(logger.warn.mock.calls[0]![0]).toContain('baseUrl');
+    },
+  );
 
   it('credits again what a restored backup has forgotten', { tags: 'P12' }, async () => {
     const { orders, add } = memoryOrders();
@@ -190,6 +196,13 @@ describe('the time limit of reconcile', () => {
       'order-3',
     ]);
     expect(run.total).toBe(3);
+  });
+
+  it('resumes at its index if the order of its cursor is paid by now', async () => {
+    const { payments, references, client } = openLargeShop(4, { status: 'pending' });
+    await payments.reconcile(references, { cursor: '2:a paid\norder', concurrency: 1 });
+    const asked = client.getPayment.mock.calls.map(([reference]) => reference);
+    expect(asked).toEqual(['order-2', 'order-3', 'order-0', 'order-1']);
   });
 
   it('rejects on abort, at once', async () => {

@@ -94,9 +94,15 @@ describe('what credit returns', () => {
       await memory.orders.credit(...call);
       return 2;
     });
-    await shop.payments.receive(succeeded());
+    const reference = `a\n[paylink] paid${'x'.repeat(300)}`;
+    memory.add({ reference, amount: 1_000, currency: 'XOF' });
+    await shop.payments.receive(succeeded(reference));
     expect(shop.logger.error).toHaveBeenCalledOnce();
-    expect(shop.logger.error.mock.calls[0]![0]).toMatch(/changed 2 rows.*several orders/);
+    const [line, fields] = shop.logger.error.mock.calls[0]! as [string, object];
+    expect(line).toMatch(
+      /changed 2 rows for the order "a\\n\[paylink\] paidx{1,184}": several orders/,
+    );
+    expect(fields).toEqual({ code: 'not_credited', reference: reference.slice(0, 200) });
   });
 
   it.each([[undefined], [true], [{ count: 1 }], ['1']])(
@@ -440,11 +446,20 @@ describe('settle', () => {
     expect((await payments.settle(REFERENCE)).payment).toMatchObject({ status: 'pending' });
   });
 
-  it('does not abort the signal of a run that ended in its time', async () => {
-    const { payments, credit } = openShop({ timeout: 200 });
+  it('does not abort the signal of a run that ended in its time, as the others', async () => {
+    const { payments, find, credit } = openShop({ timeout: 200 });
     await payments.settle(REFERENCE);
+    await payments.verify([REFERENCE]);
+    await payments.explain(REFERENCE);
     await new Promise((resolve) => setTimeout(resolve, 250));
-    expect(credit.mock.calls[0]![1].signal.aborted).toBe(false);
+    const contexts = [...find.mock.calls, ...credit.mock.calls].map(([, context]) => context);
+    expect(contexts.map(({ signal }) => signal.aborted)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('gives the five fields that Paylink reads, and keeps no others', { tags: 'Q11' }, async () => {
@@ -550,6 +565,25 @@ describe('tenants', () => {
     });
     await payments.receive(succeeded(REFERENCE, 'b'));
     expect(await payments.explain(REFERENCE, { tenant: 'b' })).toMatchObject({ outcome: 'paid' });
+  });
+
+  it('share no order if their names and references join to one text', { tags: 'N03' }, async () => {
+    const { orders, add } = memoryOrders();
+    const rows = [
+      ['a', 'bc'],
+      ['ab', 'c'],
+      ['null', 'c'],
+      [null, 'c'],
+      [null, '4:nullc'],
+      ['-', 'c'],
+      [null, '-c'],
+    ] as const;
+    const payments = createPayments({ client: service(), orders });
+    for (const [tenant, reference] of rows) {
+      add({ tenant, reference, amount: 1_000, currency: 'XOF' });
+      await payments.receive(succeeded(reference, tenant));
+      expect((await payments.verify([reference], { tenant })).confirmed.count).toBe(1);
+    }
   });
 
   it('have each their own lists', { tags: 'N03' }, async () => {
