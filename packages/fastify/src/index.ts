@@ -18,6 +18,7 @@ interface FastifyRoute {
 }
 
 const HINT = 'A preParsing or onRequest hook that reads request.raw must keep request.rawBody.';
+const TYPE = 'application/octet-stream';
 const PATH = "must be a path: app.register(paymentWebhook({ url: '/…', secret }, handlers))";
 
 /**
@@ -39,21 +40,22 @@ export const paymentWebhook: PaymentWebhook<FastifyHost, FastifyPluginCallback, 
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const limit = (by: BodyLimits) => ({ ...by, bodyLimit: Math.min(by.bodyLimit, hostLimit) });
     instance.removeAllContentTypeParsers();
-    instance.addContentTypeParser('*', (_request, payload, parsed) => {
+    // Fastify finds the parser of a type at once, and that of '*' by a search for each request.
+    instance.addContentTypeParser([TYPE, '*'], ({ raw }, payload, parsed) => {
       // Nobody reads the stream that a hook put around the body, and it may fail.
-      payload.on('error', () => undefined);
+      if (payload !== raw) payload.on('error', () => undefined);
       parsed(null, undefined);
     });
     // Fastify answers 415 to types that it cannot parse, and treats HTTP/2 without a type as empty.
     instance.addHook('onRequest', ({ raw }, _reply, next) => {
-      raw.headers['content-type'] = 'application/octet-stream';
+      raw.headers['content-type'] = TYPE;
       next();
     });
     const createLogger = routeOptions?.childLoggerFactory ?? instance.childLoggerFactory;
     // Fastify calls it once it has found the route, before all hooks.
-    const childLoggerFactory: typeof createLogger = (...call) => {
-      copyBody(call[3], hostLimit);
-      return createLogger.apply(instance, call);
+    const childLoggerFactory: typeof createLogger = (logger, bindings, childOptions, raw) => {
+      copyBody(raw, hostLimit);
+      return createLogger.call(instance, logger, bindings, childOptions, raw);
     };
     instance.post(url, { ...routeOptions, childLoggerFactory }, async (request, reply) => {
       const { raw } = request;
