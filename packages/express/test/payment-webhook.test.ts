@@ -1,6 +1,8 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import express from 'express';
 import request from 'supertest';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { paymentGate, paymentWebhook, webhookEvent, type ExpressHost } from '../src/index.js';
 
@@ -115,4 +117,34 @@ describe('paymentGate', () => {
     await post(app, '/a', delivery).expect(200, event);
     await post(app, '/a').expect(401);
   });
+
+  it('says in the log where it belongs if a parser reads the body first', async () => {
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    const app = express().use(express.json()).post('/', paymentGate({ secret, logger }));
+    await post(app).expect(500, { error: 'body_consumed' });
+    expect(logger.error.mock.calls[0]![0]).toContain('before app.use(express.json())');
+  });
+
+  it(
+    'settles only when its reply before the end of an upload is written',
+    { tags: 'O12' },
+    async () => {
+      const logger = { warn: vi.fn(), error: vi.fn() };
+      const gate = paymentGate({ secret, logger });
+      const isEnded = new Promise((resolve) => {
+        const app = express().post('/', (req, res, next) => {
+          void gate(req, res, next).then(() => resolve(res.writableEnded));
+        });
+        const server = app.listen(0, () => {
+          const { port } = server.address() as AddressInfo;
+          const headers = { ...delivery.headers, 'content-length': 70_000 };
+          const sender = http.request({ port, method: 'POST', headers });
+          sender.on('error', () => undefined).on('response', () => sender.destroy());
+          sender.flushHeaders();
+        });
+        onTestFinished(() => void server.close());
+      });
+      expect(await isEnded).toBe(true);
+    },
+  );
 });

@@ -269,6 +269,16 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(await answerTo(forged.send(to))).toEqual(UNSIGNED);
   });
 
+  it('names the bytes to keep if a hook turns the body into text', async () => {
+    const app = create();
+    app.addHook('onRequest', async ({ raw }) => void raw.setEncoding('utf8').on('data', nothing));
+    const logger = { warn: vi.fn(), error: vi.fn() };
+    await app.register(paymentWebhook({ url, secret, logger }, nothing));
+    const consumed = [500, '{"error":"body_consumed"}'];
+    expect(await answerTo(delivery.send(await listen(app)))).toEqual(consumed);
+    expect(logger.error.mock.calls[0]![0]).toContain('must keep request.rawBody');
+  });
+
   it('calls no getter of the app at request.rawBody', async () => {
     const app = create();
     const getter = vi.fn(() => Buffer.from('{"reference":"order-43"}'));
@@ -373,6 +383,20 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     await delivery.send(address);
     await forged.send(address);
     expect(seen).toEqual(['onRequest', 200, 'onRequest', 401]);
+  });
+
+  it('reads no option from a polluted Object.prototype', { tags: 'O07' }, async () => {
+    const value = { bodyLimit: 1 };
+    Object.defineProperty(Object.prototype, 'routeOptions', { value, configurable: true });
+    let plugin: ReturnType<typeof paymentWebhook>;
+    try {
+      plugin = paymentWebhook({ url, secret }, nothing);
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'routeOptions');
+    }
+    const app = create();
+    await app.register(plugin);
+    expect(await answerTo(delivery.send(await listen(app)))).toEqual(RECEIVED);
   });
 
   it('names the line to write if the function itself is registered', () => {

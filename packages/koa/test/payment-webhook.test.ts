@@ -114,6 +114,23 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     },
   );
 
+  it('settles only when the reply of a gate before the end of an upload is written', async () => {
+    const gate = paymentGate({ secret });
+    const isEnded = new Promise((resolve) => {
+      const app = new App().use(async (ctx) => {
+        await gate(ctx, () => Promise.resolve());
+        resolve(ctx.res.writableEnded);
+      });
+      void serve(app).then((url) => {
+        const headers = { ...delivery.headers, 'content-length': 70_000 };
+        const sender = http.request(url, { method: 'POST', headers });
+        sender.on('error', () => undefined).on('response', () => sender.destroy());
+        sender.flushHeaders();
+      });
+    });
+    expect(await isEnded).toBe(true);
+  });
+
   it('replies alone if middleware in front does not wait for it', { tags: 'P13' }, async () => {
     const url = await serve(
       new App(),

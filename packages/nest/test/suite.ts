@@ -290,6 +290,7 @@ export function testNest(version: string, nest: typeof nest11): void {
       it.each([
         ['secret is missing', () => ({ url, secret: undefined, handlers: () => undefined })],
         ['useFactory must return', () => undefined as never],
+        ['url must be a path', () => ({ url: 'webhooks', secret, handlers: () => undefined })],
       ])('stops the start: %s', async (problem, useFactory) => {
         @Module({ imports: [PaymentWebhookModule.forRootAsync({ useFactory })] })
         class Unset {}

@@ -21,6 +21,12 @@ describe('the copy of a body', () => {
     expect(wholeBody(req).readableLength).toBe(120);
   });
 
+  it('is not used if other code turns the body into text', () => {
+    const req = listenedTo();
+    req.setEncoding('utf8');
+    expect(wholeBody(req)).toBe(req);
+  });
+
   it('fails at once if the sender leaves', async () => {
     const req = listenedTo();
     req.push(Buffer.alloc(60));

@@ -165,6 +165,21 @@ describe('the rate limit of the service', () => {
     },
   );
 
+  it('leaves the others alone if a second order is refused after an answer', async () => {
+    const { payments, asked } = openMany(4, (reference) =>
+      ['order-3', 'order-4'].includes(reference)
+        ? {}
+        : asked().filter((each) => each === reference).length === 1
+          ? { status: 'pending' }
+          : refusalOf(429, 58_000),
+    );
+    for (const each of [REFERENCE, 'order-2']) await payments.settle(each);
+    await failure(payments.receive(succeeded()));
+    expect((await payments.settle('order-3')).status).toBe('paid');
+    await failure(payments.receive(succeeded('order-2')));
+    expect((await payments.settle('order-4')).status).toBe('paid');
+  });
+
   it('pauses the line as soon as a second order is refused', { tags: 'Q07' }, async () => {
     const { payments, asked } = openMany(3, (reference) =>
       asked().filter((each) => each === reference).length === 1 && reference !== 'order-3'

@@ -65,6 +65,14 @@ describe('the Retry-After of a 429', () => {
     expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(499);
   });
 
+  it('is lengthened at random, so that processes do not return together', async () => {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(0.99);
+    const { payments } = openShop({ answer: refusalOf(429, 60_000) });
+    const { retryAfter } = await failure(payments.receive(succeeded()));
+    random.mockRestore();
+    expect(retryAfter).toBeGreaterThan(60_100);
+  });
+
   it('pauses the line for one hour if it is longer', async () => {
     const { payments } = openMany(2, refusalOf(429, 9_999_999_999_000));
     const errors = await Promise.all(

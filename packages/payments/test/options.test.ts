@@ -54,6 +54,8 @@ describe('createPayments', () => {
     ['timeLimit', (payments) => payments.verify([], { timeLimit: 0 })],
     ['onError', (payments) => payments.reconcile([], { onError: () => 1 } as object)],
     ['tenant', (payments) => payments.explain('a', { tenant: false as never })],
+    ['signal', (payments) => payments.explain('a', { signal: {} as AbortSignal })],
+    ['signal', (payments) => payments.verify([], { signal: {} as AbortSignal })],
   ] satisfies [string, (payments: ReturnType<typeof createPayments>) => Promise<unknown>][])(
     'rejects a call with a wrong option: %s',
     async (name, call) => {
@@ -101,6 +103,7 @@ describe('memoryOrders', () => {
   it('credits nothing but the order\u2019s own payment', async () => {
     const { orders, add } = memoryOrders();
     add({ reference: 'a', amount: 1, currency: 'XOF' });
+    add({ reference: 'closed', amount: 1, currency: 'XOF', closed: true });
     const context = {
       tenant: null,
       signal: new AbortController().signal,
@@ -108,7 +111,12 @@ describe('memoryOrders', () => {
     } as const;
     const pay = (payment: object) =>
       orders.credit({ reference: 'a', amount: 1, currency: 'XOF', ...payment }, context);
-    for (const wrong of [{ amount: 2 }, { currency: 'EUR' }, { reference: 'A' }]) {
+    for (const wrong of [
+      { amount: 2 },
+      { currency: 'EUR' },
+      { reference: 'A' },
+      { reference: 'closed' },
+    ]) {
       expect(await pay(wrong)).toBe(0);
     }
     expect(await Promise.all([pay({}), pay({})])).toEqual([1, 0]);

@@ -225,6 +225,16 @@ describe('a row that is invalid_order', { tags: 'P07' }, () => {
     expect(client.getPayment).not.toHaveBeenCalled();
   });
 
+  it('also after its credit', async () => {
+    const { payments, find } = openShop();
+    find.mockReturnValueOnce(ROW).mockReturnValueOnce({ ...ROW, paid: 1 as never });
+    const error = await failure(payments.receive(succeeded()));
+    expect(error).toMatchObject({
+      code: 'invalid_order',
+      message: expect.stringContaining('`paid`'),
+    });
+  });
+
   it('unless it says paid, which wins over every field but the reference', async () => {
     const row = { reference: REFERENCE, paid: true };
     const { payments } = openShop({ orders: { find: () => row as Order } });
@@ -328,6 +338,7 @@ describe('a service whose nonsense is confirm_unavailable', { tags: 'P32' }, () 
     { status: 'unknown' },
     { status: undefined },
     { type: 'refund' },
+    { type: 'transfer' },
   ])('has a payment with %o', async (answer) => {
     const { payments, credit } = openShop({ answer });
     const error = await failure(payments.receive(succeeded()));
@@ -507,6 +518,15 @@ describe('settle', () => {
     expect(client.getPayment.mock.calls.map(([reference]) => reference)).toEqual([REFERENCE]);
   });
 
+  it('asks nothing for a page that stopped waiting before its order was found', async () => {
+    const row = deferred<typeof ROW>();
+    const { payments, client } = openShop({ orders: { find: () => row.promise } });
+    expect(await payments.settle(REFERENCE, { wait: 1 })).toEqual({ status: 'unavailable' });
+    row.resolve(ROW);
+    await tick();
+    expect(client.getPayment).not.toHaveBeenCalled();
+  });
+
   it('is unavailable on abort, and never rejects for it', async () => {
     const { payments, find } = openShop();
     const signal = AbortSignal.abort();
@@ -527,6 +547,15 @@ describe('settle', () => {
         error: expect.objectContaining({ code: 'amount_differs' }) as unknown,
       },
     );
+  });
+
+  it('cuts a long reference in its log line and in the fields', async () => {
+    const { payments, memory, logger } = openShop();
+    const reference = 'x'.repeat(60_000);
+    memory.add({ reference, amount: 1, currency: 'XOF' });
+    await payments.settle(reference);
+    expect(logger.error).toHaveBeenCalledOnce();
+    expect(JSON.stringify(logger.error.mock.calls).length).toBeLessThan(1_000);
   });
 
   it('remembers the log lines of 1,000 orders, and no more', async () => {
@@ -635,6 +664,12 @@ describe('tenants', () => {
     expect(await failure(payments.receive(succeeded(REFERENCE, 'a')))).toMatchObject({
       code: 'confirm_unavailable',
       cause: { message: 'PAYLINK_API_KEY is not set' },
+    });
+    // An unhandled rejection would fail the run.
+    client.mockImplementationOnce(() => Promise.reject(new Error('no vault')) as never);
+    expect(await failure(payments.receive(succeeded(REFERENCE, 'a')))).toMatchObject({
+      code: 'confirm_unavailable',
+      cause: { message: expect.stringContaining('not a promise') as string },
     });
     await payments.receive(succeeded(REFERENCE, 'a'));
   });
