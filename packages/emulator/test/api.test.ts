@@ -350,6 +350,7 @@ describe('authentication', () => {
       { Authorization: `Basic ${apiKey}` },
       { Authorization: 'Bearer ' },
       { Authorization: `Bearer ${other}`, 'X-Api-Key': apiKey },
+      { Authorization: 'Basic eDp5', 'X-Api-Key': apiKey },
     ]) {
       expect(await statusWith(headers as Record<string, string>)).toBe(401);
     }
@@ -383,7 +384,8 @@ describe('the assumed rate limit', () => {
     }
     expect((await postLink(emulator, FIXED)).status).toBe(201);
     vi.setSystemTime(1_010_500);
-    expect((await read('order-1')).status).toBe(200);
+    const answered = await read('order-1');
+    expect([answered.status, answered.headers.get('cache-control')]).toEqual([200, 'no-store']);
     const refused = await read('order-1');
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('20');

@@ -117,6 +117,21 @@ describe('waitForDelivery', () => {
     expect(await emulator.waitForDelivery({ reference: 'order-1', timeout: 1 })).toEqual(delivery);
   });
 
+  it('resolves with the newest of two deliveries of one reference', async () => {
+    const { emulator } = await setUp();
+    await emulator.createLink(FIXED);
+    for (const count of [1, 2]) {
+      await emulator.pay('order-1');
+      await vi.waitFor(() =>
+        expect(emulator.deliveries().map(({ state }) => state)).toEqual(
+          Array(count).fill('delivered'),
+        ),
+      );
+    }
+    const [, second] = emulator.deliveries();
+    expect(await emulator.waitForDelivery({ reference: 'order-1' })).toEqual(second);
+  });
+
   it('can be called before the payment', async () => {
     const { emulator } = await setUp();
     const delivered = emulator.waitForDelivery({ reference: 'order-1' });
