@@ -218,6 +218,7 @@ describe('paylink emulate', () => {
     expect(secrets[1]).toEqual(secrets[0]);
     const file = join(folder, '.paylink', 'secrets.env');
     expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, '.paylink')).mode & 0o777).toBe(0o700);
     expect(readFileSync(join(folder, '.paylink', '.gitignore'), 'utf8')).toBe('*\n');
     expect(readFileSync(file, 'utf8')).toBe(
       `PAYLINK_API_KEY=${secrets[0]![0]}\nWEBHOOK_SECRET=${secrets[0]![1]}\n`,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Emulator } from '@paylink/emulator';
 import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../src/sweep/run.js';
-import { COMMAND, newFolder, paylink, start, type Result } from './paylink.js';
+import { COMMAND, newFolder, paylink, start, words, type Result } from './paylink.js';
 import { environmentOf, MODULE, openEmulator, order } from './shop/index.js';
 
 const ARGS = ['reconcile', '--module', MODULE];
@@ -138,6 +138,7 @@ describe('paylink reconcile', () => {
     const env = environmentOf(emulator, { rows: rowsOf(references) });
     const first = await paylink(args, { env });
     expect(first.code).toBe(1);
+    expect(first.stdout).toMatch(/ incomplete: read 2\d orders /);
     const said =
       /error: the service limits requests \(429\), so the run did not ask about (order-\d+), .* more\n {2}npx --no-install paylink reconcile --module \S+ --cursor '?(\S+?)'?\n/;
     expect(first.stderr).toMatch(said);
@@ -197,7 +198,7 @@ describe('paylink reconcile', () => {
       order({ reference: 'order-001', tenant: 'globex' }),
     ];
     const env = environmentOf(emulator, { rows, isForMany: true });
-    const args = [...ARGS, '--tenant', 'acme', '--tenant', 'globex'];
+    const args = [...ARGS, ...words`--tenant acme --tenant globex --tenant globex`];
     const { code, stdout, stderr } = await paylink(args, { env });
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete of acme: read 1 .*\n.* done of globex: .*credited 1\n$/);

@@ -71,9 +71,9 @@ describe('the output of a command', () => {
     const lines = await written((output) => {
       output.hide('a-secret');
       output.hide('a-secret-of-a-portal');
-      output.line('the server said a-secret-of-a-portal');
+      output.line('the server said a-secret-of-a-portal, and a-secret');
     });
-    expect(lines).toEqual(['the server said [hidden]\n']);
+    expect(lines).toEqual(['the server said [hidden], and [hidden]\n']);
   });
 
   it('aligns the columns of a table by the columns of the terminal', async () => {

@@ -36,11 +36,11 @@ it('diagnose says that it waits for the body if a person gives none', async () =
   expect(output).toContain('matches');
 });
 
-it('commands exit silently if the reader closes the pipe', async () => {
-  const shop = await openShop();
-  const trigger = `trigger --to ${shop.url} --reference a --times 20`;
-  for (const args of [trigger, 'audit --help']) {
-    const line = `"${process.execPath}" "${COMMAND}" ${args} | head -n 1`;
+it('commands exit silently and with their code if the reader closes the pipe', async () => {
+  const refusing = await serve((_req, res) => res.writeHead(500).end());
+  const trigger = `trigger --to ${refusing} --reference a --times 20`;
+  for (const args of [`${trigger}; test $? = 1 || echo "exit code" >&2`, 'audit --help']) {
+    const line = `{ "${process.execPath}" "${COMMAND}" ${args}; } | head -n 1`;
     const { stdout, stderr } = await promisify(execFile)('sh', ['-c', line], {
       env: { PATH: process.env['PATH'], ...env } as never,
     });

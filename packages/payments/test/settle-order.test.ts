@@ -231,7 +231,7 @@ describe('a row that is invalid_order', { tags: 'P07' }, () => {
     const error = await failure(payments.receive(succeeded()));
     expect(error).toMatchObject({
       code: 'invalid_order',
-      message: expect.stringContaining('`paid`'),
+      message: expect.stringContaining('`paid`') as string,
     });
   });
 
