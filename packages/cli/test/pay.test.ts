@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { API_KEY, newFolder, paylink, SECRET, start } from './paylink.js';
-import { openShop } from './servers.js';
+import { openShop, serve } from './servers.js';
 
 /** An emulator that keeps its secrets in its own folder. */
 async function emulate(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
@@ -105,6 +105,18 @@ describe('paylink pay, fail and cancel', () => {
     });
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(existsSync(`${folder}/.paylink`)).toBe(false);
+  });
+
+  it('send the API key to no other address, to which a server redirects', async () => {
+    const keys: unknown[] = [];
+    const elsewhere = await serve((req, res) => {
+      keys.push(req.headers.authorization);
+      res.end('{}');
+    });
+    const url = await serve((_req, res) => res.writeHead(307, { location: elsewhere }).end());
+    const args = ['pay', 'order-1', '--base-url', `${url}/api`];
+    expect((await paylink(args, { env: { PAYLINK_API_KEY: API_KEY } })).code).toBe(1);
+    expect(keys).toEqual([]);
   });
 
   it('report that no emulator answers', async () => {

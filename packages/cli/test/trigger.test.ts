@@ -88,6 +88,14 @@ describe('paylink trigger', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, accepted: 8, reference: 'a' });
   });
 
+  it('exits with 1 if the receiver accepts only some of --times', async () => {
+    let count = 0;
+    const url = await serve((_req, res) => res.writeHead(count++ === 0 ? 200 : 503).end());
+    const { code, stdout } = await trigger(words`--to ${url} --reference a --times 2`);
+    expect(code).toBe(1);
+    expect(stdout).toContain('1 of 2 accepted');
+  });
+
   it('exits with 1 and suggests a check if the receiver refuses the notification', async () => {
     const shop = await openShop();
     const args = words`--to ${shop.url} --reference order-42 --secret another-secret-of-a-portal`;
@@ -269,10 +277,11 @@ describe('paylink trigger', () => {
     expect(JSON.parse(received[0]!.body.toString())).toEqual({ reference: 'a' });
   });
 
-  it('prints only the beginning of a long reply', async () => {
-    const { url } = await record({ status: 500, body: 'x'.repeat(100_000) });
+  it('prints only the beginning of a long reply, and no half of a secret at its end', async () => {
+    const before = 'x'.repeat(290);
+    const { url } = await record({ status: 500, body: `${before}${SECRET}${before.repeat(300)}` });
     const { stdout } = await trigger(words`--to ${url} --reference a`);
-    expect(stdout).toContain('x'.repeat(300) + '…');
+    expect(stdout).toContain(`${before}[hidden]xx…`);
     expect(stdout.length).toBeLessThan(1_000);
   });
 });
