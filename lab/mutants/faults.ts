@@ -102,6 +102,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["if (key === '__proto__') return undefined;", '', 'a body changes a prototype'],
     ['    milliseconds: SCHEMA_TIMEOUT,\n', '', 'a hanging schema holds its request'],
+    [
+      "kind !== 'payment.succeeded' || !Object.hasOwn(payload, 'status')",
+      "kind !== 'payment.succeeded'",
+      'a polluted prototype refuses each payment',
+    ],
   ],
   'core/src/secret.ts': [
     ['secrets.length > 0 && secrets.length < 9', 'secrets.length < 9', 'an empty list starts'],
@@ -183,6 +188,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'a reply has the header Retry-After: NaN',
     ],
     ['(status as number) > 399', '(status as number) > 199', 'an error acknowledges a payment'],
+    [
+      "Object.hasOwn(fields, 'retryAfter') ? fields.retryAfter : undefined",
+      'fields.retryAfter',
+      'a polluted prototype sets Retry-After',
+    ],
   ],
   'core/src/logger.ts': [
     ['isQuiet = now < until', 'isQuiet = now > until', 'a flood fills the log'],
@@ -193,6 +203,9 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       '      reference: event?.reference,\n',
       'a reference of 60 kB is logged',
     ],
+  ],
+  'core/src/options.ts': [
+    ['bodyTimeout = 10_000', 'bodyTimeout = 100_000', 'a slow sender holds its request'],
   ],
   'fetch/src/read-body.ts': [
     ['isShort && request.signal?.aborted', 'false', 'half a body is reported as forged'],
@@ -306,6 +319,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ['req.readableEnded || stream.destroy()', 'undefined', 'a lost sender holds its request'],
     ["  req.on('readable', onReadable);\n", '', 'a pipe that stops costs the delivery'],
     ["if (event === 'data' || event === 'readable') copy();", 'copy();', 'each body is copied'],
+    [
+      'req.readableEncoding === null ? readOn(req, stream) : req',
+      'readOn(req, stream)',
+      'text is proven as bytes',
+    ],
   ],
   'node/src/write-reply.ts': [
     [
@@ -337,6 +355,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ['    (req as { _body?: boolean })._body = true;\n', '', 'a parser behind the gate hangs'],
     ['{ req: req as Request }, req)', '{ req: req as Request }, res)', 'no event behind a gate'],
     ['{ req: req as Request }, BODY', '{ req: { ...req } as Request }, BODY', 'no parameters'],
+    ['deliveryOf(req, BODY_CONSUMED_HINT)', 'deliveryOf(req)', 'the log of a gate has no remedy'],
   ],
   'koa/src/index.ts': [
     [
@@ -351,27 +370,33 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ["    delete ctx.req.headers['content-length'];\n", '', 'koa-body behind the gate hangs'],
     ["    delete ctx.req.headers['transfer-encoding'];\n", '', 'koa-body behind the gate hangs'],
     ['state: ctx.state, params', 'state: ctx.state, params: {}', 'the secret of a tenant fails'],
+    [
+      '      return writeReply(ctx.req, ctx.res, reply);',
+      '      return void writeReply(ctx.req, ctx.res, reply);',
+      'a gate settles before its reply is written',
+    ],
   ],
   'fastify/src/index.ts': [
-    ["      payload.on('error', () => undefined);\n", '', 'garbage in gzip ends the process'],
+    ["if (payload !== raw) payload.on('error', () => undefined);", '', 'gzip ends the process'],
     ['      reply.hijack();\n', '', 'a hook replaces the reply'],
     ['Math.min(by.bodyLimit, hostLimit)', 'by.bodyLimit', 'the limit of the app does not hold'],
     ['    instance.removeAllContentTypeParsers();\n', '', 'a parser takes the body'],
-    ["      raw.headers['content-type'] = 'application/octet-stream';\n", '', '415 for a type'],
+    ["      raw.headers['content-type'] = TYPE;\n", '', '415 for a type'],
     ['if (Buffer.isBuffer(rawBody))', 'if (rawBody)', 'a text lands on the request'],
     [
       "Object.getOwnPropertyDescriptor(request, 'rawBody')?.value",
       '(request as { rawBody?: unknown }).rawBody',
       'a getter parses unverified bytes',
     ],
-    ['copyBody(call[3], hostLimit)', 'copyBody(call[3])', 'an upload fills the memory'],
+    ['copyBody(raw, hostLimit)', 'copyBody(raw)', 'an upload fills the memory'],
     ['{ ...routeOptions, childLoggerFactory }', '{ childLoggerFactory }', 'no hook of the route'],
-    ['      copyBody(call[3], hostLimit);\n', '', 'a `data` listener in front takes the body'],
+    ['      copyBody(raw, hostLimit);\n', '', 'a `data` listener in front takes the body'],
     [
-      'return createLogger.apply(instance, call);',
-      'return instance.childLoggerFactory(...call);',
+      'createLogger.call(instance, ',
+      'instance.childLoggerFactory(',
       'the logger of the route is lost',
     ],
+    ['deliveryOf(raw, HINT)', 'deliveryOf(raw)', 'the log has no remedy'],
   ],
   'hono/src/index.ts': [
     ['{ ...c.env, outgoing: undefined }', 'c.env', 'a handler answers'],
@@ -407,6 +432,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ['reply.hijack().raw', 'reply.raw', 'Fastify replies twice'],
     ['      copyBody(call[3], fastify.initialConfig.bodyLimit);', '', 'a listener takes the body'],
     ['copyBody(call[3], fastify.initialConfig.bodyLimit)', 'copyBody(call[3])', 'memory is filled'],
+    [
+      "check(url?.at(0) === '/',",
+      "check(typeof url === 'string',",
+      'a path without a slash never matches',
+    ],
   ],
   'next/src/index.ts': [
     ['{ ...context, request }', '{ request }', 'the secret of a tenant fails'],
@@ -446,6 +476,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'return undefined;',
       'a cancelled order is credited',
     ],
+    [
+      'the order ${JSON.stringify(reference)}: ',
+      'the order ${reference}: ',
+      'a reference forges a log line',
+    ],
   ],
   'payments/src/run.ts': [
     [
@@ -466,10 +501,21 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'this.askBy = this.start + timeout;',
       'an overload credits nobody',
     ],
+    [
+      '    if (!this.#isWanted) throw this.#finish(unwanted());\n',
+      '',
+      'a page that left still asks',
+    ],
   ],
   'payments/src/asker.ts': [
     ['    if (this.#answers.size > MOST_ANSWERS) this.#answers.shift();\n', '', 'answers pile up'],
     ['      unref(this.#timer);\n', '', 'a pause keeps the process alive'],
+    [
+      'Math.min(LONGEST_REUSE, (now() - firstAt) / 4)',
+      '(now() - firstAt) / 4',
+      'a page shows pending long after the payment',
+    ],
+    ['    this.#refusedAlone = undefined;\n', '', 'the limit of an order pauses all orders'],
   ],
   'payments/src/answer.ts': [
     ['Object.freeze(payment) as', 'payment as unknown as', 'a page changes the answer of the next'],
@@ -486,6 +532,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       '    if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!);\n',
       '',
       'the reference of each logged order stays in memory',
+    ],
+    [
+      '        if (made instanceof Promise) made.catch(() => undefined);\n',
+      '',
+      'a rejected client ends the process',
     ],
   ],
   'payments/src/reconcile.ts': [
@@ -510,6 +561,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'orders[source]!({ tenant: null, signal: reading })',
       'the schedule reads the list of another merchant',
     ],
+    [
+      'found < 0 ? start!.index : found',
+      'found < 0 ? 0 : found',
+      'the last orders are never reached',
+    ],
   ],
   'payments/src/payments.ts': [
     ['wait = 3_000 } = own', 'wait = settings.timeout } = own', 'a return page waits for 20 s'],
@@ -520,18 +576,26 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'the second outage is not logged',
     ],
   ],
+  'payments/src/order.ts': [
+    [
+      '`${tenant.length}:${tenant}${reference}`',
+      '`${tenant}${reference}`',
+      'two merchants share an order',
+    ],
+  ],
   'client/src/options.ts': [
     [
       'fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),',
       'fetch: fetch ?? globalThis.fetch,',
       'a fetch that a host or a test replaces later is not called',
     ],
+    ['timeout = 10_000', 'timeout = 100_000', 'a try that hangs has no second one'],
   ],
   'client/src/request.ts': [
     ["redirect: 'manual',", "redirect: 'follow',", 'the API key follows a redirect'],
     [
-      'return withoutKey(JSON.parse(decoder.decode(body)), apiKey);',
-      'return JSON.parse(decoder.decode(body)) as unknown;',
+      'withoutKey(JSON.parse(decoder.decode(body)), apiKey)',
+      'JSON.parse(decoder.decode(body)) as unknown',
       'a payment prints the API key',
     ],
     ['> REPLY_LIMIT) {', '> REPLY_LIMIT * 1e9) {', 'a reply fills the memory'],
@@ -541,11 +605,23 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'a rejection ends the process',
     ],
   ],
+  'client/src/failure.ts': [
+    [
+      'String(withoutKey(message, apiKey)).slice(0, 300)',
+      'String(withoutKey(message.slice(0, 300), apiKey))',
+      'half of the API key is logged',
+    ],
+  ],
   'cli/src/main.ts': [
     [
       "    process.off('exit', fail).on('exit', fail);\n",
       '    throw error;\n',
       'a full disk ends the schedule',
+    ],
+    [
+      'process.exit(process.exitCode ?? EXIT.failed)',
+      'process.exit(EXIT.ok)',
+      'a broken pipe exits with 0',
     ],
   ],
   'cli/src/explain/command.ts': [
@@ -591,6 +667,40 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
   'cli/src/sweep/run.ts': [
     ['known.cursor ?? options.cursor', 'known.cursor', 'a run that was ended loses its place'],
   ],
+  'cli/src/audit/command.ts': [
+    [
+      'return report.passed ? EXIT.ok : EXIT.failed;',
+      'return EXIT.ok;',
+      'a pipeline passes a receiver that accepts forgeries',
+    ],
+  ],
+  'cli/src/audit/attempt.ts': [
+    [
+      "(category !== 'genuine' && status >= 400 && status < 500)",
+      '(status >= 400 && status < 500)',
+      'a refused genuine delivery passes',
+    ],
+  ],
+  'cli/src/init/writing.ts': [
+    [
+      '    refuseLinks(realpathSync(folder), path, isSecret === true);\n',
+      '',
+      'init writes secrets through a link',
+    ],
+  ],
+  'cli/src/init/plan.ts': [
+    [
+      'Object.entries(wanted).filter(([name]) => !env[name])',
+      'Object.entries(wanted)',
+      'a second run replaces the secret',
+    ],
+  ],
+  'cli/src/trigger/command.ts': [
+    ['output.redact(answer.body).trim()', 'answer.body.trim()', 'half of a secret is printed'],
+  ],
+  'cli/src/pay/command.ts': [
+    ["redirect: 'error'", "redirect: 'follow'", 'the API key follows a redirect'],
+  ],
   'emulator/src/api/status-answer.ts': [
     [
       'sleep(time, undefined, { signal })',
@@ -609,6 +719,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       '    if (this.#byKey.get(oldest.key) === oldest) this.#byKey.delete(oldest.key);\n',
       '',
       'the key of a forgotten link answers with that link',
+    ],
+    [
+      "links.find(({ status }) => status === 'success') ?? links.at(-1)",
+      'links.at(-1)',
+      'a second link hides the payment of an order',
     ],
   ],
   'emulator/src/deliveries/outbox.ts': [
