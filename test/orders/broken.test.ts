@@ -723,6 +723,21 @@ const broken: Record<string, readonly [Make, RegExp]> = {
     },
     /^20 of 20 simultaneous calls credited the same order/,
   ],
+  'a lock in the memory of each of two processes': [
+    (shop) => {
+      const locks = [new Set<string>(), new Set<string>()];
+      let calls = 0;
+      return shop.options({
+        async credit(payment) {
+          const lock = locks[calls++ % 2]!;
+          if (lock.has(payment.reference)) return 0;
+          lock.add(payment.reference);
+          return shop.update(isOf(payment), { isPaid: true });
+        },
+      });
+    },
+    /^2 of 20 simultaneous calls credited the same order/,
+  ],
   'a number of rows below 0': [
     (shop) => shop.options({ credit: () => -1 }),
     /^credit returned -1. It must return the number of rows/,

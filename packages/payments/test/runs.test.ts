@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Payments } from '../src/index.js';
 import { deferred, failure, openShop, REFERENCE, refusalOf, succeeded, tick } from './shop.js';
 
 const ROW = { amount: 1_000, currency: 'XOF', paid: false };
@@ -220,22 +221,19 @@ describe('an answer of the service', () => {
         credit: () => Number(paid.add(shops.getStore()).size > 0),
       };
       const answer = () => ({ status: shops.getStore() === 'a' ? 'success' : 'pending' });
-      const { payments } = openShop({ orders, answer });
-      const looks: (() => Promise<unknown>)[] = [
-        () => payments.receive(succeeded()),
-        () => payments.settle(REFERENCE),
-        () => payments.verify([REFERENCE]),
-        () => payments.explain(REFERENCE),
-      ];
-      for (const look of looks) {
-        await shops.run('a', look);
+      /** Looks by payments that know no answer yet. */
+      const expectPaid = async (look: (by: Payments) => unknown, expected: readonly string[]) => {
+        const { payments } = openShop({ orders, answer });
+        await shops.run('a', async () => look(payments));
         await failure(shops.run('b', () => payments.receive(succeeded())));
-        expect([...paid]).toEqual(['a']);
-      }
+        expect([...paid]).toEqual(expected);
+      };
+      await expectPaid((payments) => payments.receive(succeeded()), ['a']);
+      await expectPaid((payments) => payments.settle(REFERENCE), ['a']);
+      await expectPaid((payments) => payments.verify([REFERENCE]), ['a']);
+      await expectPaid((payments) => payments.explain(REFERENCE), ['a']);
       paid.clear();
-      await shops.run('a', () => payments.explain(REFERENCE));
-      await failure(shops.run('b', () => payments.receive(succeeded())));
-      expect([...paid]).toEqual([]);
+      await expectPaid((payments) => payments.explain(REFERENCE), []);
     },
   );
 
