@@ -104,4 +104,16 @@ describe('paylink init', () => {
       execFileSync('git', ['check-ignore', '-q', '.env'], { cwd: folder });
     },
   );
+
+  it('runs no program that the configuration of a repository names', async () => {
+    const folder = project();
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: folder });
+    git('init', '-q');
+    git('add', 'package.json');
+    git('config', 'core.fsmonitor', 'touch ran #');
+    expect((await init(folder)).code).toBe(0);
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+    git('status');
+    expect(existsSync(join(folder, 'ran'))).toBe(true);
+  });
 });

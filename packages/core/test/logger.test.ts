@@ -37,6 +37,7 @@ describe('a logger', () => {
     expect(entry).toMatchObject({ code: 'orders_unavailable', reference: 'order-1' });
     expect(entry['stack']).toMatch(/^TypeError: no database\n/);
     expect(JSON.stringify(entry)).not.toContain('sk_live_');
+    expect(entry['error']).toBeUndefined();
   });
 
   it('receives the fields last if it is from winston', async () => {
@@ -44,6 +45,7 @@ describe('a logger', () => {
     logger.warn('failed', fields);
     await vi.waitFor(() => expect(calls).toHaveLength(1));
     expect(calls[0]).toEqual(['failed', expect.objectContaining({ code: 'orders_unavailable' })]);
+    expect(calls[0]![1]).toHaveProperty('error', undefined);
   });
 
   it('prints the stack of a cause once per code and minute on the console', async () => {

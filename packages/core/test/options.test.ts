@@ -116,7 +116,7 @@ describe('a polluted Object.prototype', () => {
       },
       ...{
         event: 'y',
-        reference: 1,
+        reference: 'an-order-of-nobody',
         status: 'failed',
         kind: 1,
         tenant: 'b',
@@ -128,11 +128,14 @@ describe('a polluted Object.prototype', () => {
       },
     };
     const [delivery, other] = [deliver(), deliver({ type: 'a.b' })];
+    const empty = deliver({ rawBody: '{}' });
     await polluted(hostile, async () => {
       const handler = vi.fn();
       const receiver = createReceiver({ secret, headers: {} }, handler);
       expect(await receiver.receive(delivery, {})).toMatchObject(received);
       expect((handler.mock.calls[0]![0] as { tenant: string | null }).tenant).toBeNull();
+      expect(await receiver.receive(empty, {})).toMatchObject({ status: 400 });
+      expect(handler).toHaveBeenCalledOnce();
       const gate = createGate({ secret });
       expect(await gate.admit(other, {}, {})).toMatchObject(received);
       const warn = vi.spyOn(console, 'warn').mockReturnValue(undefined);

@@ -291,7 +291,8 @@ describe('paymentGate', () => {
     const app = new Hono<{ Bindings: HttpBindings }>().post(
       '/*',
       paymentGate({ secret: secretOf }),
-      (c) => {
+      async (c) => {
+        await new Promise((resolve) => setImmediate(resolve));
         const { type, reference, tenant } = webhookEvent(c);
         return c.json({ type, reference, tenant });
       },
