@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { paymentWebhook } from '@paylink/node';
 import { testAdapter } from '@paylink/testing/adapter';
 
 async function listen(
@@ -16,41 +17,73 @@ async function listen(
   return { port: (server.address() as AddressInfo).port, close };
 }
 
+type Listen = Parameters<typeof testAdapter>[1];
+
+/** Runs tests of the suite on an adapter, and returns the titles of the failed tests. */
+async function run(adapter: Listen, tried = /./) {
+  const cases: [string, () => Promise<void>][] = [];
+  const runner: Parameters<typeof testAdapter>[2] = {
+    describe: (_name, body) => {
+      body();
+    },
+    it: (name, body) => tried.test(name) && cases.push([name, body]),
+  };
+  testAdapter('broken', adapter, runner);
+  const failed: string[] = [];
+  // Concurrent, because a careless adapter leaves many waiting for a reply.
+  await Promise.all(cases.map(([name, body]) => body().catch(() => failed.push(name))));
+  return { failed, count: cases.length };
+}
+
+const FORGED = 'A01 A delivery without a signature gets 401';
+const logger = { warn: () => undefined, error: () => undefined };
+
 describe('testAdapter', () => {
-  it('fails for an adapter that does not verify', async () => {
-    const cases: [string, () => Promise<void>][] = [];
-    const runner: Parameters<typeof testAdapter>[2] = {
-      describe: (_name, body) => {
-        body();
-      },
-      it: (name, body) => cases.push([name, body]),
-    };
-    testAdapter(
-      'careless',
-      ({ handler }) =>
-        listen((req, res) => {
-          let text = '';
-          req
-            .setEncoding('utf8')
-            .on('data', (piece: string) => (text += piece))
-            .on('end', () => {
-              handler({
-                type: 'payment.succeeded',
-                reference: String(/order-[a-z0-9]+/.exec(text)?.[0]),
-              });
-              res.setHeader('content-type', 'application/json').end('{"received":true}');
+  it('fails for an adapter that does not verify, and closes its servers', async () => {
+    let closed = 0;
+    const { failed, count } = await run(async ({ handler }) => {
+      const server = await listen((req, res) => {
+        let text = '';
+        req
+          .setEncoding('utf8')
+          .on('data', (piece: string) => (text += piece))
+          .on('end', () => {
+            handler({
+              type: 'payment.succeeded',
+              reference: String(/order-[a-z0-9]+/.exec(text)?.[0]),
             });
-        }),
-      runner,
-    );
-    const failed: string[] = [];
-    // Concurrent, because a careless adapter leaves many waiting for a reply.
-    await Promise.all(cases.map(([name, body]) => body().catch(() => failed.push(name))));
-    expect(cases.length).toBeGreaterThan(30);
-    expect(failed).toContain('A01 A delivery without a signature gets 401');
+            res.setHeader('content-type', 'application/json').end('{"received":true}');
+          });
+      });
+      const close = (): void => {
+        closed++;
+        server.close();
+      };
+      return { port: server.port, close };
+    });
+    expect(count).toBeGreaterThan(30);
+    expect(failed).toContain(FORGED);
     expect(failed).toContain('C02 A body that a JSON parser re-serialised gets 401');
     expect(failed.length).toBeGreaterThan(25);
+    expect(closed).toBe(count);
   }, 120_000);
+
+  it('fails for an adapter that calls the handler before it verifies', async () => {
+    const adapter: Listen = ({ options, handler }) => {
+      const webhook = paymentWebhook({ ...options, logger }, handler);
+      return listen((req, res) => {
+        handler({ type: 'payment.succeeded', reference: 'order-too-early' });
+        return webhook(req, res);
+      });
+    };
+    expect(await run(adapter, /^(A01|D14) /)).toEqual({ failed: [FORGED], count: 2 });
+  });
+
+  it('fails for an adapter that acknowledges and calls no handler', async () => {
+    const adapter: Listen = ({ options }) =>
+      listen(paymentWebhook({ ...options, logger }, () => undefined));
+    expect((await run(adapter, /^A01 /)).failed).toEqual([FORGED]);
+  });
 
   it('names the missing argument if there is no test runner', () => {
     expect(() => testAdapter('none', () => ({ port: 0, close: () => undefined }))).toThrow(

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NotificationSource } from '../src/contract/assumed.js';
@@ -209,14 +209,14 @@ describe('a delivery', () => {
   });
 
   it('waits for a connection while 64 others are open, without a timeout', async () => {
-    let running = 0;
+    const waiting: ServerResponse[] = [];
     let most = 0;
+    let timer: NodeJS.Timeout | undefined;
+    // Answers once no further request comes.
     const server = createServer((_, res) => {
-      most = Math.max(most, ++running);
-      setTimeout(() => {
-        running--;
-        res.end();
-      }, 40);
+      most = Math.max(most, waiting.push(res));
+      clearTimeout(timer);
+      timer = setTimeout(() => waiting.splice(0).forEach((each) => each.end()), 40);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;

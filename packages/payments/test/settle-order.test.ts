@@ -616,12 +616,16 @@ describe('tenants', () => {
   });
 
   it('have each their own lists', { tags: 'N03' }, async () => {
-    const payments = createPayments({ client: service(), orders: twoTenants() });
+    const { orders, add } = memoryOrders();
+    for (const tenant of ['a', 'b']) {
+      add({ reference: `order-of-${tenant}`, amount: 1_000, currency: 'XOF', tenant });
+    }
+    const payments = createPayments({ client: service(), orders });
     for (const tenant of ['a', 'b']) {
       const { credited } = await payments.reconcile(undefined, { tenant });
-      expect(credited.references).toEqual([REFERENCE]);
+      expect(credited.references).toEqual([`order-of-${tenant}`]);
       const { confirmed } = await payments.verify(undefined, { tenant });
-      expect(confirmed.references).toEqual([REFERENCE]);
+      expect(confirmed.references).toEqual([`order-of-${tenant}`]);
     }
   });
 
