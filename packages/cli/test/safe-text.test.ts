@@ -76,6 +76,14 @@ describe('the output of a command', () => {
     expect(lines).toEqual(['the server said [hidden], and [hidden]\n']);
   });
 
+  it('hides a secret in a table', async () => {
+    const lines = await written((output) => {
+      output.hide('a-secret');
+      return output.table([['the server said', 'a-secret']]);
+    });
+    expect(lines).toEqual(['  the server said  [hidden]\n']);
+  });
+
   it('aligns the columns of a table by the columns of the terminal', async () => {
     const lines = await written((output) =>
       output.table([

@@ -30,6 +30,13 @@ describe('the webhook secret', () => {
     expect(await signedWith('', '')).toBe(signatureOf('{}', 'from-dot-env'));
   });
 
+  it('is refused from a file that is not UTF-8', async () => {
+    const path = file('secret', Buffer.from('the-value-of-a-port\xe9', 'latin1'));
+    const result = await paylink(words`trigger --print --reference a --secret-file ${path}`);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain('is not UTF-8 text');
+  });
+
   it.each([
     ['is missing', {}, '', /no webhook secret\n {2}set WEBHOOK_SECRET/],
     [

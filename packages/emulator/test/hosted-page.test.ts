@@ -171,11 +171,11 @@ describe('paying', () => {
 
   it('refuses a form that no page of the link sent', async () => {
     const url = await createLink(emulator);
-    for (const body of ['', 'page=x', 'page=%00', `page=${'a'.repeat(5_000)}`]) {
+    const answers = { '': 400, 'page=x': 400, 'page=%00': 400, [`page=${'a'.repeat(5_000)}`]: 413 };
+    for (const [body, status] of Object.entries(answers)) {
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-      expect([400, 413]).toContain(
-        (await fetch(`${url}/pay`, { method: 'POST', headers, body })).status,
-      );
+      const response = await fetch(`${url}/pay`, { method: 'POST', headers, body });
+      expect(response.status).toBe(status);
     }
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
   });

@@ -161,6 +161,20 @@ it('keeps the order of a credit that never settles for five minutes, and no long
   expect((await settleAfter(1_000)).status).toBe('paid');
 });
 
+it('ends a run of the schedule after ten minutes', async () => {
+  const { createPayments } = await import('../src/index.js');
+  const getPayment = async (reference: string) => {
+    await new Promise((resolve) => setTimeout(resolve, 10_000));
+    return { reference, status: 'pending' };
+  };
+  const row = { amount: 1_000, currency: 'XOF', paid: false };
+  const orders = { find: (reference: string) => ({ ...row, reference }), credit: () => 0 };
+  const payments = createPayments({ client: { getPayment }, orders });
+  const running = payments.reconcile(numbered('order', 70), { concurrency: 1 });
+  await vi.advanceTimersByTimeAsync(610_000);
+  expect(await running).toMatchObject({ pending: { count: 60 }, notAsked: { count: 10 } });
+});
+
 it('asks again after 30 seconds for a page that has polled for an hour', async () => {
   const { createPayments } = await import('../src/index.js');
   const getPayment = vi.fn(async (reference: string) => ({ reference, status: 'pending' }));
