@@ -392,6 +392,15 @@ describe('--module', () => {
     expect(result.stderr).toContain('cannot be loaded: [hidden][hidden]\n');
   });
 
+  it('ends the command with 130 at SIGTERM while it loads', async () => {
+    const content =
+      "console.log('loads'); await new Promise((resolve) => setTimeout(resolve, 1e6));";
+    const running = start(['reconcile', '--module', write('a.mjs', content)]);
+    await running.until(/loads/);
+    running.child.kill('SIGTERM');
+    expect((await running.result()).code).toBe(130);
+  });
+
   it('can be CommonJS', async () => {
     const module = write(
       'a.cjs',
