@@ -133,7 +133,8 @@ describe('diagnose', () => {
     expect(await diagnosing({ secret })).toStrictEqual({ matches: true, message, causes: [] });
   });
 
-  it.each([
+  // Side by side, because WebCrypto signs on other threads.
+  it.concurrent.each([
     ...bodies.map(([what, ...rest]): Case => [`a body that ${what}`, ...rest]),
     ...signatures.map(([what, ...rest]): Case => [`a signature that ${what}`, ...rest]),
     ...secrets.map(([what, ...rest]): Case => [`a secret that ${what}`, ...rest]),
@@ -155,7 +156,7 @@ describe('diagnose', () => {
   });
 
   // oxfmt-ignore
-  it.each<Case>([
+  it.concurrent.each<Case>([
     ['no signature', 'signature_missing', { signature: undefined }],
     ['a blank signature', 'signature_missing', { signature: ' ' }],
     ['a text as signature', 'signature_malformed', { signature: 'not a signature' }],
