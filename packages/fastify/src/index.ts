@@ -41,9 +41,9 @@ export const paymentWebhook: PaymentWebhook<FastifyHost, FastifyPluginCallback, 
     const limit = (by: BodyLimits) => ({ ...by, bodyLimit: Math.min(by.bodyLimit, hostLimit) });
     instance.removeAllContentTypeParsers();
     // Fastify finds the parser of a type at once, and that of '*' by a search for each request.
-    instance.addContentTypeParser([TYPE, '*'], ({ raw }, payload, parsed) => {
-      // Nobody reads the stream that a hook put around the body, and it may fail.
-      if (payload !== raw) payload.on('error', () => undefined);
+    instance.addContentTypeParser([TYPE, '*'], (_request, payload, parsed) => {
+      // A later hook may destroy it, and nobody reads a stream that a hook put around it.
+      payload.on('error', () => undefined);
       parsed(null, undefined);
     });
     // Fastify answers 415 to types that it cannot parse, and treats HTTP/2 without a type as empty.

@@ -729,6 +729,25 @@ describe('paymentWebhook on Fastify over HTTP/2', () => {
       await app.close();
     }
   });
+
+  it('does not end the process if a later hook destroys the request', async () => {
+    const app = fastify({ http2: true });
+    app.addHook('preHandler', async ({ raw }) => void raw.destroy(new Error('by a hook')));
+    await app.register(
+      paymentWebhook({ url, secret, logger: { warn: nothing, error: nothing } }, nothing),
+    );
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const session = http2.connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
+    try {
+      const stream = session.request({ ':method': 'POST', ':path': url, ...delivery.headers });
+      stream.resume().end(delivery.rawBody);
+      const [received] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+      expect(received[':status']).toBe(400);
+    } finally {
+      session.destroy();
+      await app.close();
+    }
+  });
 });
 
 it.each([
