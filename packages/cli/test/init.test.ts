@@ -1,4 +1,4 @@
-/** What `paylink init` does to a project. init.built.test.ts runs the files that it writes. */
+/** The files that `paylink init` writes. init.built.test.ts runs them. */
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,

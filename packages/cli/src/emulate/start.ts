@@ -22,7 +22,7 @@ export interface EmulateFlags extends CommonFlags, SecretFlags, ApiKeyFlags {
   readonly assume?: Readonly<Record<string, unknown>>;
 }
 
-/** What the user set. Undefined values come from the kept secrets, or are generated. */
+/** The values that the user set. Undefined values come from the kept secrets, or are generated. */
 export interface Given {
   readonly secret: Setting | undefined;
   readonly apiKey: Setting | undefined;
