@@ -41,8 +41,7 @@ function quantile(times: readonly number[], share: number): number {
 }
 
 describe('forged bodies that are expensive to diagnose', () => {
-  const ROUNDS = 5;
-  const REQUESTS = 300;
+  const REQUESTS = 2_000;
   const INTERVAL = 8;
 
   it(
@@ -56,25 +55,24 @@ describe('forged bodies that are expensive to diagnose', () => {
       for (let time = 0; time < 200; time++) await Promise.all(receivers.map(answerTime));
       for (const receiver of receivers) receiver.openFire(bodies, 25);
 
-      const ratios: number[] = [];
-      for (let round = 0; round < ROUNDS; round++) {
-        const times = receivers.map((): Promise<number>[] => []);
-        // Sends one every few milliseconds, so that a blocked server delays many. Alternates
-        // between all, so that they meet the same noise.
-        for (let request = 0; request < REQUESTS; request++) {
-          for (const [index, receiver] of receivers.entries())
-            times[index]!.push(answerTime(receiver));
-          await sleep(INTERVAL);
+      const times = receivers.map((): Promise<number>[] => []);
+      // Sends one every few milliseconds, so that a blocked server delays many. Sends to all at
+      // once, so that they meet the same noise, and to each as often first.
+      for (let request = 0; request < REQUESTS; request++) {
+        for (let turn = 0; turn < receivers.length; turn++) {
+          const index = (request + turn) % receivers.length;
+          times[index]!.push(answerTime(receivers[index]!));
         }
-        const p99 = await Promise.all(
-          times.map(async (each) => quantile(await Promise.all(each), 0.99)),
-        );
-        const [diagnosing, ...silent] = p99 as [number, number, number];
-        ratios.push(diagnosing / Math.max(...silent));
-        await annotate(`p99 ${p99.map((time) => time.toFixed(2)).join(', ')} ms`);
+        await sleep(INTERVAL);
       }
+      // Of all deliveries together: of a few hundred, p99 is the machine's three worst moments.
+      const p99 = await Promise.all(
+        times.map(async (each) => quantile(await Promise.all(each), 0.99)),
+      );
       await Promise.all(receivers.map((receiver) => receiver.ceaseFire()));
-      expect(quantile(ratios, 0.5)).toBeLessThan(1.2);
+      await annotate(`p99 ${p99.map((time) => time.toFixed(2)).join(', ')} ms`);
+      const [diagnosing, ...silent] = p99 as [number, number, number];
+      expect(diagnosing / Math.max(...silent)).toBeLessThan(1.2);
     },
   );
 

@@ -14,7 +14,7 @@ export interface Refused {
 export type Explain = (refused: Refused) => void;
 
 /** How many times as long as a diagnosis its pause lasts. Strangers can trigger this work. */
-const PAUSE = 100;
+const PAUSE = 1_000;
 /** Notifications are shorter. A stranger's longer body is not worth the work. */
 const LIMITS = { body: 4_096, work: 1_000_000 };
 
