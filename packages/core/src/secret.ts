@@ -143,16 +143,16 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^(process\.env|import\.meta\.env|(Deno|Bun)\.env|os\.environ|ENV)\b/,
   // op://vault/item, sm://…, file:///run/secrets/webhook, also a URL that was copied instead
   /^[a-z][a-z0-9+.-]*:\/\//i,
-  /^(arn|env|file|vault|ref|secret|secretref|ssm|kms|sops|keyvault|secretsmanager|op|doppler):/i,
-  /^@Microsoft\.KeyVault\(|^projects\/[^/]+\/secrets\/|^ENC\[|^AQICAH|^\/(run|etc|mnt|var)\//i,
+  /^(arn|aws|gcp|env|file|vault|ref|secret|secretref|ssm|kms|sops|keyvault|secretsmanager|op|doppler):/i,
+  /^@Microsoft\.KeyVault\(|^projects\/[^/]+\/secrets\/|^ENC\[|^AQICAH|^\/(run|etc|mnt|var)\/|^[a-z]:\\/i,
 ];
 
 /** The text of another kind of value: a line of a file, a header, a key in PEM. */
 const LINES: readonly RegExp[] = [
-  /^((export|set)\s+)?[A-Z][A-Z0-9]*_[A-Z0-9_]+(\s*=\s*[^=\s]|:\s)/,
+  /^((export|set)\s+|\$env:)?[A-Z][A-Z0-9]*_[A-Z0-9_]+(\s*=\s*[^=\s]|:)/,
   /^((export|set)\s+)?\w*(secret|key|token|password|webhook)\w*(\s*=\s*[^=\s]|:\s)/i,
 ];
-const QUOTED = /^(["'`].*["'`]|[“”„«‘].*[“”»’])$/s;
+const QUOTED = /^(["'`].*["'`]|[“”„«‘].*[“”»’]|\[.*["'].*\]|\{.*["'].*\})[,;]?$/s;
 const OTHER = /^((bearer|basic)\s|-----BEGIN )/i;
 /** Zero-width spaces, soft hyphens and marks of direction, which a page adds to copied text. */
 const INVISIBLE = /\p{Cf}/u;
@@ -186,7 +186,9 @@ function checkText(secret: string, option: string): void {
   const placeholder = 'is a placeholder. Check how your code reads the environment variable';
   check(!isPlaceholder(bare), option, placeholder);
   check(!INVISIBLE.test(secret), option, 'has an invisible character: copy the secret again');
-  check(!QUOTED.test(secret), option, 'is in quotes: store the secret without them');
+  check(!QUOTED.test(secret), option, 'is in quotes or JSON: store the secret without them');
+  const separator = 'ends with a comma or semicolon, like a value in a list: store only the value';
+  check(!/[,;]$/.test(secret), option, separator);
   const line = 'begins with its own name, like a line of a .env file: store only the value';
   check(!LINES.some((form) => form.test(secret)), option, line);
   check(!OTHER.test(secret), option, 'is another kind of key: the portal shows the webhook secret');

@@ -56,7 +56,12 @@ const unresolved = [
   ],
   ...['projects/123/secrets/webhook/versions/latest', 'vault:secret/data/webhook#value'],
   ...['ref+vault://secret/webhook', '{{resolve:secretsmanager:webhook}}', 'ssm:/webhook'],
-  ...['ENC[AES256_GCM,data:abc]', 'secretRef:webhook', 'file:///run/secrets/webhook'],
+  ...[
+    'ENC[AES256_GCM,data:abc]',
+    'secretRef:webhook',
+    'file:///run/secrets/webhook',
+    'C:\\webhook',
+  ],
   ...['/run/secrets/webhook', 'AQICAHh0aGlzIGlzIGEga21z', 'https://shop.example/webhooks'],
 ];
 /** Words of examples and of lists of frequent passwords. */
@@ -96,6 +101,15 @@ const faults: readonly Fault[] = [
   ...unresolved.map((value): Fault => [`the reference ${value}`, value, 'is a placeholder']),
   ...['"7f3a9c41d2e8b650"', "'7f3a9c41d2e8b650'", '`7f3a9c41`', '“7f3a9c41”', '«7f3a9c41»'].map(
     (value): Fault => [`the quoted ${value}`, value, 'is in quotes'],
+  ),
+  ...['"7f3a9c41",', "'7f3a9c41';", '["7f3a9c41"]', '{"WEBHOOK_SECRET":"7f3a9c41"}'].map(
+    (value): Fault => [`the quoted ${value}`, value, 'is in quotes or JSON'],
+  ),
+  ...['7f3a9c41d2e8b650,', '7f3a9c41d2e8b650;'].map(
+    (value): Fault => [`the value of a list ${value}`, value, 'ends with a comma'],
+  ),
+  ...['MY_KEY:7f3a9c41', '$env:WEBHOOK_SECRET = "7f3a9c41"'].map(
+    (value): Fault => [`the line ${value}`, value, 'begins with its own name'],
   ),
   ...['WEBHOOK_SECRET=7f3a9c41', 'export PAYLINK_HOOK=7f3a9c41', 'my_secret: 7f3a9c41', 'MY_KEY = 7f'].map(
     (value): Fault => [`the line ${value}`, value, 'begins with its own name'],
