@@ -153,6 +153,7 @@ describe('a delivery', () => {
 
   it.each([
     ['a 101', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n', 101],
+    ['half a head', 'HTTP/1.1 200 OK\r\nContent-Len', undefined],
     ['nothing', '', undefined],
   ])('is retried after a connection that closes with %s', async (_, text, status) => {
     let count = 0;
@@ -170,7 +171,7 @@ describe('a delivery', () => {
     const { attempts } = await emulator.waitForDelivery({ reference: 'order-1' });
     expect(attempts).toHaveLength(2);
     expect(attempts[0]!.response?.status).toBe(status);
-    if (status === undefined) expect(attempts[0]!.errorCode).toBe('ECONNRESET');
+    if (text === '') expect(attempts[0]!.errorCode).toBe('ECONNRESET');
   });
 
   it('abandons an attempt after deliveryTimeout and retries', async () => {
@@ -267,6 +268,28 @@ describe('redeliver', () => {
     await sending;
     expect(emulator.deliveries()[0]).toMatchObject({ state: 'delivered' });
     expect(emulator.deliveries()[0]).not.toHaveProperty('nextAttemptAt');
+  });
+
+  it('starts no second row of retries beside an attempt that still runs', async () => {
+    const waiting: ServerResponse[] = [];
+    const server = createServer((_, res) => void waiting.push(res));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    closeAfterwards({ close: () => new Promise<void>((resolve) => server.close(() => resolve())) });
+    const emulator = await start({ webhook: { url }, assumed: FAST });
+    await payOne(emulator);
+    await until(() => waiting.length === 1);
+    const again = emulator.redeliver(emulator.deliveries()[0]!.id);
+    await until(() => waiting.length === 2);
+    waiting[1]!.writeHead(503).end();
+    await again;
+    await until(() => waiting.length === 3);
+    waiting[0]!.writeHead(503).end();
+    await until(() => emulator.deliveries()[0]!.attempts.length === 2);
+    expect(emulator.deliveries()[0]).not.toHaveProperty('nextAttemptAt');
+    expect(emulator.deliveries()[0]!.attemptCount).toBe(3);
+    waiting[2]!.writeHead(503).end();
+    await until(() => waiting.length === 4);
   });
 });
 

@@ -31,7 +31,6 @@ export class Outbox {
   readonly #entries = new Map<string, Entry>();
   readonly #running = new Set<Promise<unknown>>();
   #life = newLife();
-  #isClosed = false;
   /** A notification that waits until the next one is answered. */
   #held: Entry | undefined;
 
@@ -41,7 +40,7 @@ export class Outbox {
 
   /** Starts a delivery. Does not wait for the answer. */
   send(reference: string, body: string, switches: DeliverySwitches): void {
-    if (this.#isClosed) return;
+    if (this.#life.signal.aborted) return;
     const { times = 1, delay = 0, afterNext = false } = switches;
     const entry = createEntry(reference, body);
     this.#entries.set(entry.id, entry);
@@ -57,14 +56,13 @@ export class Outbox {
   /**
    * Sends a delivery again, in any state, and returns the attempt.
    *
-   * @throws EmulatorError `delivery_not_found`, `emulator_closed`
+   * @throws EmulatorError `delivery_not_found`
    */
   async resend(id: string): Promise<DeliveryAttempt> {
     check(typeof id === 'string', 'id', 'must be a string');
     const entry = this.#entries.get(id);
     if (entry === undefined)
       throw new EmulatorError('delivery_not_found', `the delivery ${quote(id)} does not exist`);
-    if (this.#isClosed) throw new EmulatorError('emulator_closed', 'the emulator is closed');
     const [done] = await this.#attempt(entry, 1);
     return done!;
   }
@@ -86,7 +84,6 @@ export class Outbox {
 
   /** Stops every timer and aborts running requests. */
   close(): void {
-    this.#isClosed = true;
     void this.#end('the emulator was closed');
   }
 
@@ -132,9 +129,10 @@ export class Outbox {
     const { signal } = this.#life;
     cancelNext(entry);
     const copies = Array.from({ length: times }, () => this.#attemptOnce(entry, signal));
+    const newest = entry.started;
     const done = await Promise.all(copies);
     if (signal.aborted) return done;
-    this.#conclude(entry, done);
+    this.#conclude(entry, done, newest === entry.started);
     this.#changed(entry);
     return done;
   }
@@ -157,7 +155,7 @@ export class Outbox {
     return done;
   }
 
-  #conclude(entry: Entry, attempts: readonly DeliveryAttempt[]): void {
+  #conclude(entry: Entry, attempts: readonly DeliveryAttempt[], isNewest: boolean): void {
     const isAcknowledged = attempts.some(
       ({ response: { status } = { status: 0 } }) => status >= 200 && status <= 299,
     );
@@ -166,8 +164,9 @@ export class Outbox {
       entry.state = 'delivered';
       return;
     }
-    // An ended delivery that was sent again is not due.
-    if (entry.state !== 'pending' || entry.next !== undefined) return;
+    // An ended delivery that was sent again is not due. An older attempt that ends late must not
+    // start a second row of retries.
+    if (entry.state !== 'pending' || !isNewest) return;
     this.#startAt(entry, retryDelay(entry.failures++, this.#options.assumed));
   }
 }
