@@ -62,7 +62,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     fail: async (reference) => open().settle(reference, 'failed'),
     cancel: async (reference) => open().settle(reference, 'cancelled'),
     deliveries: () => outbox?.list() ?? [],
-    redeliver: async (id) => requireOutbox().resend(id),
+    async redeliver(id) {
+      open();
+      return requireOutbox().resend(id);
+    },
     async waitForDelivery(awaited) {
       open();
       requireOutbox();

@@ -72,6 +72,7 @@ describe('the errors of all methods', () => {
       ['emulator_closed', () => closed.fail('order-1')],
       ['emulator_closed', () => closed.cancel('order-1')],
       ['emulator_closed', () => closed.waitForDelivery({ reference: 'order-1' })],
+      ['emulator_closed', () => closed.redeliver('nothing')],
       ['emulator_closed', () => closed.reset()],
     ];
     for (const [code, fail] of failures) {
