@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { adviceFor } from '../src/receiver/answer-advice.js';
 import { post, type Answer } from '../src/receiver/post.js';
@@ -275,6 +277,21 @@ describe('paylink trigger', () => {
     const { code } = await trigger(words`--to ${named} --reference a`);
     expect([code, received[0]!.headers.host]).toEqual([0, new URL(named).host]);
     expect(JSON.parse(received[0]!.body.toString())).toEqual({ reference: 'a' });
+  });
+
+  it('reads only the beginning of a reply of 64 MB', async () => {
+    let closed: Promise<unknown> | undefined;
+    let socket: Socket | undefined;
+    const url = await serve((req, res) => {
+      socket = req.socket;
+      // Not once() of node:events, which a reset would reject.
+      closed = new Promise((resolve) => socket!.once('close', resolve));
+      Readable.from(Array<Buffer>(1_024).fill(Buffer.alloc(65_536, 'x'))).pipe(res);
+    });
+    const answer = (await post(new Request(url, { method: 'POST' }), 60_000)) as Answer;
+    expect(answer.body).toHaveLength(16_384);
+    await closed;
+    expect(socket!.bytesWritten).toBeLessThan(32 * 1_024 * 1_024);
   });
 
   it('prints only the beginning of a long reply, and no half of a secret at its end', async () => {

@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -371,6 +372,17 @@ describe('loopback', () => {
     expect(isLoopbackAddress((await resolve('localhost')) as string)).toBe(true);
     expect(isLoopbackAddress((await resolve('shop.localhost')) as string)).toBe(true);
   });
+});
+
+it('finds a webhook below localhost without looking up its name', async () => {
+  const looks = vi.spyOn(dns, 'lookup');
+  onTestFinished(() => looks.mockRestore());
+  const { port } = new URL((await start()).baseUrl);
+  const emulator = await start({ webhook: { url: `http://shop.localhost:${port}/nothing` } });
+  await emulator.createLink({ reference: 'order-1', amount: 1 });
+  await emulator.pay('order-1');
+  await emulator.waitForDelivery({ reference: 'order-1', status: 404 });
+  expect(looks.mock.calls.map(([name]) => name)).not.toContain('shop.localhost');
 });
 
 it('the README lists every switch of `assumed` with its default', { tags: 'M04' }, async () => {

@@ -113,6 +113,24 @@ describe('paying', () => {
     },
   );
 
+  it('remembers the newest 100 pages of a link that paid, and no more', async () => {
+    await restart({
+      webhook: { url: 'http://127.0.0.1:9/' },
+      assumed: { delivery: () => ({ times: 0 }) },
+    });
+    const url = await createLink(emulator);
+    const payFrom = (page: number): Promise<Response> => {
+      const body = new URLSearchParams({ page: String(page).padStart(36, '0') });
+      return fetch(`${url}/pay`, { method: 'POST', redirect: 'manual', body });
+    };
+    const notified: number[] = [];
+    for (const page of [...Array(101).keys(), 100, 1, 0]) {
+      await payFrom(page);
+      notified.push(emulator.deliveries().length);
+    }
+    expect(notified.slice(-4)).toEqual([101, 101, 101, 102]);
+  });
+
   it('closes a single-use link, also for pages that are already open', async () => {
     const url = await createLink(emulator, { ...FIXED, ...WAYS, single_use: true });
     const other = await openPage(url);
