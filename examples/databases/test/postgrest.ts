@@ -35,9 +35,10 @@ export async function startPostgrest(connectionString: string): Promise<Postgres
   const pool = new Pool({ connectionString, max: 10 });
   pool.on('error', () => undefined);
   const server = createServer((request, response) => {
-    void answer(pool, request).then(({ status, count, body }) => {
+    void answer(pool, request).then(({ status, rows, count, body }) => {
       const type = 'application/json; charset=utf-8';
-      response.writeHead(status, { 'content-type': type, 'content-range': `*/${count}` });
+      const range = `${rows > 0 ? `0-${rows - 1}` : '*'}/${count}`;
+      response.writeHead(status, { 'content-type': type, 'content-range': range });
       response.end(status === 204 ? undefined : body);
     });
   }).listen(0, '127.0.0.1');
@@ -54,7 +55,9 @@ export async function startPostgrest(connectionString: string): Promise<Postgres
 
 interface Reply {
   readonly status: number;
-  /** Rows, if the request asks for `count=exact`. */
+  /** Rows that were read or changed. */
+  readonly rows: number;
+  /** The same, if the request asks for `count=exact`. */
   readonly count: number | '*';
   readonly body: string;
 }
@@ -95,19 +98,26 @@ async function answer(pool: Pool, request: IncomingMessage): Promise<Reply> {
     if (called !== undefined)
       return {
         status: 200,
+        rows: 0,
         count: '*',
         body: JSON.stringify((JSON.parse(one) as { value: unknown }).value),
       };
     const isMinimal = request.method !== 'GET' && !prefer.includes('return=representation');
     return {
       status: isMinimal ? (request.method === 'POST' ? 201 : 204) : 200,
+      rows: count,
       count: prefer.includes('count=exact') ? count : '*',
       body: isMinimal ? '' : isOne ? one : all,
     };
   } catch (error) {
     await client.query('ROLLBACK');
     const { message, code } = error as Error & { readonly code?: string };
-    return { status: statusOf(error), count: '*', body: JSON.stringify({ code, message }) };
+    return {
+      status: statusOf(error),
+      rows: 0,
+      count: '*',
+      body: JSON.stringify({ code, message }),
+    };
   } finally {
     client.release();
   }

@@ -1,4 +1,5 @@
 /** Reads a database's address, and says which databases can be scheduled. */
+import { openHttpWire } from './http.js';
 import { openMySqlWire } from './mysql.js';
 import { openPostgresWire } from './postgres.js';
 import { openSqliteWire } from './sqlite.js';
@@ -33,15 +34,17 @@ export interface Database {
 
 const POSTGRES = { name: 'PostgreSQL', standard: 5432, openWire: openPostgresWire };
 const MYSQL = { name: 'MySQL', standard: 3306, openWire: openMySqlWire };
+const HTTP = { name: 'HTTP', standard: 80, openWire: openHttpWire };
 /** By the address's scheme, without a driver's name such as `+psycopg2`. */
 const PROTOCOLS: Readonly<Record<string, typeof POSTGRES>> = {
   ...{ postgres: POSTGRES, postgresql: POSTGRES },
   ...{ mysql: MYSQL, mysql2: MYSQL, mariadb: MYSQL },
+  // Supabase and DynamoDB, whose local servers have no TLS.
+  http: HTTP,
 };
 const OTHERS: Readonly<Record<string, string>> = {
   ...{ mongodb: 'MongoDB', redis: 'Redis', rediss: 'Redis' },
-  ...{ http: 'A database over HTTP', https: 'A database over HTTP' },
-  ...{ libsql: 'libSQL' },
+  ...{ https: 'A database over HTTPS', libsql: 'libSQL' },
 };
 
 /** @throws UsageError that never quotes the address, which holds a password, or NotTestable */
@@ -54,7 +57,7 @@ export function readDatabase(url: string): Database {
   const other = OTHERS[scheme];
   if (other !== undefined)
     throw new NotTestable(
-      `${other} speaks none of the protocols that can be held: PostgreSQL, MySQL`,
+      `${other} speaks none of the protocols that can be held: PostgreSQL, MySQL, plain HTTP`,
     );
   const protocol = PROTOCOLS[scheme];
   if (protocol === undefined || !URL.canParse(url))

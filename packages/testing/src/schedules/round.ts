@@ -65,7 +65,7 @@ const FREE = new RegExp(
   ].join('|'),
   'i',
 );
-const READ = /^\s*select\b[^]*\bfrom\b/i;
+const READ = /^\s*select\b[^]*\bfrom\b|^(?:GET|HEAD) |^(?:Batch|Transact)?Get|^(?:Query|Scan)$/i;
 const CALLS_OR_LOCKS =
   /\bfor\s+(?:no\s+key\s+|key\s+)?(?:update|share)\b|lock\s+in|\binto\b|\b(?!(?:count|sum|max|min|coalesce|in|and|or|not|where|exists|cast|lower|upper|select|from|on|as)\s*\()\w+\s*\(/i;
-const WRITE = /^\s*(?:with|insert|update|delete|merge|replace)\b/i;
+const WRITE = /^\s*(?:with|insert|update|delete|merge|replace|post|put|patch)\b/i;

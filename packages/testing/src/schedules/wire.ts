@@ -29,7 +29,7 @@ export type OpenWire = (listener: Listener) => Wire;
 export class WireError extends Error {}
 
 /** A held round stays in memory. */
-const LONGEST_FROM_CLIENT = 64 * 2 ** 20;
+export const LONGEST_MESSAGE = 64 * 2 ** 20;
 
 export interface Framing {
   /** Bytes after which `lengthOf` knows the length of the whole message. */
@@ -58,7 +58,7 @@ export function splitMessages(
       if (length === undefined) {
         length = lengthOf(Buffer.concat(parts));
         if (!(length >= seen)) throw new WireError('sent a message with an impossible length');
-        if (kept === Infinity && length > LONGEST_FROM_CLIENT)
+        if (kept === Infinity && length > LONGEST_MESSAGE)
           throw new WireError('announced a message of more than 64 MiB, which cannot be held');
         if (length > seen) continue;
       }
