@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 without TLS (RFC 9112), for databases of which each request is one transaction: PostgREST,
- * which Supabase has, and DynamoDB.
+ * HTTP/1.1 without TLS (RFC 9112), for databases that run each request as one transaction:
+ * PostgREST, which Supabase has, and DynamoDB.
  */
 import { Round } from './round.js';
 import { LONGEST_MESSAGE, WireError, type Listener, type Wire } from './wire.js';
