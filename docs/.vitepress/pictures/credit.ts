@@ -51,9 +51,9 @@ const CRASH = {
       ['find the order again', 'reply 200'],
     ],
     truths: [
-      ['nothing happened', 'The next delivery', 'starts again.'],
+      ['nothing has changed', 'The next delivery', 'starts again.'],
       ['committed or not', 'find shows it.'],
-      ['the order is paid', 'The next delivery gets 200,', 'and no second credit.'],
+      ['the order is paid', 'The next delivery', 'credits nothing: 200.'],
     ],
   },
   fr: {
@@ -65,7 +65,7 @@ const CRASH = {
       ['relire la commande', 'répondre 200'],
     ],
     truths: [
-      ['rien ne s’est passé', 'La suivante', 'recommence.'],
+      ['rien n’a changé', 'La suivante', 'recommence.'],
       ['validée ou non', 'find le montre.'],
       ['commande payée', 'La suivante reçoit 200,', 'sans second crédit.'],
     ],
@@ -105,9 +105,9 @@ export function crash(locale: Locale): Picture {
 const STATES = {
   en: {
     title: 'The states of a payment, and the replies',
-    columns: ['at the service', 'a notification gets', 'settle says'],
+    columns: ['at the service', 'your reply', 'settle returns'],
     replies: ['503: not yet', '200: credited once', '503: not paid', '503: not paid'],
-    note: 'A customer can fail, and then succeed: still one credit.',
+    note: 'A success after a failure: still one credit.',
   },
   fr: {
     title: 'Les états d’un paiement, et les réponses',

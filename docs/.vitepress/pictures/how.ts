@@ -40,9 +40,9 @@ const WORDS = {
       'read again: 200',
     ],
     cases: [
-      ['lost', 'The return page or the schedule asks, and credits.'],
-      ['late', 'Your order is paid already: 200, no second credit.'],
-      ['forged', 'Wrong signature: 401, and none of your code runs.'],
+      ['lost', 'The return page or the schedule credits.'],
+      ['late', 'Paid in the meantime: 200, no second credit.'],
+      ['forged', 'Wrong signature: 401, and no handler runs.'],
     ],
   },
   fr: {
@@ -60,8 +60,8 @@ const WORDS = {
     ],
     cases: [
       ['perdue', 'La page de retour ou le rapprochement crédite.'],
-      ['en retard', 'Déjà payée : 200, et pas de second crédit.'],
-      ['falsifiée', 'Fausse signature : 401, votre code ne s’exécute pas.'],
+      ['en retard', 'Payée entre-temps : 200, pas de second crédit.'],
+      ['falsifiée', 'Signature fausse : 401, aucun handler exécuté.'],
     ],
   },
 } as const;
