@@ -5,9 +5,9 @@ import { withinBounds } from './time-limit.js';
 import { validateBound, validateOptions } from './validate-options.js';
 
 export type CachedSecretOptions<Host> = {
-  /** Returns the merchant's cache key, such as the id in the path. No two merchants share a key. */
+  /** Returns the merchant's cache key, such as the id in the path. Must differ per merchant. */
   readonly key: (context: Host) => string;
-  /** Milliseconds for which requests share an answer, so a replaced secret stays in use. */
+  /** Milliseconds for which requests share an answer. A replaced secret stays valid as long. */
   readonly ttl: number;
 };
 
@@ -21,9 +21,9 @@ interface Answer {
 }
 
 /**
- * Makes a `secret` function that caches the answer of `load` per key and calls `load` once for all
- * requests that wait. Does not cache failures, invalid secrets and answers that take over 5
- * seconds.
+ * Makes a `secret` function that caches up to 1,000 answers of `load`, one per key. While `load`
+ * runs, requests with the same key wait for that call, for up to `ttl` or 5 seconds. Never caches
+ * failures, invalid secrets or answers that take over 5 seconds.
  *
  * @throws ConfigurationError that names the option
  */

@@ -10,7 +10,7 @@ const BLOCK = 4_096;
 
 /**
  * Reads a body to its end, into one buffer: a small piece can keep many times its length in memory,
- * and a host may use the memory of a piece again.
+ * and a host may reuse a piece's memory.
  *
  * @param bodyLimit in bytes
  * @throws WebhookError `body_too_large`, or the reader's error
@@ -21,7 +21,7 @@ export async function collectBody(reader: BodyReader, bodyLimit: number): Promis
   for (;;) {
     const { done, value: piece } = await reader.read();
     if (done || piece === undefined) return buffer.subarray(0, length);
-    // A number or a text has no length, or another one.
+    // A number has no length, and the length of a text counts characters.
     if (!ArrayBuffer.isView(piece)) throw new TypeError('a piece of the body is not bytes');
     const total = length + piece.length;
     if (total > bodyLimit) throw new WebhookError('body_too_large');

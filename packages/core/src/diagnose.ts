@@ -6,7 +6,7 @@ export type { Diagnosis } from './diagnosis/search.js';
  * Finds out why a signature does not match: undoes the usual changes to bodies, signatures and
  * secrets until the signature matches. For development and support: takes up to a few seconds, and
  * lets the event loop run. Undoes no changes to bodies of more than 100,000 bytes, and stops after
- * 16,000,000 written and hashed bytes: the cause is then `body_too_complex`.
+ * hashing about 16,000,000 bytes. The cause can then be `body_too_complex` or `unknown`.
  *
  * Never throws. The result never contains a secret, a signature or a body.
  */

@@ -20,8 +20,8 @@ export interface WebhookErrorOptions {
   readonly message?: string | undefined;
   readonly cause?: unknown;
   /**
-   * Milliseconds for the header `Retry-After` of a 503. Default: 5,000, or 60,000 for
-   * `not_credited`.
+   * Milliseconds for the header `Retry-After` of a 503, sent in whole seconds from 1 to 86,400.
+   * Default: 5,000, or 60,000 for `not_credited`.
    */
   readonly retryAfter?: number | undefined;
 }
@@ -31,8 +31,8 @@ export interface WebhookErrorOptions {
  * choose the reply: `throw new WebhookError('unknown_order', { status: 503 })`.
  *
  * @throws ConfigurationError if the code is not 1 to 64 of `a-z`, `0-9` and `_`, the status is not
- *   400 to 599, or `retryAfter` is not a number of 0 or more. An error with status 2xx would
- *   acknowledge an unhandled notification.
+ *   400 to 599, or `retryAfter` is not a finite number of 0 or more. An error with a 2xx status
+ *   would acknowledge an unhandled notification.
  */
 export class WebhookError<Code extends string = WebhookErrorCode | (string & {})> extends Error {
   readonly code: Code;

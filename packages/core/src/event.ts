@@ -70,7 +70,7 @@ export function createKinds(
     check(isKind, option, 'is not an event kind: 1 to 128 of a-z, 0-9, `.`, `_` and `-`');
     const { validate } = (Object(schema) as Partial<StandardSchema>)['~standard'] ?? {};
     const isSchema = typeof validate === 'function';
-    check(isSchema, option, 'must be a Standard Schema, as of zod, valibot or arktype');
+    check(isSchema, option, 'must be a Standard Schema, such as one from zod, valibot or arktype');
     kinds.set(kind, schema);
   }
   return kinds;

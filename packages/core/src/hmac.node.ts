@@ -62,7 +62,7 @@ export async function sign(key: HmacKey, body: Uint8Array): Promise<string> {
   return key.digest(body);
 }
 
-// Memory of their own, outside the pool of Buffers. A comparison ends before the next one begins.
+// Outside the pool of Buffers, and reused: a comparison ends before the next one begins.
 const RECEIVED = Buffer.alloc(2 * DIGEST);
 const EXPECTED = Buffer.alloc(2 * DIGEST);
 

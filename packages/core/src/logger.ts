@@ -15,16 +15,16 @@ export interface LogFields {
   readonly reference?: string | undefined;
   readonly kind?: string | undefined;
   /**
-   * The value that a handler threw, or the error of a run of payments with its cause. Log only the
-   * stack, because an HTTP client's error contains its API key. Loggers of pino, Fastify and
-   * winston get the field `stack` instead.
+   * The value that a handler or a schema threw, or an error from payments with its cause. Log only
+   * the stack, because an HTTP client's error can contain its API key. Loggers from pino, Fastify
+   * and winston receive the field `stack` instead.
    */
   readonly error?: unknown;
 }
 
 /**
- * Receives warnings and failures. An error from your own code can contain a secret, a signature, a
- * key or a body. Paylink adds none.
+ * Receives warnings and failures. Paylink writes no secret, signature, key or body, but an error
+ * from your own code can contain one. Loggers from pino and Fastify receive the fields first.
  */
 export interface Logger {
   warn(message: string, fields?: LogFields): unknown;
@@ -34,8 +34,8 @@ export interface Logger {
 type Level = 'warn' | 'error';
 
 /**
- * Wraps a logger so that logging never throws: a log line must not change a reply. Loggers of pino,
- * Fastify and winston get the stack as text, in the form that each of them prints.
+ * Wraps a logger so that logging never throws: a log line must not change a reply. Loggers from
+ * pino, Fastify and winston receive the stack as text, in the form that each of them prints.
  *
  * @throws ConfigurationError
  */
@@ -50,7 +50,7 @@ export function createLogger(logger: Logger = CONSOLE): Logger {
       if (logger === CONSOLE) {
         return logger[level](stack === undefined ? message : `${message}\n${stack}`);
       }
-      // Not the error: the fields of an HTTP client's error contain its API key.
+      // Not the error: the fields of an HTTP client's error can contain its API key.
       const entry = { ...fields, error: undefined, stack };
       if ('configure' in logger) return logger[level](message, entry as unknown as LogFields);
       return (logger as unknown as StructuredLogger)[level](entry, message);
@@ -108,7 +108,7 @@ function causeOf(error: unknown): unknown {
   }
 }
 
-/** Calls a hook of the merchant, and ignores its error, thrown or rejected. */
+/** Calls the merchant's hook, and ignores its error, thrown or rejected. */
 export function callQuietly(hook: () => unknown): void {
   const calling = async (): Promise<unknown> => hook();
   calling().catch(() => undefined);

@@ -19,11 +19,11 @@ export interface VerifierOptions<Events extends EventSchemas, Host> {
    * current secret first), or a function that returns `{ secret, tenant }`.
    */
   readonly secret: SecretOption<Host>;
-  /** More event kinds, each with a Standard Schema. The unsigned event header names the kind. */
+  /** More event kinds, each with a Standard Schema. The kind comes from an unsigned header. */
   readonly events?: Events | NoKinds | undefined;
   /** Names of the two headers. Default: `X-Service-Signature` and `X-Service-Event`. */
   readonly headers?: HeaderNames | undefined;
-  /** Receives `(message, fields)`. Default: `console`, with the message and an error's stack. */
+  /** Receives warnings and failures. Default: `console`, with the message and an error's stack. */
   readonly logger?: Logger | undefined;
 }
 
@@ -33,14 +33,14 @@ interface Reading<Events extends EventSchemas, Host> extends VerifierOptions<Eve
   readonly bodyLimit?: number | undefined;
   /** Milliseconds for the whole body to arrive. Default: 10,000. */
   readonly bodyTimeout?: number | undefined;
-  /** Receives the outcome of every delivery, once. Errors of the hook have no effect. */
+  /** Receives the outcome of every delivery, once. Errors from the hook have no effect. */
   readonly observe?: ObserveHook | undefined;
 }
 
 export interface ReceiverOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
   /** Milliseconds for the handler. `signal` then aborts, and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
-  /** Receives every error of a handler, for error trackers. Errors of the hook have no effect. */
+  /** Receives every error from a handler or a schema. Errors from the hook have no effect. */
   readonly onError?: ErrorHook<Host> | undefined;
 }
 
@@ -114,6 +114,6 @@ function createHeaderNames(names: HeaderNames = {}): Settings['headers'] {
     (name: unknown) => typeof name === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(name),
   );
   const areTwo = areNames && signature.toLowerCase() !== event.toLowerCase();
-  check(areTwo, 'headers', 'must give two different header names');
+  check(areTwo, 'headers', 'must contain two different header names');
   return { signature: signature.toLowerCase(), event: event.toLowerCase() };
 }

@@ -13,7 +13,7 @@ import { requireBytes } from './signature.js';
 import { checkHeaders, parseEvent, proveSignature, requireValid } from './verify.js';
 
 export interface Receiver<Host> {
-  /** Resolves with the reply to write. Never rejects. `host` joins the handler's context. */
+  /** Resolves with the reply to write. Never rejects. Merges `host` into the handler's context. */
   receive(delivery: Delivery, host: Host): Promise<Reply>;
 }
 
@@ -44,7 +44,7 @@ export type PaymentGate<Host, Gate> = <const Events extends EventTypes = NoEvent
   options: GateOptions<SchemasOf<Events>, Host>,
 ) => Gate;
 
-/** @throws ConfigurationError that names the option or the handler, and the fault */
+/** Makes the receiver of an adapter. @throws ConfigurationError that names the option or handler */
 export function createReceiver<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,
@@ -79,7 +79,7 @@ export const createReceiverOrRefuse: typeof createReceiver = (options, handlers)
   }
 };
 
-/** @throws ConfigurationError that names the option and the fault */
+/** Makes the gate of an adapter. @throws ConfigurationError that names the option and the fault */
 export function createGate<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,

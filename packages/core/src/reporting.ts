@@ -8,8 +8,8 @@ import type { Refusal } from './reply.js';
 export type DeliveryOutcome = {
   /**
    * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: signed, but of
-   * another kind. `rejected`: refused because of the delivery's content. `failed`: the handler
-   * threw, or a fault on this side. Its code shows whether a retry may help.
+   * another kind. `rejected`: Paylink refused the delivery with a 4xx. `failed`: the handler or a
+   * schema threw, or the reply is a 5xx. The code shows whether a retry may help.
    */
   readonly outcome: 'handled' | 'ignored' | 'rejected' | 'failed';
   /** The code of the error. */

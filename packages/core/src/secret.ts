@@ -38,7 +38,7 @@ export interface Keys {
   readonly secret: SecretList;
 }
 
-// Gives the keys at once if the secret is fixed.
+// Returns the keys at once if the secret is fixed.
 export type Keyring = (host: unknown) => Eventual<Keys>;
 
 type Warn = (message: string) => void;

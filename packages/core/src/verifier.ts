@@ -21,7 +21,7 @@ export interface Verifier<Events extends EventSchemas, Host> {
   verify(rawBody: Uint8Array, headers: WebhookHeaders, host?: Host): Promise<WebhookEvent<Events>>;
 }
 
-/** @throws ConfigurationError that names the option, for example for a missing secret */
+/** Makes a verifier of raw bodies. @throws ConfigurationError, for example for a missing secret */
 export function createVerifier<const Events extends EventSchemas = NoEvents, Host = unknown>(
   options: VerifierOptions<Events, Host>,
 ): Verifier<Events, Host> {

@@ -22,11 +22,11 @@ export const MESSAGES = {
   secret_quoted: `Only one side has quotes around the secret. ${STORE}`,
   secret_assignment: 'The secret starts with a name, as in a .env file: store only the value.',
   secret_characters: 'The secret has invisible or look-alike characters: copy it again.',
-  secret_extended: `The secret has other characters around it, or stands there twice. ${STORE}`,
+  secret_extended: `The secret has other characters around it, or is repeated. ${STORE}`,
   secret_list: 'Several secrets are in one text: pass a list of secrets.',
   secret_escaped: `One side escapes the secret, as for a URL, a shell or HTML. ${STORE}`,
   secret_case: `The secrets differ in upper and lower case. ${STORE}`,
-  secret_truncated: 'One side has only a part of the secret, such as up to a "$" or "#".',
+  secret_truncated: 'One side has only part of the secret, for example cut at a "$" or "#".',
   secret_typo: 'The secrets differ in one character: copy the secret instead of typing it.',
   secret_swapped: 'The secret and the body are swapped in the HMAC: the secret is the key.',
   secret_masked: 'The secret is a masked copy, such as "whsec_••••". Reveal it, then copy it.',
@@ -35,11 +35,11 @@ export const MESSAGES = {
   body_parsed: `The body is an object that a parser made, not bytes. ${RAW}`,
   body_reserialized: `A JSON parser read the body, and other code wrote it again. ${RAW}`,
   body_buffer: `The body is a Buffer as JSON.stringify or String writes it. ${RAW}`,
-  body_enveloped: 'The signed text is inside another JSON, such as the `body` of API Gateway.',
+  body_enveloped: 'The signed text is inside other JSON, such as the `body` of an API Gateway event.',
   body_newline: 'Whitespace or a line break around the body was added or removed.',
   body_line_breaks: 'The line breaks of the body changed (LF, CR LF), as in a text file.',
   body_bom: `A byte order mark before the body was added or removed. ${RAW}`,
-  body_base64: 'The body is in base64 or hex on one side: decode it, as for API Gateway.',
+  body_base64: 'The body is in base64 or hex on one side: decode it, as with API Gateway.',
   body_escaped: `The body is escaped on one side, as in a form, a URL, JSON or HTML. ${RAW}`,
   body_extended: `Quotes, padding, chunk sizes or headers surround the body's JSON. ${RAW}`,
   body_truncated: `The body is cut off, or its JSON is broken. ${RAW}`,
@@ -51,10 +51,9 @@ export const MESSAGES = {
     'The body is too long to try every change. `paylink diagnose` tries more than ' +
     'a receiver does. If it finds no cause, check that the secret belongs to this endpoint.',
   unknown:
-    'Ruled out: quotes, whitespace, encodings, escapes and typing mistakes in the secret or the ' +
-    'signature, and bodies that were parsed, decoded or escaped. Most likely the secret belongs ' +
-    'to another endpoint or environment, or was replaced. Otherwise the signature belongs to ' +
-    'another delivery: compare the body’s length and SHA-256.',
+    'Undoing the usual faults of secret, signature and body led to no match. Most likely the ' +
+    'secret belongs to another endpoint or environment, or was replaced. Otherwise the signature ' +
+    'belongs to another delivery: compare the body’s length and SHA-256.',
 };
 
 /** A stable code. Branch on codes, never on messages. */

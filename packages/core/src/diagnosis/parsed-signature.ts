@@ -16,7 +16,7 @@ const FEWEST_DIGITS = 8;
 /** The digits of MD5, SHA-1, SHA-224, SHA-384 and SHA-512. */
 const OTHER_HASHES = [32, 40, 56, 96, 128];
 
-/** What other services and tools put around a signature. */
+/** Marks that other services and tools put around a signature. */
 const MARKS: readonly (readonly [RegExp, DiagnosisCode])[] = [
   [/^[\s\u200b\ufeff]+|[\s\u200b\ufeff]+$|\p{Cf}/gu, 'signature_blanks'],
   [/^\\?["'`<“‘«]|\\?["'`>”’»]$/g, 'signature_quoted'],

@@ -9,7 +9,7 @@ import { nearbySecrets, secretVariants } from './secret-variants.js';
 import { bytesOf, parseJson, type Variant } from './variants.js';
 
 export type DiagnoseOptions = {
-  /** The body as the verifier got it: bytes, or a string that stands for its UTF-8 bytes. */
+  /** The body as the verifier received it: bytes, or a string that stands for its UTF-8 bytes. */
   readonly rawBody: Uint8Array | string;
   /** The unchanged value of the signature header. */
   readonly signature: unknown;
@@ -25,8 +25,8 @@ export interface Diagnosis {
   /** The fault and its fix, in a sentence or two per cause. */
   readonly message: string;
   /**
-   * All faults to fix together, in the order signature, secret, body. `unknown` if no known fault
-   * makes the signature match. `body_too_complex` if the search could not try every change.
+   * All faults to fix together, in the order signature, secret, body. `unknown` if undoing no tried
+   * fault makes the signature match. `body_too_complex` if not every change of the body was tried.
    */
   readonly causes: readonly DiagnosisCause[];
 }
@@ -60,7 +60,7 @@ export async function search(
     : conclude(found, true);
 }
 
-/** Judges a signature's form alone. It can be wrong in many ways: the first stands for all. */
+/** Judges only a signature's form. The form can have many faults: returns the first. */
 export function searchForm(signature: unknown): Diagnosis {
   return conclude(parseSignature(signature).codes.slice(0, 1), false);
 }

@@ -77,7 +77,7 @@ function* partsOf(text: string): Generator<string> {
     yield* [text.slice(0, length), text.slice(-length)];
 }
 
-/** One character that was typed wrong, twice, not at all, or in the place of its neighbour. */
+/** One character that was mistyped, doubled, left out or swapped with its neighbour. */
 function* typosOf(text: string): Generator<string> {
   for (let at = 0; at < text.length; at++) {
     const [before, here, after] = [text.slice(0, at), text[at]!, text.slice(at + 1)];
