@@ -9,11 +9,11 @@ import { fieldOfError } from './order.js';
 import { Queue } from './order-lock.js';
 import { now, startTimer, stopTimer, unref, type Run } from './run.js';
 
-/** Whose question goes next. A kind of which none waits is passed over. */
+/** The kind of the next question, in turn. Skips a kind that has none waiting. */
 const ROUND: readonly Source[] = ['settle', 'webhook', 'settle', 'reconcile'];
 /** Added to the questions in flight with each answer. Each 429 halves them, as TCP does (AIMD). */
 const GROWTH = 0.1;
-/** Milliseconds of a pause of which the service says nothing. Doubles with each refusal. */
+/** Milliseconds of a pause if the service names none. Doubles with each refusal. */
 const FIRST_PAUSE = 1_000;
 const LONGEST_DOUBLED = 60_000;
 const LONGEST_PAUSE = 3_600_000;
@@ -24,7 +24,7 @@ const REUSED_FOR = 2_000;
 const LONGEST_REUSE = 30_000;
 const MOST_ANSWERS = 10_000;
 
-/** What the last question for an order brought. */
+/** The result of the last question about an order. */
 interface Answer extends QuestionResult {
   /** The values of `now()` when the first question for the order was sent, and the last one. */
   readonly firstAt: number;

@@ -38,7 +38,7 @@ export interface ConfirmedPayment {
 export type FindContext = {
   /** The merchant whose orders these are. `null` if there is one merchant, never `undefined`. */
   readonly tenant: string | null;
-  /** Aborts when the run has taken too long. */
+  /** Aborts when the run's time is over. */
   readonly signal: AbortSignal;
 };
 
@@ -85,9 +85,9 @@ export type ServicePayment = {
 /** Reads payments from the service. The client of `@paylink/client` implements this interface. */
 export interface PaymentClient {
   /**
-   * Rejects if the service does not answer with a payment. An error counts by its own `status`
-   * (404: no such payment, 429: pause, 401: the key is refused) and `retryAfter` in milliseconds.
-   * Throw a 429 at once: Paylink pauses the requests for all orders.
+   * Rejects if the service does not answer with a payment. Paylink reads an error's `status` (404:
+   * no such payment, 429: pause, 401: the key is refused) and `retryAfter` in milliseconds. Throw a
+   * 429 at once: Paylink pauses the requests for all orders.
    */
   getPayment(reference: string, options: FindContext): PromiseLike<ServicePayment>;
 }
@@ -95,15 +95,15 @@ export interface PaymentClient {
 export interface PaymentsOptions {
   /**
    * Asks the service before anything is credited: a client, or a function that returns the client
-   * of a tenant. The first use of each tenant calls the function.
+   * of a tenant. Paylink calls the function when it first needs the tenant's client.
    */
   readonly client: PaymentClient | ((tenant: string | null) => PaymentClient);
   readonly orders: Orders;
-  /** Requests to the service in flight at once, 1 to 1,000. Default 32. */
+  /** Requests in flight at once for each client, 1 to 1,000. Default 32. */
   readonly concurrency?: number | undefined;
-  /** Milliseconds after which a run has failed, 1 to 300,000. Default 20,000. */
+  /** Milliseconds after which one order's run has failed, 1 to 300,000. Default 20,000. */
   readonly timeout?: number | undefined;
-  /** Receives errors of `settle`, `reconcile` and `credit`, and warnings. Default: `console`. */
+  /** Receives errors from `settle`, `reconcile` and `credit`, and warnings. Default: `console`. */
   readonly logger?: Logger | undefined;
   /**
    * Called at the end of each run for an order. `receive` and `settle` start one run. `reconcile`
@@ -139,8 +139,8 @@ export interface PaymentOutcome {
 
 export type Settled = {
   /**
-   * `paid`: the order's row says so. `closed` and `differs`: the service has money for an order
-   * that is closed, or another amount or currency. `unknown`: no such order, or no such payment.
+   * `paid`: the order is marked paid. `closed` and `differs`: the customer paid for a closed order,
+   * or paid another amount or currency. `unknown`: no such order, or no such payment.
    * `unavailable`: not known now, so ask the customer to wait.
    */
   readonly status:
@@ -163,7 +163,7 @@ export type Explanation = {
   readonly payment: ServicePayment | null;
   /** What the next `settle` would do. `credited`: it would credit the order. */
   readonly outcome: Outcome;
-  /** Why, in a sentence for people. */
+  /** The reason for the outcome, in a sentence for people. */
   readonly reason: string;
   /** The error behind the outcome. Its causes are the errors of the client or of `find`. */
   readonly error?: unknown;
@@ -185,9 +185,9 @@ export type ListedWithDetails = Listed & {
 };
 
 interface SweepReport {
-  /** The number of different references. Each is in exactly one list of the report. */
+  /** The number of different references. Each counts in exactly one list of the report. */
   readonly total: number;
-  /** The service has no payment with this reference: its link was never created. */
+  /** The service answered 404: most likely the link was never created. */
   readonly noPayment: Listed;
   readonly errors: ListedWithDetails;
   /** Not reached: the time was over, the service limited its requests, or refused the key. */
@@ -205,7 +205,7 @@ export interface ReconcileReport extends SweepReport {
   readonly pending: Listed;
   readonly failed: Listed;
   readonly cancelled: Listed;
-  /** Cases for a person: `order_closed` and `amount_differs`. The run has read them. */
+  /** Cases for a person: `order_closed` and `amount_differs`. They are not errors. */
   readonly undecided: ListedWithDetails;
 }
 
@@ -234,7 +234,7 @@ export type SweepProgress = {
 export type SweepOptions = {
   /** `cursor` of the last report or progress. The run starts there, and wraps round. */
   readonly cursor?: string | undefined;
-  /** Called once per second, and at the end. */
+  /** Called once per second, and when the last reference is done. */
   readonly onProgress?: ((progress: SweepProgress) => unknown) | undefined;
   /** Orders in progress at once, 1 to 100. Default 4. */
   readonly concurrency?: number | undefined;
@@ -273,9 +273,9 @@ export interface Payments {
     options?: {
       /** Required if `client` is a function. */
       readonly tenant?: string | null | undefined;
-      /** Ends this call's wait with `unavailable`. The run goes on. */
+      /** Ends this call's wait with `unavailable`. A run that has asked the service continues. */
       readonly signal?: AbortSignal | undefined;
-      /** Milliseconds after which the status is `unavailable`. The run goes on. Default 3,000. */
+      /** Milliseconds after which the status is `unavailable`, as on abort. Default 3,000. */
       readonly wait?: number | undefined;
     },
   ) => Promise<Settled>;
@@ -284,17 +284,17 @@ export interface Payments {
    *
    * @param references default: `orders.unpaid()`
    * @throws ConfigurationError, the reason of the signal, or the error of a list that throws or
-   *   hangs for `timeout`. Settles the references in front of the error
+   *   hangs for `timeout`. Settles the references before the error first
    */
   readonly reconcile: (references?: References, options?: SweepOptions) => Promise<ReconcileReport>;
   /**
    * Compares paid orders with the service. Never writes.
    *
    * @param references default: `orders.paid()`
-   * @throws ConfigurationError, the reason of the signal, or the error of the references
+   * @throws as `reconcile`
    */
   readonly verify: (references?: References, options?: SweepOptions) => Promise<VerifyReport>;
-  /** Says what the next `settle` would do, and why. Never writes. */
+  /** Predicts the next `settle`. Never writes. @throws ConfigurationError, or the abort's reason */
   readonly explain: (
     reference: string,
     options?: {

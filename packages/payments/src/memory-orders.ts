@@ -10,13 +10,15 @@ export type NewOrder = Omit<Order, 'paid'> & {
 
 const NAMES = ['reference', 'amount', 'currency', 'closed', 'tenant'];
 
-/**
- * Makes orders in memory, for tests and demonstrations. A restart forgets them. Warns in
- * production.
- */
+/** Makes orders in memory, for tests and demonstrations. Logs a warning in production. */
 export function memoryOrders(): {
   readonly orders: Required<Orders>;
-  /** Adds an unpaid order. @throws ConfigurationError, also for a second order of a reference */
+  /**
+   * Adds an unpaid order.
+   *
+   * @throws ConfigurationError for an unknown field or a second order with this reference
+   * @throws WebhookError `invalid_order` for an invalid field
+   */
   readonly add: (order: NewOrder) => void;
 } {
   if (isProduction()) {

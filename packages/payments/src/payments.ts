@@ -21,7 +21,7 @@ import { explain, logError, refusal, settleOrder, TRANSLATIONS } from './settle-
 import type { Verdict } from './settle-order.js';
 
 /**
- * Configures the credit of orders, in one place for notifications, return page and schedule.
+ * Configures how orders are credited: by notifications, by the return page and by the schedule.
  *
  * @throws ConfigurationError that names the option
  */
@@ -40,7 +40,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     logVerdict(settings, run, verdict);
     return verdict;
   };
-  /** Ends the caller's wait after `wait` milliseconds or on abort. The run goes on. */
+  /** Ends the caller's wait after `wait` milliseconds or on abort. The run can go on. */
   const settleWithin = async (call: Call, signal: unknown, wait: number): Promise<Verdict> => {
     if (!(signal instanceof LazyAbort)) checkSignal(signal);
     const run = new Run(call, settings.timeout);

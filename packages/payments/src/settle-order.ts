@@ -99,7 +99,7 @@ async function decide(
   const { status } = payment;
   if (status !== 'success') {
     // It has signed a success to a webhook, so its API lags or a person must look.
-    const problem = `the service gives the payment the status ${status}`;
+    const problem = `the service returns the status ${status} for the payment`;
     return { outcome: status as Outcome, error: runError('payment_pending', problem) };
   }
   const difference = differenceOf(expected, payment);
@@ -206,7 +206,7 @@ export function logError({ logger }: Settings, run: Run, error: WebhookError): v
   logger.error(logLine(error, run), { code, status, reference, error });
 }
 
-/** Logs what the count of a credited order says about the merchant's write. */
+/** Logs an unexpected return value of `credit`. */
 function reportReturned({ logger, isNews }: Settings, run: Run, returned: unknown): void {
   if (typeof returned !== 'number' && typeof returned !== 'bigint' && returned !== null) {
     if (!isNews('what credit() returned')) return;
@@ -219,7 +219,7 @@ function reportReturned({ logger, isNews }: Settings, run: Run, returned: unknow
     const reference = cutReference(run.reference);
     logger.error(
       `[paylink] credit() changed ${returned} rows for the order ${JSON.stringify(reference)}: ` +
-        'several orders have one reference, and one payment has paid them all. Add a unique index',
+        'if several orders have this reference, one payment has paid them all. Add a unique index',
       { code: 'not_credited', reference },
     );
   }
