@@ -12,7 +12,7 @@ export interface PaylinkClient {
    * Creates a payment link. Retries send the same key and the same bytes.
    *
    * @throws PaylinkError, such as `invalid_link` before anything is sent, or `link_already_used` if
-   *   the service returns an earlier link whose payment has ended
+   *   the service returns an earlier link whose payment is no longer pending
    */
   readonly createPaymentLink: (
     link: PaymentLinkRequest,

@@ -39,7 +39,7 @@ export interface PaylinkErrorDetails {
 /** The reason for a failed call. Branch on `code`, which is stable. The message is for people. */
 export class PaylinkError extends Error {
   readonly code: PaylinkErrorCode;
-  /** The status of the reply, if one came. */
+  /** The status of the reply. `network_error`, `timeout` and `aborted` have none. */
   declare readonly status?: number;
   /** The service's id of the request (`X-Request-Id` or `Request-Id`), for its support. */
   declare readonly requestId?: string;
@@ -48,7 +48,7 @@ export class PaylinkError extends Error {
   /** The Idempotency-Key of a creation. With the same link it creates no second link. */
   declare readonly idempotencyKey?: string;
   /**
-   * Set if the link may exist, because a try ended without a clear answer. Call again with
+   * Set if the link may exist, because an attempt ended without a clear answer. Call again with
    * `idempotencyKey` and the same link. Another key could create a second link.
    */
   declare readonly mayHaveCreated?: true;

@@ -8,7 +8,7 @@ interface AnyLink {
   readonly return_url?: string | undefined;
   /** The page that the customer returns to after cancelling. */
   readonly cancel_url?: string | undefined;
-  /** `true` for an order, because two payments of one link are indistinguishable. */
+  /** Use `true` for an order, because two payments of one link are indistinguishable. */
   readonly single_use?: boolean | undefined;
 }
 
@@ -34,9 +34,9 @@ export type PaymentLinkRequest = FixedAmountLink | FreeAmountLink;
 /** A validated link. */
 export interface CheckedLink {
   readonly reference: string;
-  /** The fixed amount, absent for a free one. */
+  /** The fixed amount, or undefined if the customer chooses it. */
   readonly amount: number | undefined;
-  /** The JSON to send. Equal links give equal texts, in any order of their fields. */
+  /** The JSON to send. The order of the link's fields does not change it. */
   readonly json: string;
 }
 

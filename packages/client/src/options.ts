@@ -14,11 +14,11 @@ export interface ClientOptions {
   readonly authentication?: 'bearer' | 'x-api-key' | undefined;
   /** Default: the global `fetch` at the time of the call. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Milliseconds for one try, from the request to the end of the reply. Default 10,000. */
+  /** Milliseconds for one attempt, from the request to the end of the reply. Default 10,000. */
   readonly timeout?: number | undefined;
   /** Number of attempts after the first one, 0 to 3. Default 3. */
   readonly retries?: number | undefined;
-  /** Milliseconds for all tries and waits. Default 20,000, or `timeout` if that is larger. */
+  /** Milliseconds for all attempts and waits. Default 20,000, or `timeout` if larger. */
   readonly totalTimeout?: number | undefined;
 }
 

@@ -65,7 +65,7 @@ export function parsePaymentLink(
     answer.fails('has a `url` that is not https', 'response_mismatch');
   const { status } = answer.status();
   if (status !== 'pending') {
-    // A restored database repeats references, and gets the paid link of another order.
+    // A restored database repeats references, and receives the paid link of another order.
     throw new PaylinkError(
       'link_already_used',
       `the service returned an earlier link, and its payment is ${status}. If you retried ` +
