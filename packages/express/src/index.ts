@@ -5,7 +5,7 @@ import type { Request } from 'express';
 
 export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 
-/** The Express request, as handlers get it: without the means to answer. */
+/** The Express request, as handlers receive it: without the means to answer. */
 export interface ExpressHost {
   readonly req: Omit<Request, 'res' | 'next'>;
 }
@@ -34,8 +34,8 @@ export const paymentWebhook: PaymentWebhook<ExpressHost, ExpressHandler> = (opti
 };
 
 /**
- * Makes middleware that verifies a notification and calls `next`. It answers refusals and signed
- * events of other kinds, and your code answers the rest.
+ * Makes middleware that verifies a notification and calls `next`. The middleware answers refusals
+ * and signed events of other kinds, and your code answers the rest.
  *
  * @function
  */

@@ -5,7 +5,7 @@ import type { FastifyPluginCallback, FastifyRequest, RouteShorthandOptions } fro
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
 
-/** The Fastify request, as handlers get it. */
+/** The Fastify request, as handlers receive it. */
 export interface FastifyHost {
   readonly request: FastifyRequest;
 }

@@ -6,7 +6,7 @@ import { readBody, type FetchRequest } from './read-body.js';
 export type FetchDelivery = Delivery & {
   /** True if a Response may close the connection, as on HTTP/1.1 hosts. Default: false. */
   readonly closes?: boolean | undefined;
-  /** Its unread body is dropped once the reply had time to arrive. */
+  /** The request, so that `toResponse` can discard an unread body. */
   readonly request?: FetchRequest | undefined;
 };
 
@@ -38,7 +38,7 @@ function isBunServer(host: unknown): boolean {
 
 /**
  * Makes the Response of a reply. A 401 and a 408 close the connection if the delivery allows it.
- * The host reads the rest of any other refused body, and a close would overtake the reply.
+ * After any other refusal the host reads the body's rest, because a close would overtake the reply.
  */
 export function toResponse(delivery: FetchDelivery, { status, headers, body }: Reply): Response {
   const { body: sent, bodyUsed } = delivery.request ?? {};

@@ -3,7 +3,7 @@ import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from 
 import { deliveryOf, toResponse } from './delivery.js';
 import type { FetchRequest } from './read-body.js';
 
-/** The context of a handler: the request, and what the host's call adds (`env`, `params` …). */
+/** The context of a handler: the request and the host's values, such as `env` or `params`. */
 export type FetchHost<Extra = unknown> = { readonly request: Request } & Extra;
 
 /** Takes a request and the rest of the handlers' context. */

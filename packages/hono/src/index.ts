@@ -10,12 +10,12 @@ export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 // oxlint-disable-next-line typescript/no-explicit-any -- Hono's own middleware fits every app by it
 type AnyEnv = any;
 
-/** The Hono request, as handlers get it: without the means to answer. */
+/** The Hono request, as handlers receive it: without the means to answer. */
 export interface HonoHost<E extends Env = AnyEnv> {
   readonly req: Context<E>['req'];
   readonly env: Omit<Context<E>['env'], 'outgoing'> & { readonly outgoing?: never };
   readonly var: Context<E>['var'];
-  /** Only on Workers. */
+  /** Undefined on Node, and if the host passes none. */
   readonly executionCtx: ExecutionContext | undefined;
 }
 
@@ -36,8 +36,8 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents, E ext
 }
 
 /**
- * Makes middleware that verifies a notification and calls `next`. It answers refusals and signed
- * events of other kinds, and your code answers the rest.
+ * Makes middleware that verifies a notification and calls `next`. The middleware answers refusals
+ * and signed events of other kinds, and your code answers the rest.
  *
  * @throws ConfigurationError that names the option and the fault
  */

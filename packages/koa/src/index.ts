@@ -5,7 +5,7 @@ import type { Context, DefaultState, Middleware } from 'koa';
 
 export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 
-/** The Koa request, as handlers get it: without the means to answer. */
+/** The Koa request, as handlers receive it: without the means to answer. */
 export interface KoaHost {
   readonly req: IncomingMessage;
   readonly state: DefaultState;
@@ -16,7 +16,7 @@ export interface KoaHost {
 const BODY_CONSUMED_HINT =
   'Put the webhook above the parser: app.use(router.routes()) with paymentWebhook(…) before ' +
   'app.use(bodyParser()) or app.use(koaBody()), or exclude its path from the parser. ' +
-  'What includeUnparsed of koa-body keeps is text.';
+  'With includeUnparsed, koa-body keeps text, not the bytes.';
 
 /**
  * Makes middleware that verifies a notification, runs your handler and replies.
@@ -34,8 +34,8 @@ export const paymentWebhook: PaymentWebhook<KoaHost, Middleware> = (options, han
 };
 
 /**
- * Makes middleware that verifies a notification and calls `next`. It answers refusals and signed
- * events of other kinds, and your code answers the rest.
+ * Makes middleware that verifies a notification and calls `next`. The middleware answers refusals
+ * and signed events of other kinds, and your code answers the rest.
  *
  * @function
  */
@@ -59,7 +59,7 @@ export const paymentGate: PaymentGate<KoaHost, Middleware> = (options) => {
   };
 };
 
-/** Gives the Node request the bytes that a parser in front kept on the request of Koa. */
+/** Copies bytes that an earlier parser kept on Koa's request to Node's request. */
 function passKeptBytes({ req, request }: Context): void {
   for (const name of ['rawBody', 'body'] as const) {
     const kept: unknown = Object.getOwnPropertyDescriptor(request, name)?.value;

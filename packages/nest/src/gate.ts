@@ -17,7 +17,7 @@ export const HINT =
   "createNestApplication({ rawBody: true }). Swap app.use(json()) for app.useBodyParser('json')";
 
 /**
- * Makes a guard that verifies a notification before the controller's method runs. It answers
+ * Makes a guard that verifies a notification before the controller's method runs. The guard answers
  * refusals and signed events of other kinds, and your method answers the rest.
  */
 export const paymentGate: PaymentGate<NestGateHost, CanActivate> = (options) => {
@@ -32,7 +32,7 @@ export const paymentGate: PaymentGate<NestGateHost, CanActivate> = (options) => 
       if (reply === undefined) return true;
       const response = context.switchToHttp().getResponse<Response>();
       await writeReply(raw, response.raw ?? response, reply);
-      return new Promise(() => undefined); // If it settled, Nest would write a second reply.
+      return new Promise(() => undefined); // Nest would write a second reply.
     },
   };
 };

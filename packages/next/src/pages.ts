@@ -5,7 +5,7 @@ import type { NextApiHandler, NextApiRequest } from 'next';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
 
-/** The Next.js request, as handlers get it. */
+/** The Next.js request, as handlers receive it. */
 export interface NextApiHost {
   readonly req: NextApiRequest;
 }

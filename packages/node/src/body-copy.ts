@@ -8,8 +8,8 @@ const COPY = Symbol.for('paylink.copy');
 type Copied = IncomingMessage & { [COPY]?: () => Readable };
 
 /**
- * Copies the body of a request, from the first listener of other code on. `readBody` then reads the
- * copy, also if the other code pauses the request.
+ * Copies a request's body as soon as other code listens to the request. `readBody` then reads the
+ * copy, even if the other code pauses the request.
  *
  * @param limit bytes to keep. The piece that exceeds it is kept too. Default: no limit
  */

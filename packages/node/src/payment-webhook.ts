@@ -3,7 +3,7 @@ import { createReceiver, type PaymentWebhook, type Receiver } from '@paylink/cor
 import { deliveryOf } from './delivery.js';
 import { writeReply } from './write-reply.js';
 
-/** The node:http request, as handlers get it. */
+/** The node:http request, as handlers receive it. */
 export interface NodeHost {
   readonly req: IncomingMessage;
 }
