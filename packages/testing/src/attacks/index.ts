@@ -19,13 +19,13 @@ export interface AttackOptions {
   /** The receiver's body limit in bytes. Leaves out longer genuine bodies. Default 65,536. */
   readonly bodyLimit?: number | undefined;
   /**
-   * Set if the receiver asks the API before it credits, so that body fields do not decide. Default
-   * false.
+   * True if the receiver asks the API before it credits, so that body fields decide nothing.
+   * Default false.
    */
   readonly confirm?: boolean | undefined;
   /**
-   * Returns the value of the signature header, for a receiver of another service. Turns spelling
-   * attacks off. Default: the contract's lower-case hex HMAC-SHA256.
+   * Returns the value of the signature header, for a receiver of another service. Leaves out the
+   * spelling attacks. Default: the contract's lower-case hex HMAC-SHA256.
    */
   readonly sign?: Sign | undefined;
   /** Other names of the two headers, as in the receiver's option. */

@@ -17,7 +17,7 @@ export interface TestOrdersOptions {
   readonly test: RunTest;
   /** Stores an unpaid order. `tenant` is `null` without `tenants`. */
   readonly createOrder: (order: NewOrder) => unknown;
-  /** Makes a new reference, for shops whose references have a form. Default: UUIDs or digits. */
+  /** Makes a new reference in the shop's format. Default: a UUID, digits or an ObjectId. */
   readonly reference?: (() => string) | undefined;
   /** Two merchants whose orders must stay apart. */
   readonly tenants?: readonly [string, string] | undefined;
@@ -27,13 +27,13 @@ export interface TestOrdersOptions {
   readonly effects?: ((reference: string) => Promise<number> | number) | undefined;
   /**
    * Later changes of an order, such as `ship`, `refund`, `edit`, `cancel`, `'another link'`. Each
-   * runs on a paid order, which must stay paid, and on an unpaid one, which must be closed or be
-   * paid as before. `'another link'` may return the reference of the new link.
+   * runs on a paid order, which must stay paid, and on an unpaid one, which must be closed or
+   * still be payable. `'another link'` may return the reference of the new link.
    */
   readonly later?: Readonly<Record<string, (reference: string) => unknown>> | undefined;
   /**
-   * Reads a number that each credit moves, such as the balance of a wallet. Every order that
-   * `createOrder` stores must belong to its customer.
+   * Reads a number that each credit changes, such as the balance of a wallet. Every order that
+   * `createOrder` stores must belong to the wallet's customer.
    */
   readonly total?:
     | ((reference: string) => Promise<number | bigint | string> | number | bigint | string)
