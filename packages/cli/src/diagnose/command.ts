@@ -19,7 +19,7 @@ export const diagnoseCommand = (): Command =>
     summary: 'find out why a signature does not match',
     description:
       'Takes the body that your server verified, the received signature and your secret. Tries ' +
-      'the usual changes on the way, and names the line to change. Sends nothing, and prints ' +
+      'the usual changes on the way, and prints the cause with its fix. Sends nothing, and prints ' +
       'neither the secret nor the body.',
     options: [
       option('--body <file>', 'the body as your server verified it; - is stdin', { initial: '-' }),

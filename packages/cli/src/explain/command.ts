@@ -21,7 +21,7 @@ export const explainCommand = (): Command =>
     description:
       'Reads the order with your module, asks the service, and prints both, the outcome that ' +
       'Paylink would report, its causes, and the next command. Credits nothing and never writes. ' +
-      'Exits with 1 if you have to act.',
+      'Exits with 1 if you or the service must act.',
     argument: ['<reference>', "the order's reference"],
     options: SHOP_OPTIONS,
     examples: [

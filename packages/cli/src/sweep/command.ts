@@ -38,8 +38,8 @@ export const reconcileCommand = (): Command =>
     description:
       'Asks the service about each unpaid order, and credits the paid ones. Your module exports ' +
       'payments, whose orders have unpaid(). Without it, name the references. An order without ' +
-      'a payment at the service is not an error: its customer never got that far. Prints one ' +
-      'line per run. cron and the like run it on a schedule.',
+      'a payment at the service is not an error: most likely its link was never created. Run it ' +
+      'on a schedule, such as with cron.',
     argument: ['[references...]', 'the orders (default: orders.unpaid())'],
     options: OPTIONS,
     examples: [

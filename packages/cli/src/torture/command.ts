@@ -30,9 +30,10 @@ export const tortureCommand = (): Command =>
     summary: 'try your credit in every order, and kill it at every step',
     description:
       'Delivers orders through your module, in separate processes. A proxy in front of your ' +
-      'database (PostgreSQL, MySQL, MariaDB, SQLite, plain HTTP) holds each round trip, and ' +
-      'releases two deliveries in every order. Then it cuts the connection and kills the process ' +
-      'before and after each round trip. Your module exports orders and createOrder, and may export ' +
+      'database (PostgreSQL, MySQL, MariaDB, plain HTTP), or a hook in a SQLite driver, holds ' +
+      'each round trip, and releases two deliveries in every order. Then it cuts the connection ' +
+      'or kills the process before and after each round trip. Your module exports orders and ' +
+      'createOrder, and may export ' +
       'effects(reference), which counts further writes. Instead of a module, a program in any ' +
       'language can run under notifications. Orders are stored and credited, so use a test database.',
     options: [
