@@ -13,12 +13,10 @@ const BASE = `
   --bad-back: #43191a; --note: #ffd68a; --note-back: #392a08; --calm: #c5ccd7;
   --calm-back: #262d38; --shadow: none; } }
 * { box-sizing: border-box; }
-[hidden] { display: none !important; }
 body { margin: 0; background: var(--page); color: var(--text); overflow-wrap: anywhere;
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-h1, h2, h3, h4, p, dl, dd, ul { margin: 0; }
+h1, h2, p, dl, dd, ul { margin: 0; }
 h1 { font-size: 1.375rem; line-height: 1.3; letter-spacing: -.01em; }
-bdi { unicode-bidi: isolate; }
 a { color: inherit; text-underline-offset: .2em; }
 label { display: block; font-weight: 600; }
 input { width: 100%; min-height: 3rem; padding: .5rem .75rem; font: inherit; color: inherit;
@@ -59,7 +57,6 @@ input { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
   border-radius: 50%; background: var(--calm-back); color: var(--calm); fill: none;
   stroke: currentColor; stroke-width: 2.5; stroke-linecap: round; stroke-linejoin: round; }
 .mark.good { background: var(--good-back); color: var(--good); }
-.mark.bad { background: var(--bad-back); color: var(--bad); }
 .facts { margin-top: 1.25rem; padding-top: 1rem; border-top: 1px solid var(--rule); }
 .facts dt { color: var(--soft); font-size: .875rem; }
 .facts dd { font-size: .9375rem; }

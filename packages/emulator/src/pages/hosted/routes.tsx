@@ -7,11 +7,10 @@ import { parseEnteredAmount } from '../../payments/entered-amount.js';
 import type { Ledger } from '../../payments/ledger.js';
 import { createPages } from '../create-pages.js';
 import { answerPage, readForm, seeOther } from '../response.js';
-import { HOSTED_STYLE, sourceOfText } from '../style.js';
+import { HOSTED_STYLE } from '../style.js';
 import { clip } from '../visible.js';
 import { ClosedPage, MessagePage, PayPage } from './pay-page.js';
 
-const STYLE_SOURCE = sourceOfText(HOSTED_STYLE);
 /** The most characters of a refused amount that the page shows again. */
 const ENTERED_LENGTH = 40;
 
@@ -20,8 +19,12 @@ const ENTERED_LENGTH = 40;
  * JavaScript.
  */
 export function createHostedPage(ledger: Ledger, merchant: string | undefined): Hono {
-  const answer = (c: Context, page: JSX.Element, status: ContentfulStatusCode, link?: Link) =>
-    answerPage(c, { page, status, policy: policyFor(link) });
+  const answer = (c: Context, page: JSX.Element, status: ContentfulStatusCode, link?: Link) => {
+    // Browsers also check the redirect after a form against the policy, so it names the merchant's
+    // pages.
+    const ways = [link?.return_url, link?.cancel_url].filter((url) => url !== undefined);
+    return answerPage(c, { page, status, style: HOSTED_STYLE, formTargets: ways });
+  };
 
   function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode) {
     return answer(c, <MessagePage about={about} merchant={merchant} />, status);
@@ -92,21 +95,4 @@ export function createHostedPage(ledger: Ledger, merchant: string | undefined): 
 
 function pathOf({ token }: Link): string {
   return `/link/${token}`;
-}
-
-function policyFor(link: Link | undefined): string {
-  // Browsers also check the redirect after a form against form-action, so the policy names the
-  // merchant's pages.
-  const targets = [link?.return_url, link?.cancel_url].filter((url) => url !== undefined);
-  const formAction = ["'self'", ...new Set(targets.map(sourceOf))].join(' ');
-  return (
-    `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; ` +
-    `form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`
-  );
-}
-
-function sourceOf(text: string): string {
-  const { hostname, origin, protocol } = new URL(text);
-  // The grammar of a policy does not allow IPv6 addresses.
-  return hostname.startsWith('[') ? protocol : origin;
 }
