@@ -1,5 +1,4 @@
 import { inspect } from 'node:util';
-import { validateOptions } from '@paylink/core/internal';
 import { Hono } from 'hono';
 import { createControl } from './api/control.js';
 import { createApi } from './api/endpoints.js';
@@ -15,7 +14,7 @@ import type { Emulator } from './emulator.js';
 import { createSettings, type EmulatorOptions, type Settings } from './options.js';
 import { createDashboard } from './pages/dashboard/routes.js';
 import { createHostedPage } from './pages/hosted/routes.js';
-import { createActions, type Actions } from './payments/actions.js';
+import { Actions } from './payments/actions.js';
 import { Ledger } from './payments/ledger.js';
 import { isForEmulator } from './server/request-guard.js';
 import { listen } from './server/server.js';
@@ -54,11 +53,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     apiKey: settings.apiKey,
     webhookSecret: settings.webhookSecret,
     createLink: async (link) => open().createLink(link),
-    async pay(reference, choice = {}) {
-      const { amount, delivery } = validateOptions(choice, ['amount', 'delivery'], 'choice');
-      const own = delivery === undefined ? undefined : validateDelivery(delivery);
-      return open().pay(reference, { amount, delivery: own });
-    },
+    pay: async (reference, choice = {}) => open().pay(reference, choice),
     fail: async (reference) => open().settle(reference, 'failed'),
     cancel: async (reference) => open().settle(reference, 'cancelled'),
     deliveries: () => outbox?.list() ?? [],
@@ -93,17 +88,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   });
 }
 
-interface Parts {
-  readonly ledger: Ledger;
-  readonly outbox: Outbox | undefined;
-  readonly waiting: Waiting;
-  readonly limiter: RateLimiter;
-  readonly actions: Actions;
-  /** Aborts when the emulator closes. */
-  readonly life: AbortController;
-}
+type Parts = ReturnType<typeof createParts>;
 
-function createParts(settings: Settings, payUrl: string): Parts {
+function createParts(settings: Settings, payUrl: string) {
   const { assumed, target, webhookSecret: secret } = settings;
   const waiting = new Waiting(() => outbox?.list() ?? []);
   const onSuccess = (link: Link, delivery: DeliverySwitches | undefined): void => {
@@ -126,15 +113,13 @@ function createParts(settings: Settings, payUrl: string): Parts {
     outbox,
     waiting,
     limiter: new RateLimiter(assumed.rateLimit),
-    actions: createActions(ledger),
+    actions: new Actions(ledger),
+    /** Aborts when the emulator closes. */
     life: new AbortController(),
   };
 }
 
-interface Service extends Settings {
-  readonly baseUrl: string;
-  readonly payUrl: string;
-}
+type Service = Settings & Readonly<Record<'baseUrl' | 'payUrl', string>>;
 
 function addRoutes(app: Hono, parts: Parts, service: Service): void {
   const { ledger, outbox, actions, life } = parts;

@@ -2,7 +2,6 @@ import { ConfigurationError } from '@paylink/core';
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { EmulatorError, type EmulatorErrorCode } from '../base/emulator-error.js';
-import { validateDelivery } from '../contract/validate-assumed.js';
 import type { Payment } from '../contract/payment.js';
 import type { Actions, PayChoice } from '../payments/actions.js';
 import { createKeyCheck } from './authentication.js';
@@ -43,8 +42,7 @@ export function createControl(apiKey: string, actions: Actions): Hono {
       return refuse('invalid_request', 'the body must be JSON with a reference', 400);
     try {
       const { reference, amount, delivery } = fields;
-      const own = delivery === undefined ? undefined : validateDelivery(delivery);
-      return c.json(act(reference, { amount, delivery: own }));
+      return c.json(act(reference, { amount, delivery }));
     } catch (error) {
       if (error instanceof ConfigurationError) return refuse('invalid_request', error.message, 400);
       if (!(error instanceof EmulatorError)) throw error;

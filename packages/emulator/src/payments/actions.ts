@@ -1,7 +1,8 @@
-import { check } from '@paylink/core/internal';
+import { check, validateOptions } from '@paylink/core/internal';
 import { EmulatorError, refuse } from '../base/emulator-error.js';
 import { quote } from '../base/visible-text.js';
 import type { DeliverySwitches } from '../contract/assumed.js';
+import { validateDelivery } from '../contract/validate-assumed.js';
 import { amountBoundsOf } from '../contract/payment.js';
 import type { CreatedLink, Link, Payment, PaymentLinkFields } from '../contract/payment.js';
 import type { Ledger } from './ledger.js';
@@ -16,43 +17,45 @@ export interface PayChoice {
 }
 
 /** The actions of merchants and customers, by reference and with coded errors. */
-export interface Actions {
-  /** @throws EmulatorError with an API code */
-  createLink(fields: PaymentLinkFields): CreatedLink;
-  /** @throws EmulatorError `payment_not_found`, `transition_not_allowed` or `invalid_amount` */
-  pay(reference: string, choice: PayChoice): Payment;
-  /** @throws EmulatorError `payment_not_found` or `transition_not_allowed` */
-  settle(reference: string, status: 'failed' | 'cancelled'): Payment;
-}
+export class Actions {
+  readonly #ledger: Ledger;
 
-export function createActions(ledger: Ledger): Actions {
-  function find(reference: string): Link {
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  /** @throws EmulatorError with an API code */
+  createLink(fields: PaymentLinkFields): CreatedLink {
+    const body = new TextEncoder().encode(toJson(fields ?? null));
+    const { body: created } = this.#ledger.create(parseLinkRequest(body), undefined);
+    return JSON.parse(created) as CreatedLink;
+  }
+
+  /** @throws EmulatorError `payment_not_found`, `transition_not_allowed` or `invalid_amount` */
+  pay(reference: string, choice: PayChoice): Payment {
+    const { amount, delivery } = validateOptions(choice, ['amount', 'delivery'], 'choice');
+    const how = { delivery: delivery === undefined ? undefined : validateDelivery(delivery) };
+    const link = this.#find(reference);
+    if (this.#ledger.pay(link.token, amountFor(link, amount), how) !== 'paid')
+      throw notAllowed(`the payment cannot be paid: it is ${link.status}`);
+    return this.#ledger.paymentOf(link);
+  }
+
+  /** @throws EmulatorError `payment_not_found` or `transition_not_allowed` */
+  settle(reference: string, status: 'failed' | 'cancelled'): Payment {
+    const link = this.#find(reference);
+    if (!this.#ledger.settle(link.token, status))
+      throw notAllowed(`the payment cannot become ${status}: it is ${link.status}`);
+    return this.#ledger.paymentOf(link);
+  }
+
+  #find(reference: string): Link {
     check(typeof reference === 'string', 'reference', 'must be a string');
-    const link = ledger.findByReference(reference);
+    const link = this.#ledger.findByReference(reference);
     if (link !== undefined) return link;
     const message = `the reference ${quote(reference)} has no payment`;
     throw new EmulatorError('payment_not_found', message);
   }
-
-  return {
-    createLink(fields) {
-      const body = new TextEncoder().encode(toJson(fields ?? null));
-      const { body: created } = ledger.create(parseLinkRequest(body), undefined);
-      return JSON.parse(created) as CreatedLink;
-    },
-    pay(reference, { amount, delivery }) {
-      const link = find(reference);
-      if (ledger.pay(link.token, amountFor(link, amount), { delivery }) !== 'paid')
-        throw notAllowed(`the payment cannot be paid: it is ${link.status}`);
-      return ledger.paymentOf(link);
-    },
-    settle(reference, status) {
-      const link = find(reference);
-      if (!ledger.settle(link.token, status))
-        throw notAllowed(`the payment cannot become ${status}: it is ${link.status}`);
-      return ledger.paymentOf(link);
-    },
-  };
 }
 
 /** @throws EmulatorError `invalid_request` for a value that no HTTP client could send */
