@@ -3,11 +3,10 @@ import { ConfigurationError, sign } from '@paylink/core';
 import { check, validateBound, validateOptions } from '@paylink/core/internal';
 import { generateApiKey, hasKeyForm } from './api/authentication.js';
 import type { ApiRequest } from './api/observed-request.js';
-import { guarded } from './base/report.js';
-import type { Assumed, AssumedOptions } from './contract/assumed.js';
+import type { AssumedOptions } from './contract/assumed.js';
 import { createAssumed } from './contract/validate-assumed.js';
 import { isLoopbackHost } from './server/loopback.js';
-import { parseAllowedHosts, parseTarget, type WebhookTarget } from './server/target.js';
+import { parseAllowedHosts, parseTarget } from './server/target.js';
 
 export interface EmulatorOptions {
   /** Default: any free port. */
@@ -47,18 +46,7 @@ export interface EmulatorOptions {
   readonly assumed?: AssumedOptions | undefined;
 }
 
-export interface Settings {
-  readonly port: number;
-  readonly host: string;
-  readonly payUrl: string | undefined;
-  readonly merchant: string | undefined;
-  readonly allowRemote: boolean;
-  readonly apiKey: string;
-  readonly target: WebhookTarget | undefined;
-  readonly webhookSecret: string;
-  readonly onRequest: NonNullable<EmulatorOptions['onRequest']>;
-  readonly assumed: Assumed;
-}
+export type Settings = Readonly<Awaited<ReturnType<typeof createSettings>>>;
 
 const OPTIONS =
   'port host payUrl merchant apiKey webhook allowRemote allowHosts onRequest assumed'.split(' ');
@@ -67,7 +55,7 @@ const MERCHANT_LENGTH = 100;
 /**
  * Checks the options and fills in the defaults. @throws ConfigurationError that names the option
  */
-export async function createSettings(options: EmulatorOptions): Promise<Settings> {
+export async function createSettings(options: EmulatorOptions) {
   const own = validateOptions(options, OPTIONS);
   const webhook = validateOptions(own.webhook ?? {}, ['url', 'secret'], 'webhook');
   const { port = 0, host = '127.0.0.1', allowRemote = false, payUrl, merchant } = own;
@@ -98,7 +86,7 @@ export async function createSettings(options: EmulatorOptions): Promise<Settings
     target:
       webhook.url === undefined ? undefined : parseTarget('webhook.url', webhook.url, allowed),
     webhookSecret: await validateSecret(secret),
-    onRequest: guarded(onRequest),
+    onRequest,
     assumed: createAssumed(own.assumed),
   };
 }

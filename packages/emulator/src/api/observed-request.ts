@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
+import { report } from '../base/report.js';
 
 /** A request that the emulated API answered or refused, without the API key. */
 export interface ApiRequest {
@@ -22,7 +23,7 @@ export interface ObservedVariables {
   refusal?: { readonly code: string; readonly message: string };
 }
 
-/** Calls `listener` after each request. */
+/** Calls `listener` after each request. Its errors are printed, and change nothing. */
 export function observe(
   listener: (request: ApiRequest) => void,
 ): MiddlewareHandler<{ Variables: ObservedVariables }> {
@@ -33,7 +34,7 @@ export function observe(
     const { pathname, search } = new URL(c.req.url);
     const { reference, refusal } = c.var;
     const idempotencyKey = c.req.header('idempotency-key');
-    listener({
+    const request = {
       at,
       durationMs: performance.now() - started,
       method: c.req.method,
@@ -42,6 +43,11 @@ export function observe(
       ...(reference === undefined ? {} : { reference }),
       status: c.res.status,
       ...refusal,
-    });
+    };
+    try {
+      listener(request);
+    } catch (error) {
+      report(error);
+    }
   };
 }

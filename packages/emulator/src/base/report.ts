@@ -8,16 +8,3 @@ import { toVisible } from './visible-text.js';
 export function report(error: unknown): void {
   console.error(`[paylink emulator] ${toVisible(inspect(error), '\n')}`);
 }
-
-/** Wraps a listener of the user: its errors are printed, and change nothing. */
-export function guarded<Facts extends unknown[]>(
-  listener: (...facts: Facts) => void,
-): (...facts: Facts) => void {
-  return (...facts) => {
-    try {
-      listener(...facts);
-    } catch (error) {
-      report(error);
-    }
-  };
-}
