@@ -63,7 +63,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
       },
     }),
     async (c) => {
-      const key = validateIdempotencyKey(c.req.header('idempotency-key'), KEY_LENGTH);
+      const key = validateIdempotencyKey(c.req.header('idempotency-key'));
       if (!/^application\/json *(;|$)/i.test(c.req.header('content-type') ?? ''))
         throw new EmulatorError(
           'unsupported_media_type',
@@ -101,18 +101,16 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
   api.onError((error, c) => {
     const { code, message } = error as EmulatorError;
     if (Object.hasOwn(ERROR_STATUSES, code))
-      return answerError(c, { code: code as ServiceErrorCode, message }, assumed);
+      return answerError(c, code as ServiceErrorCode, message, assumed);
     report(error);
-    const reason = 'the emulator failed: read its console';
-    return answerError(c, { code: 'internal_error', message: reason }, assumed);
+    return answerError(c, 'internal_error', 'the emulator failed: read its console', assumed);
   });
   return api;
 }
 
-function validateIdempotencyKey(value: string | undefined, length: number): string | undefined {
-  if (value === undefined) return undefined;
-  if (value === '' || value.length > length)
-    refuse(`Idempotency-Key must have 1 to ${length} characters`);
+function validateIdempotencyKey(value: string | undefined): string | undefined {
+  if (value === '' || (value !== undefined && value.length > KEY_LENGTH))
+    refuse(`Idempotency-Key must have 1 to ${KEY_LENGTH} characters`);
   return value;
 }
 
@@ -131,17 +129,15 @@ function refuseMethod(c: Context, allow: string): never {
   throw new EmulatorError('method_not_allowed', `this endpoint takes ${allow}`);
 }
 
-interface Refusal {
-  readonly code: ServiceErrorCode;
-  readonly message: string;
-}
-
-function answerError(c: ApiContext, { code, message }: Refusal, assumed: Assumed): Response {
+function answerError(
+  c: ApiContext,
+  code: ServiceErrorCode,
+  message: string,
+  { errorBody, errorStatus }: Assumed,
+): Response {
   c.set('refusal', { code, message });
   if (code === 'unauthorized') c.header('WWW-Authenticate', 'Bearer');
-  return c.body(
-    JSON.stringify(assumed.errorBody({ code, message })),
-    assumed.errorStatus[code] as ContentfulStatusCode,
-    { 'Content-Type': 'application/json' },
-  );
+  const body = JSON.stringify(errorBody({ code, message }));
+  const status = errorStatus[code] as ContentfulStatusCode;
+  return c.body(body, status, { 'Content-Type': 'application/json' });
 }

@@ -21,11 +21,11 @@ export function parseLinkRequest(body: Uint8Array): PaymentLinkFields {
   if (description === undefined && !('amount' in price))
     refuse('description is required for a free amount');
   const request = {
-    reference: parseReference(fields, REFERENCE_LENGTH),
+    reference: parseReference(fields),
     ...price,
     description,
-    return_url: parseUrl(fields, 'return_url', URL_LENGTH),
-    cancel_url: parseUrl(fields, 'cancel_url', URL_LENGTH),
+    return_url: parseUrl(fields, 'return_url'),
+    cancel_url: parseUrl(fields, 'cancel_url'),
     single_use: parseFlag(fields, 'single_use'),
   };
   const given = Object.entries(request).filter(([, value]) => value !== undefined);
@@ -67,8 +67,8 @@ function validateAmount(name: string, value: unknown): number {
   return value as number;
 }
 
-function parseReference(fields: Fields, length: number): string {
-  const reference = parseText(fields, 'reference', length);
+function parseReference(fields: Fields): string {
+  const reference = parseText(fields, 'reference', REFERENCE_LENGTH);
   if (reference === undefined) refuse('reference is required');
   // URL parsers drop these path segments, so the payment could never be read.
   if (reference === '.' || reference === '..') refuse('reference must not be "." or ".."');
@@ -86,8 +86,8 @@ function parseText(fields: Fields, name: string, length: number): string | undef
   return value;
 }
 
-function parseUrl(fields: Fields, name: string, length: number): string | undefined {
-  const text = parseText(fields, name, length);
+function parseUrl(fields: Fields, name: string): string | undefined {
+  const text = parseText(fields, name, URL_LENGTH);
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
