@@ -48,3 +48,13 @@ export interface EmulatorDelivery {
   readonly attempts: readonly DeliveryAttempt[];
   readonly nextAttemptAt?: Date;
 }
+
+export function countOf({ attemptCount }: EmulatorDelivery): string {
+  return attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
+}
+
+/** Returns the status and the code (`503 unknown_order`), or the reason without an answer. */
+export function resultOf({ response, error = '' }: DeliveryAttempt): string {
+  if (response === undefined) return error;
+  return response.code === undefined ? `${response.status}` : `${response.status} ${response.code}`;
+}

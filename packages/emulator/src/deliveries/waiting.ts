@@ -2,7 +2,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { check, validateBound, validateOptions } from '@paylink/core/internal';
 import { EmulatorError, type EmulatorErrorCode } from '../base/emulator-error.js';
 import { quote } from '../base/visible-text.js';
-import type { EmulatorDelivery } from './delivery.js';
+import { countOf, resultOf, type EmulatorDelivery } from './delivery.js';
 
 /** The options of `waitForDelivery`. */
 export interface AwaitedDelivery {
@@ -86,12 +86,10 @@ function isMatch({ state, attempts }: EmulatorDelivery, status: number | undefin
   return attempts.some(({ response }) => response?.status === status);
 }
 
-function explain({ state, attemptCount, attempts }: EmulatorDelivery): string {
-  if (state === 'unsent') return 'it was not sent, because its delivery has times: 0';
-  const last = attempts.at(-1);
+function explain(delivery: EmulatorDelivery): string {
+  if (delivery.state === 'unsent') return 'it was not sent, because its delivery has times: 0';
+  const last = delivery.attempts.at(-1);
   if (last === undefined) return 'the emulator has not sent it yet';
-  const count = attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
-  if (last.response === undefined) return `${count}, the last without an answer: ${last.error}`;
-  const { status, code } = last.response;
-  return `${count}, the last answered ${status}${code === undefined ? '' : ` ${code}`}`;
+  const result = last.response === undefined ? 'without an answer:' : 'answered';
+  return `${countOf(delivery)}, the last ${result} ${resultOf(last)}`;
 }

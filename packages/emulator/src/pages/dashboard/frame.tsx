@@ -1,5 +1,5 @@
 import { amountOf, amountBoundsOf, CURRENCY, type Link } from '../../contract/payment.js';
-import type { DeliveryAttempt, EmulatorDelivery } from '../../deliveries/delivery.js';
+import { resultOf, type EmulatorDelivery } from '../../deliveries/delivery.js';
 import { Document, type DocumentProps } from '../document.js';
 import { Icon } from '../icon.js';
 import { formatAmount } from '../language.js';
@@ -55,10 +55,4 @@ export function stateOf({ state, attempts }: EmulatorDelivery): string {
   if (state !== 'pending' || last === undefined)
     return { pending: 'on its way', delivered: 'delivered', unsent: 'not sent' }[state];
   return `not acknowledged: ${resultOf(last)}`;
-}
-
-/** Returns the status and the code (`503 unknown_order`), or the reason without an answer. */
-export function resultOf({ response, error = '' }: DeliveryAttempt): string {
-  if (response === undefined) return error;
-  return response.code === undefined ? `${response.status}` : `${response.status} ${response.code}`;
 }

@@ -1,8 +1,14 @@
 import { toVisible } from '../../base/visible-text.js';
 import type { Link } from '../../contract/payment.js';
-import type { DeliveryAttempt, EmulatorDelivery } from '../../deliveries/delivery.js';
+import {
+  countOf,
+  resultOf,
+  type DeliveryAttempt,
+  type EmulatorDelivery,
+  type ReceiverAnswer,
+} from '../../deliveries/delivery.js';
 import { clip, Visible } from '../visible.js';
-import { DashboardFrame, Instant, priceOf, resultOf, stateOf } from './frame.js';
+import { DashboardFrame, Instant, priceOf, stateOf } from './frame.js';
 
 export interface PaymentPageProps {
   readonly link: Link;
@@ -39,14 +45,13 @@ interface DeliveryProps {
 
 /** Shows a notification with its attempts, the newest first, and a button to send it again. */
 function Delivery({ delivery, token }: DeliveryProps) {
-  const { id, createdAt, state, attempts, attemptCount, nextAttemptAt } = delivery;
+  const { id, createdAt, state, attempts, nextAttemptAt } = delivery;
   return (
     <article id={`delivery-${id}`} data-state={state}>
       <form method="post" action={`/dashboard/payments/${token}/resend`}>
         <input type="hidden" name="delivery" value={id} />
         <p>
-          <Instant at={createdAt} />: {stateOf(delivery)}.{' '}
-          {attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`}
+          <Instant at={createdAt} />: {stateOf(delivery)}. {countOf(delivery)}
           {nextAttemptAt !== undefined && ', the next at '}
           {nextAttemptAt !== undefined && <Instant at={nextAttemptAt} />}
         </p>
@@ -62,14 +67,13 @@ function Delivery({ delivery, token }: DeliveryProps) {
 function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
   const { startedAt, durationMs, request, response } = attempt;
   const { pathname, search } = new URL(request.url);
-  const start = response && `HTTP ${response.status}`;
   return (
     <details>
       <summary>
         <code>{resultOf(attempt)}</code> <Instant at={startedAt} />, {Math.round(durationMs)} ms
       </summary>
       <Message start={`POST ${pathname}${search}`} message={request} />
-      {response !== undefined && <Message start={start!} message={response} />}
+      {response && <Message start={`HTTP ${response.status}`} message={response} />}
       {response?.truncated === true && <p class="soft">The emulator does not keep the rest.</p>}
     </details>
   );
@@ -77,10 +81,7 @@ function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
 
 interface MessageProps {
   readonly start: string;
-  readonly message: {
-    readonly headers: Readonly<Record<string, string | readonly string[]>>;
-    readonly body: string;
-  };
+  readonly message: Pick<ReceiverAnswer, 'headers' | 'body'>;
 }
 
 function Message({ start, message: { headers, body } }: MessageProps) {
