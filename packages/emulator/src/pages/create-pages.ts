@@ -8,15 +8,8 @@ import { isFromOwnPage } from '../server/request-guard.js';
 
 type Answer = Response | Promise<Response>;
 
-export interface PagesOptions {
-  readonly ledger: Ledger;
-  /** Answers with a page that has only a message. */
-  readonly message: (
-    c: Context,
-    about: 'notFound' | 'refused',
-    status: ContentfulStatusCode,
-  ) => Answer;
-}
+/** Answers with a page that has only a message. */
+type Message = (c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode) => Answer;
 
 /** Makes a handler of `/:token` that knows the link. Without the link, it answers 404. */
 export type WithLink = (work: (c: Context, link: Link) => Answer) => (c: Context) => Answer;
@@ -26,7 +19,8 @@ const FORM_BYTES = 4_096;
 
 /** Creates pages that take small forms, only from themselves, and answer failures with a page. */
 export function createPages(
-  { ledger, message }: PagesOptions,
+  ledger: Ledger,
+  message: Message,
   addRoutes: (app: Hono, withLink: WithLink) => void,
 ): Hono {
   const app = new Hono();

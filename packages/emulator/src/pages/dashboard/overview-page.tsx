@@ -3,23 +3,20 @@ import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import { clip, Visible } from '../visible.js';
 import { DashboardFrame, Instant, priceOf, stateOf } from './frame.js';
 
-/** A payment with its newest notification. */
-export interface PaymentRow {
-  readonly link: Link;
-  readonly delivery: EmulatorDelivery | undefined;
-}
-
 export interface OverviewProps {
   readonly baseUrl: string;
   readonly webhookUrl: string | undefined;
-  /** The newest payments. */
-  readonly rows: readonly PaymentRow[];
-  /** The number of all payments. */
-  readonly count: number;
+  /** The links of all payments, newest first. */
+  readonly links: readonly Link[];
+  /** The newest notification of each reference. */
+  readonly newest: ReadonlyMap<string, EmulatorDelivery>;
 }
 
-/** The first page of the dashboard: the service's addresses and the payments. */
-export function OverviewPage({ baseUrl, webhookUrl, rows, count }: OverviewProps) {
+const ROWS = 100;
+
+/** The first page of the dashboard: the service's addresses and the newest payments. */
+export function OverviewPage({ baseUrl, webhookUrl, links, newest }: OverviewProps) {
+  const rows = links.slice(0, ROWS).map((link) => ({ link, delivery: newest.get(link.reference) }));
   return (
     <DashboardFrame title="Payment Link Service emulator">
       <h1>Payment Link Service emulator</h1>
@@ -50,9 +47,9 @@ export function OverviewPage({ baseUrl, webhookUrl, rows, count }: OverviewProps
           </li>
         ))}
       </ul>
-      {rows.length < count && (
+      {rows.length < links.length && (
         <p class="soft">
-          The newest {rows.length} of {count}.
+          The newest {rows.length} of {links.length}.
         </p>
       )}
     </DashboardFrame>

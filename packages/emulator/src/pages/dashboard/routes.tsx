@@ -21,7 +21,6 @@ export interface DashboardOptions {
   readonly webhookUrl: string | undefined;
 }
 
-const ROWS = 100;
 const DELIVERIES = 25;
 /** Milliseconds that a form's answer waits for the form's action. */
 const SHORTLY = 1_000;
@@ -32,7 +31,7 @@ const SHORTLY = 1_000;
  */
 export function createDashboard(options: DashboardOptions): Hono {
   const { ledger, outbox } = options;
-  return createPages({ ledger, message }, (app, withLink) => {
+  return createPages(ledger, message, (app, withLink) => {
     app.get('/', (c) => overview(c, options));
 
     app.get(
@@ -66,11 +65,8 @@ async function shortly(work: Promise<unknown>): Promise<void> {
 
 function overview(c: Context, options: DashboardOptions): Promise<Response> {
   const { ledger, outbox, ...addresses } = options;
-  const links = ledger.list();
   const newest = new Map(outbox?.list().map((delivery) => [delivery.reference, delivery]));
-  const rows = links.slice(0, ROWS).map((link) => ({ link, delivery: newest.get(link.reference) }));
-  const props = { ...addresses, rows, count: links.length };
-  return answer(c, <OverviewPage {...props} />);
+  return answer(c, <OverviewPage {...addresses} links={ledger.list()} newest={newest} />);
 }
 
 /** Returns the notifications of a payment, newest first. */

@@ -42,7 +42,7 @@ export function createHostedPage(ledger: Ledger, merchant: string | undefined): 
     return answer(c, <PayPage {...props} />, 200, link);
   }
 
-  return createPages({ ledger, message }, (app, withLink) => {
+  return createPages(ledger, message, (app, withLink) => {
     app.get(
       '/:token',
       withLink((c, link) => (ledger.isPayable(link) ? payPage(c, link) : closedPage(c, link))),
