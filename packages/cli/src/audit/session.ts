@@ -1,7 +1,6 @@
 /** The tools of the probes: connections to the receiver, and a record of every reply. */
 import {
   acknowledges,
-  type Craft,
   craftOf,
   type Material,
   Wire,
@@ -16,63 +15,28 @@ export interface Target {
   readonly signal: AbortSignal;
 }
 
-export interface AuditSession extends Craft {
-  readonly timeout: number;
-  /** Every reply of the receiver, with its delivery. */
-  readonly replies: { readonly to: string; readonly reply: WireReply }[];
-  readonly open: () => Promise<Wire>;
-  /** Opens a connection for `work`, and breaks it afterwards. */
-  readonly onWire: <Result>(work: (wire: Wire) => Promise<Result>) => Promise<Result>;
-  /** Sends bytes on a new connection and returns the answer within `milliseconds`. */
-  readonly exchangeWithin: (milliseconds: number, bytes: Uint8Array) => Promise<WireAnswer>;
-  /**
-   * Like `exchangeWithin` with 5 s. Before it returns "no answer", waits as long for a genuine
-   * delivery, because all answers are late on a slow machine.
-   */
-  readonly exchange: (bytes: Uint8Array, method?: string) => Promise<WireAnswer>;
-  /** Sends again for a while if the answer asks for a retry. */
-  readonly exchangePatiently: (bytes: Uint8Array, patience?: number) => Promise<WireAnswer>;
-  /** Returns the answer on an open connection, with the patience of `exchange`. */
-  readonly answerOn: (wire: Wire, patience: number, method?: string) => Promise<WireAnswer>;
-  /**
-   * The receiver's status for an unknown order, after the audit sent one. Never 2xx, 401 or 403.
-   */
-  readonly unknownOrder: { status?: number | undefined };
-  /** Opens a connection within `milliseconds`. @throws the socket's error with its code */
-  readonly reach: (milliseconds: number) => Promise<void>;
-  /**
-   * Sends the audit's genuine delivery until an answer does not ask for a retry, or the time is
-   * over.
-   */
-  readonly firstAnswer: (milliseconds: number) => Promise<WireAnswer>;
-  /** Sends a genuine delivery, and returns the answer. */
-  readonly serves: (patience?: number) => Promise<WireAnswer>;
-  readonly wait: (milliseconds: number) => Promise<void>;
-  /**
-   * Call this before judging a closed connection: an ending audit closes its own connections.
-   * @throws the reason of the end
-   */
-  readonly throwIfEnded: () => void;
-}
-
 /** Milliseconds before each retry of a delivery. */
 const RETRIES = [50, 150, 300, 600];
 
 /** Milliseconds for an answer, except to a slow body. */
 export const PATIENCE = 5_000;
 
+export type AuditSession = Readonly<ReturnType<typeof openSession>>;
+
 export function openSession(
-  target: Target,
+  { url, timeout, signal }: Target,
   material: Material,
   requestHeaders: Readonly<Record<string, string>>,
-): AuditSession {
-  const { url, timeout, signal } = target;
-  const craft = craftOf(
-    material,
-    url.host,
-    url.pathname + url.search,
-    Object.entries(requestHeaders),
-  );
+) {
+  const { host, pathname, search } = url;
+  const craft = craftOf(material, host, pathname + search, Object.entries(requestHeaders));
+  const genuine = craft.request(craft.genuineLines(), material.body);
+
+  /** Every reply of the receiver, with its delivery. */
+  const replies: { readonly to: string; readonly reply: WireReply }[] = [];
+
+  /** The receiver's status for an unknown order, after the audit sent one. Never 2xx, 401 or 403. */
+  const unknownOrder: { status?: number | undefined } = {};
 
   const wait = (milliseconds: number): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -91,6 +55,10 @@ export function openSession(
 
   const open = (timeout = PATIENCE): Promise<Wire> => Wire.open(url, { timeout, signal });
 
+  /** Opens a connection within `milliseconds`. @throws the socket's error with its code */
+  const reach = async (milliseconds: number): Promise<void> => (await open(milliseconds)).destroy();
+
+  /** Opens a connection for `work`, and breaks it afterwards. */
   const onWire = async <Result>(
     work: (wire: Wire) => Promise<Result>,
     patience?: number,
@@ -114,18 +82,22 @@ export function openSession(
       return answer(wire);
     }, patience);
 
-  const exchangeWithin: AuditSession['exchangeWithin'] = (milliseconds, bytes) =>
+  /** Sends bytes on a new connection and returns the answer within `milliseconds`. */
+  const exchangeWithin = (milliseconds: number, bytes: Uint8Array): Promise<WireAnswer> =>
     send(bytes, (wire) => wire.answer('POST', milliseconds), milliseconds);
 
-  const genuine = craft.request(craft.genuineLines(), material.body);
-
-  const answerOn: AuditSession['answerOn'] = async (wire, patience, method = 'POST') => {
+  /**
+   * Returns the answer on an open connection. Before it returns "no answer", waits as long for a
+   * genuine delivery, because all answers are late on a slow machine.
+   */
+  const answerOn = async (wire: Wire, patience: number, method = 'POST'): Promise<WireAnswer> => {
     const answer = await wire.answer(method, patience);
     if (answer !== 'no answer') return answer;
     await orClosed(exchangeWithin(Math.min(patience, PATIENCE), genuine));
     return wire.answer(method, 0);
   };
 
+  /** Like `exchangeWithin`, with the patience of `answerOn`. */
   const exchange = (bytes: Uint8Array, method?: string, patience = PATIENCE): Promise<WireAnswer> =>
     send(bytes, (wire) => answerOn(wire, patience, method));
 
@@ -142,34 +114,32 @@ export function openSession(
     return answer;
   };
 
-  const exchangePatiently: AuditSession['exchangePatiently'] = (bytes, patience) =>
+  /** Sends again for a while if the answer asks for a retry. */
+  const exchangePatiently = (bytes: Uint8Array, patience?: number): Promise<WireAnswer> =>
     retried(
       () => exchange(bytes, 'POST', patience),
       () => Infinity,
     );
 
+  /** Sends the audit's genuine delivery like `exchangePatiently`, until the time is over. */
   const firstAnswer = (milliseconds: number): Promise<WireAnswer> => {
     const end = performance.now() + milliseconds;
     const left = (): number => Math.max(1, Math.round(end - performance.now()));
     return retried(() => exchangeWithin(left(), genuine), left);
   };
 
+  /** Sends a genuine delivery, and returns the answer. */
+  const serves = (patience?: number): Promise<WireAnswer> => exchangePatiently(genuine, patience);
+
+  /**
+   * Call this before judging a closed connection: an ending audit closes its own connections.
+   * @throws the reason of the end
+   */
+  const throwIfEnded = (): void => signal.throwIfAborted();
+
   return {
-    ...craft,
-    timeout,
-    replies: [],
-    unknownOrder: {},
-    open,
-    onWire,
-    reach: async (milliseconds) => (await open(milliseconds)).destroy(),
-    firstAnswer,
-    exchangeWithin,
-    exchange,
-    exchangePatiently,
-    answerOn,
-    serves: (patience) => exchangePatiently(genuine, patience),
-    wait,
-    throwIfEnded: () => signal.throwIfAborted(),
+    ...{ ...craft, timeout, replies, unknownOrder, open, onWire, reach, firstAnswer, wait },
+    ...{ exchangeWithin, exchange, exchangePatiently, answerOn, serves, throwIfEnded },
   };
 }
 
