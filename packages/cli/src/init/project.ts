@@ -6,45 +6,13 @@ import { detect } from 'package-manager-detector';
 import { isLocalHost } from '../receiver/local-host.js';
 import { usageFailure } from '../terminal/failure.js';
 import { addressOf } from './address.js';
-import type { Database } from './databases.js';
 import { findDatabase } from './find-database.js';
 import { FRAMEWORKS, type Framework } from './hosts.js';
 import type { Manifest } from './manifest.js';
 import { newManifest } from './new-project.js';
 import { readText } from './text.js';
 
-export interface Project {
-  readonly folder: string;
-  readonly framework: Framework;
-  readonly isTypeScript: boolean;
-  readonly isModule: boolean;
-  readonly database: Database;
-  readonly commands: Commands;
-  readonly testRunner: 'vitest' | 'jest' | 'node:test';
-  /** The folder of the code: "src" or "". */
-  readonly source: string;
-  readonly manifest: Manifest;
-  /** True if the folder has no code, so that the command writes the server too. */
-  readonly isNew: boolean;
-  /** The address of the server, with its global prefix. */
-  readonly shopUrl: URL;
-  /** True if the user named the address, and not the project. */
-  readonly isShopUrlGiven: boolean;
-  /** The variables of .env. */
-  readonly env: NodeJS.Dict<string>;
-}
-
-/** The commands of a package manager, without the names that follow. */
-interface Commands {
-  /** Installs the packages of package.json. */
-  readonly installAll: string;
-  /** Makes a package one for production, also if it is one for development. */
-  readonly install: string;
-  readonly installDev: string;
-  readonly run: string;
-  /** Runs the command of an installed package. */
-  readonly exec: string;
-}
+export type Project = Readonly<Awaited<ReturnType<typeof readProject>>>;
 
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   npm: ['npm install', '--save-prod', '--save-dev', 'npm run', 'npx --no-install'],
@@ -53,13 +21,23 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   bun: ['bun add', '', '-d', 'bun run', 'bunx'],
 };
 
-/** Detects the package manager of the folder, or of the monorepo above. */
-async function commandsOf(folder: string): Promise<Commands> {
+/**
+ * Returns the commands of the package manager of the folder, or of the monorepo above, without the
+ * names that follow.
+ */
+async function commandsOf(folder: string) {
   const name = (await detect({ cwd: folder }))?.name ?? 'npm';
   const [add, production, development, run, exec] = COMMANDS[name] ?? COMMANDS['npm']!;
-  const install = `${add} ${production}`.trim();
-  const installAll = add!.replace(' add', ' install');
-  return { installAll, install, installDev: `${add} ${development!}`, run: run!, exec: exec! };
+  return {
+    /** Installs the packages of package.json. */
+    installAll: add!.replace(' add', ' install'),
+    /** Makes a package one for production, also if it is one for development. */
+    install: `${add} ${production}`.trim(),
+    installDev: `${add} ${development!}`,
+    run: run!,
+    /** Runs the command of an installed package. */
+    exec: exec!,
+  };
 }
 
 /** @throws Failure if the folder has no readable package.json, or the framework is ambiguous */
@@ -67,7 +45,7 @@ export async function readProject(
   folder: string,
   shopUrl: URL | undefined,
   wanted: Framework | 'next' | undefined,
-): Promise<Project> {
+) {
   const has = (...names: string[]): boolean => names.some((name) => existsSync(join(folder, name)));
   const isNew = wanted !== undefined && !hasCode(folder);
   const known = isNew && !has('package.json') ? {} : readManifest(folder);
@@ -82,8 +60,11 @@ export async function readProject(
   const { dev = '', start = '' } = manifest.scripts ?? {};
   return {
     folder,
+    /** The variables of .env. */
     env,
+    /** The address of the server, with its global prefix. */
     shopUrl: shopUrl ?? keptAddress(env) ?? addressOf(folder, `${dev}\n${start}`, env),
+    /** True if the user named the address, and not the project. */
     isShopUrlGiven: shopUrl !== undefined,
     manifest,
     framework,
@@ -92,8 +73,11 @@ export async function readProject(
     // Next.js compiles ES modules in every project.
     database: findDatabase(folder, dependencies, env, isModule || framework.startsWith('next')),
     commands: await commandsOf(folder),
-    testRunner: (['vitest', 'jest'] as const).find((name) => name in dependencies) ?? 'node:test',
+    testRunner:
+      (['vitest', 'jest'] as const).find((name) => name in dependencies) ?? ('node:test' as const),
+    /** The folder of the code: "src" or "". */
     source: has('src') && !isNew ? 'src' : '',
+    /** True if the folder has no code, so that the command writes the server too. */
     isNew,
   };
 }
