@@ -658,6 +658,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'cli/src/terminal/output.ts': [
+    ['this.redact(reply).trim()', 'reply.trim()', 'half of a secret is printed'],
     [
       '    this.#hidden.sort((a, b) => b.length - a.length);\n',
       '',
@@ -694,9 +695,6 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'Object.entries(wanted)',
       'a second run replaces the secret',
     ],
-  ],
-  'cli/src/trigger/command.ts': [
-    ['output.redact(answer.body).trim()', 'answer.body.trim()', 'half of a secret is printed'],
   ],
   'cli/src/pay/command.ts': [
     ["redirect: 'error'", "redirect: 'follow'", 'the API key follows a redirect'],

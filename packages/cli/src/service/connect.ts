@@ -62,7 +62,6 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
 
 /** Errors before a request is sent. */
 const REFUSED_HERE = ['invalid_link', 'invalid_reference', 'invalid_idempotency_key'];
-const BODY_SHOWN = 300;
 
 /** Rethrows a refusal of the service as a failure that quotes its answer. */
 export async function rethrow(error: unknown, output: Output): Promise<never> {
@@ -70,12 +69,10 @@ export async function rethrow(error: unknown, output: Output): Promise<never> {
   if (!isPaylinkError(error)) throw error;
   const { code, message, requestId, idempotencyKey, mayHaveCreated, body = '' } = error;
   if (REFUSED_HERE.includes(code)) throw usageFailure(message);
-  // Redacts before cutting, because half a secret would not be found.
-  const said = output.redact(typeof body === 'string' ? body : JSON.stringify(body));
-  const start = said.length > BODY_SHOWN ? `${said.slice(0, BODY_SHOWN)}…` : said;
+  const said = output.excerpt(typeof body === 'string' ? body : JSON.stringify(body));
   throw failure(
     `${message} (${code})`,
-    start === '' ? undefined : `the service said: ${start}`,
+    said === '' ? undefined : `the service said: ${said}`,
     requestId === undefined ? undefined : `its request id is ${requestId}`,
     mayHaveCreated && idempotencyKey !== undefined
       ? `the link may exist: retry with --idempotency-key ${idempotencyKey} to avoid a second link`

@@ -3,6 +3,8 @@ import { escapeText, safeJson, text, toSafe, type Printable } from './safe-text.
 
 // Hiding a shorter secret would blank out ordinary words.
 const HIDEABLE = 8;
+/** The characters of a reply that are enough to identify it. */
+const EXCERPT = 300;
 /** Milliseconds between two updates of the progress. */
 const PROGRESS_INTERVAL = 100;
 /** Milliseconds until the speed of the work is known. */
@@ -35,6 +37,12 @@ export class Output {
   /** Returns the text without the hidden secrets. */
   redact(value: string): string {
     return this.#hidden.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), value);
+  }
+
+  /** Returns the start of a server's reply. Cuts last, because half a secret would not be found. */
+  excerpt(reply: string): string {
+    const shown = this.redact(reply).trim();
+    return shown.length > EXCERPT ? `${shown.slice(0, EXCERPT)}…` : shown;
   }
 
   /** Writes one result line for people. */

@@ -156,15 +156,9 @@ function factsOf(answer: Answer | string, url: URL): object {
   };
 }
 
-// Characters of a reply that are enough to identify it.
-const REPLY_SHOWN = 300;
-
 function cellsOf(answer: Answer | string, output: Output): Printable[] {
   const { paint } = output;
   if (typeof answer === 'string') return [paint.red('none'), '', answer];
-  // Redacts before cutting, because half a secret would not be found.
-  const body = output.redact(answer.body).trim();
-  const shown = body.length > REPLY_SHOWN ? `${body.slice(0, REPLY_SHOWN)}…` : body;
   const status = (isSuccess(answer.status) ? paint.green : paint.red)(answer.status);
-  return [status, paint.dim(`${answer.durationMs} ms`), shown];
+  return [status, paint.dim(`${answer.durationMs} ms`), output.excerpt(answer.body)];
 }
