@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'hono/jsx';
+import { CURRENCY } from '../contract/payment.js';
 
 export type Language = 'fr' | 'en';
 
@@ -13,7 +14,7 @@ export function chooseLanguage(header = ''): Language {
   return tags.find((tag) => tag === 'fr' || tag === 'en') === 'fr' ? 'fr' : 'en';
 }
 
-/** Formats an amount with its currency sign. */
-export function formatAmount(amount: number, currency: string, language: Language): string {
-  return new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount);
+/** Formats an amount with the currency sign. */
+export function formatAmount(amount: number, language: Language): string {
+  return new Intl.NumberFormat(language, { style: 'currency', currency: CURRENCY }).format(amount);
 }

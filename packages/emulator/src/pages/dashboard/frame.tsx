@@ -1,4 +1,4 @@
-import { amountOf, amountBoundsOf, CURRENCY, type Link } from '../../contract/payment.js';
+import { amountOf, amountBoundsOf, type Link } from '../../contract/payment.js';
 import { resultOf, type EmulatorDelivery } from '../../deliveries/delivery.js';
 import { Document, type DocumentProps } from '../document.js';
 import { Icon } from '../icon.js';
@@ -43,7 +43,7 @@ export function Instant({ at }: { readonly at: Date }) {
 
 /** Returns a link's amount, or the bounds of the customer's choice. */
 export function priceOf(link: Link): string {
-  const format = (value: number): string => formatAmount(value, CURRENCY, 'en');
+  const format = (value: number): string => formatAmount(value, 'en');
   const { min, max } = amountBoundsOf(link);
   const amount = amountOf(link);
   return amount === undefined ? `${format(min)} to ${format(max)}` : format(amount);

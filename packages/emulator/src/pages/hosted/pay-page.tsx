@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { amountOf, CURRENCY, type Link } from '../../contract/payment.js';
+import { amountOf, type Link } from '../../contract/payment.js';
 import { Document } from '../document.js';
 import { formatAmount, useLanguage } from '../language.js';
 import { HOSTED_STYLE } from '../style.js';
@@ -98,7 +98,7 @@ function Reference({ link }: LinkProps) {
 function AmountToPay({ link, entered }: LinkProps & Pick<PayPageProps, 'entered'>) {
   const texts = useTexts();
   const language = useLanguage();
-  const format = (amount: number): string => formatAmount(amount, CURRENCY, language);
+  const format = (amount: number): string => formatAmount(amount, language);
   if ('amount' in link) {
     return (
       <>
@@ -146,7 +146,7 @@ export function ClosedPage({ link, ...shown }: Shown & { readonly link: Link }) 
     <Page {...shown} title={texts.closed[status]}>
       <Mark isGood={isPaid} />
       <h1>{texts.closed[status]}</h1>
-      <p>{texts.said[status](formatAmount(amountOf(link) ?? 0, CURRENCY, language))}</p>
+      <p>{texts.said[status](formatAmount(amountOf(link) ?? 0, language))}</p>
       {link.description !== undefined && <Text class="soft">{link.description}</Text>}
       <Reference link={link} />
       {back !== undefined && (
