@@ -696,6 +696,16 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'a second run replaces the secret',
     ],
   ],
+  'cli/src/receiver/post.ts': [
+    ['      if (length >= BODY_READ) break;\n', '', 'a reply of any size is read'],
+  ],
+  'emulator/src/server/target.ts': [
+    [
+      'isAllowed ? undefined : lookupLoopback',
+      'undefined',
+      'a hosts file leads localhost elsewhere',
+    ],
+  ],
   'cli/src/pay/command.ts': [
     ["redirect: 'error'", "redirect: 'follow'", 'the API key follows a redirect'],
   ],
@@ -714,6 +724,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
   ],
   'emulator/src/payments/ledger.ts': [
     [
+      '    if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);\n',
+      '',
+      'the ids of paid pages pile up',
+    ],
+    [
       '    if (this.#byKey.get(oldest.key) === oldest) this.#byKey.delete(oldest.key);\n',
       '',
       'the key of a forgotten link answers with that link',
@@ -725,6 +740,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'emulator/src/deliveries/outbox.ts': [
+    [' || !isNewest', '', 'a delivery has two rows of retries at once'],
     ['entry.failures++', '0', 'retries do not back off'],
     [
       '    this.#held = undefined;\n    await ended;',
