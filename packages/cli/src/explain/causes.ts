@@ -1,5 +1,6 @@
 /** Names the causes of an outcome, who has to act, and the next command. */
 import type { Outcome } from '@paylink/payments';
+import type { Commands } from './commands.js';
 import type { Facts } from './facts.js';
 
 export interface Cause {
@@ -21,21 +22,6 @@ export interface Advice {
   /** The next command. */
   readonly next: string;
 }
-
-/** The commands that an advice can name, complete for a shell. */
-export type Commands = Readonly<
-  Record<
-    | 'explain'
-    | 'explainOtherTenant'
-    | 'explainOtherReference'
-    | 'reconcile'
-    | 'doctor'
-    | 'testOrders'
-    | 'createLink'
-    | 'readPayment',
-    string
-  >
->;
 
 const proven = (cause: string): Cause => ({ cause, proven: true });
 const possible = (cause: string, check?: string): Cause => ({

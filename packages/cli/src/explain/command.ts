@@ -10,8 +10,8 @@ import { createCommand, type Run } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
-import { lastWord, NPX, optionsFor, quoteForShell } from '../terminal/shell.js';
-import { adviceFor, type Advice, type Commands } from './causes.js';
+import { adviceFor, type Advice } from './causes.js';
+import { commandsFor } from './commands.js';
 import { describeOrder, describePayment, factsOf, isRange, type Facts } from './facts.js';
 
 /** `paylink explain`: says why an order is not credited, and what to do. */
@@ -56,37 +56,6 @@ function blamedOf(all: readonly Facts[]): Facts {
     all.find((facts) => !isRead(facts)) ??
     all[0]!
   );
-}
-
-function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags): Commands {
-  const word = quoteForShell(reference);
-  const name = lastWord(reference);
-  const dotenv = optionsFor({ dotenv: flags.dotenv });
-  const module = optionsFor({ module: flags.module }) + dotenv;
-  const of = optionsFor({ tenant: flags.tenant && String(tenant) });
-  const tenants = (flags.tenant ?? []).map((each) => optionsFor({ tenant: each })).join('');
-  const another = tenant === null ? '' : `${of} --tenant <another>`;
-  const link = `--reference=${word} ${amountFlags(order)} --single-use --idempotency-key=${word}`;
-  const paylink = (line: string): string => `${NPX} ${line}`;
-  return {
-    explain: paylink(`explain${module}${of} ${name}`),
-    explainOtherTenant: paylink(`explain${module}${of} --tenant <another> ${name}`),
-    explainOtherReference: paylink(`explain${module}${tenants} <the right reference>`),
-    reconcile: paylink(`reconcile${module}${of} ${name}`),
-    doctor: paylink(`doctor --to <your webhook>${dotenv}`),
-    testOrders: paylink(
-      `doctor${optionsFor({ module: flags.module })}${another} --dotenv <of a database for tests> --yes`,
-    ),
-    createLink: paylink(`links create${dotenv} ${link}`),
-    readPayment: paylink(`payments get${dotenv} ${name}`),
-  };
-}
-
-function amountFlags(order: Facts['order']): string {
-  const amount: unknown = order?.amount;
-  return isRange(amount)
-    ? `--amount-min ${amount.min} --amount-max ${amount.max} --description <text>`
-    : `--amount ${String(amount).replace(/\.0+$/, '')}`;
 }
 
 async function show(
