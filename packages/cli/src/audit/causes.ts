@@ -66,14 +66,13 @@ const RULES: readonly Rule[] = [
   {
     id: 'trims',
     holds: ({ has }) => has('trims'),
-    folds: (finding) => ofFault('trims')(finding) || isIn('C08')(finding) || isBom(finding),
+    folds: (finding) =>
+      ofFault('trims')(finding) ||
+      isIn('C08')(finding) ||
+      (finding.id === 'C01' && finding.what?.includes('byte order mark') === true),
   },
   { id: 'no_limit', holds: ({ has }) => has('no_limit'), folds: ofFault('wrong_limit') },
 ];
-
-function isBom({ id, what }: AuditResult): boolean {
-  return id === 'C01' && what?.includes('byte order mark') === true;
-}
 
 const WORST_FIRST: readonly Severity[] = ['critical', 'high', 'medium', 'low', 'note'];
 

@@ -1,5 +1,5 @@
 import type { WireReply } from '@paylink/testing/internal';
-import { bySeverity, causesOf, type AuditCause } from './causes.js';
+import { bySeverity, causesOf } from './causes.js';
 import { frameworkOf } from './framework.js';
 import type { AuditResult } from './result.js';
 
@@ -20,29 +20,7 @@ export type AuditStop = Readonly<{
   message: string;
 }>;
 
-export interface AuditReport {
-  /** The address without its query, which may hold a key. */
-  readonly url: string;
-  /** True if the audit is complete and has no findings. */
-  readonly passed: boolean;
-  /** True if the audit ran to its end and no rate limit prevented a judgement. */
-  readonly complete: boolean;
-  /** The reason if the audit ended early. */
-  readonly stopped?: AuditStop;
-  /** The parts of the audit without a judgement, each with its reason. */
-  readonly notJudged: readonly string[];
-  /** The causes behind the findings, worst first. */
-  readonly causes: readonly AuditCause[];
-  /** The framework, if the replies show it. */
-  readonly framework?: string;
-  /** In the order of the table of attacks. */
-  readonly results: readonly AuditResult[];
-  /** The failed results, worst first. */
-  readonly findings: readonly AuditResult[];
-  /** Passed results that carry a note. */
-  readonly notes: readonly AuditResult[];
-  readonly durationMs: number;
-}
+export type AuditReport = Readonly<ReturnType<typeof reportOf>>;
 
 export interface ReportParts {
   readonly url: URL;
@@ -52,28 +30,33 @@ export interface ReportParts {
   readonly started: number;
 }
 
-export function reportOf({ url, results, replies, stopped, started }: ReportParts): AuditReport {
+export function reportOf({ url, results, replies, stopped, started }: ReportParts) {
   const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
   const framework = frameworkOf(replies);
   const limited = results.filter(({ skipped }) => skipped === LIMITED).length;
   const complete = stopped === undefined && limited === 0;
+  const unjudged = `${limited} attacks: ${LIMITED}. Lift the limit, and run the audit again`;
   return {
+    /** The address without its query, which may hold a key. */
     url: url.origin + url.pathname,
     passed: findings.length === 0 && complete,
+    /** True if the audit ran to its end and no rate limit prevented a judgement. */
     complete,
+    /** The reason if the audit ended early. */
     ...(stopped === undefined ? {} : { stopped }),
-    notJudged: limited === 0 ? [] : [unjudged(limited)],
+    /** The parts of the audit without a judgement, each with its reason. */
+    notJudged: limited === 0 ? [] : [unjudged],
+    /** The causes behind the findings, worst first. */
     causes: causesOf(results, framework),
+    /** The framework, if the replies show it. */
     ...(framework === undefined ? {} : { framework }),
+    /** In the order of the table of attacks. */
     results,
+    /** The failed results, worst first. */
     findings,
     notes: results.filter(({ note }) => note !== undefined),
     durationMs: Math.round(performance.now() - started),
   };
-}
-
-function unjudged(count: number): string {
-  return `${count} attacks: ${LIMITED}. Lift the limit, and run the audit again`;
 }
 
 export function sorted(results: readonly AuditResult[]): AuditResult[] {

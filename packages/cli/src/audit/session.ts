@@ -35,7 +35,7 @@ export function openSession(
   /** Every reply of the receiver, with its delivery. */
   const replies: { readonly to: string; readonly reply: WireReply }[] = [];
 
-  /** The receiver's status for an unknown order, after the audit sent one. Never 2xx, 401 or 403. */
+  /** The status for an unknown order, after the audit sent one. Never 2xx, 401 or 403. */
   const unknownOrder: { status?: number | undefined } = {};
 
   const wait = (milliseconds: number): Promise<void> =>
