@@ -32,7 +32,8 @@ export function logAttempt(
   output.record({ type: 'delivery', at, id, event, reference, number, ...outcome });
 
   const subject = text`${event} ${reference}${number > 1 ? ` (${number})` : ''}`;
-  const reply = status === undefined ? (error ?? 'no answer') : describe(status, code);
+  const said = code === undefined ? String(status) : `${status} (${code})`;
+  const reply = status === undefined ? (error ?? 'no answer') : said;
   const answer = (acknowledged ? paint.green : paint.red)(reply);
   // The reason of a missing answer names its time already.
   const time = status === undefined ? '' : text` ${paint.dim(`in ${durationMs} ms`)}`;
@@ -53,10 +54,6 @@ export function logRequest(request: ApiRequest, output: Output): void {
   const why = message === undefined ? '' : `: ${message}`;
   const time = paint.dim(at.slice(11, 19));
   output.line(text`${time}  ${method} ${path}${subject} → ${answer}${why}`);
-}
-
-function describe(status: number, code: string | undefined): string {
-  return code === undefined ? String(status) : `${status} (${code})`;
 }
 
 function joined(

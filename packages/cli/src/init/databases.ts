@@ -174,7 +174,7 @@ export const KNOWN: readonly Database[] = [
     .insert({ reference, amount, currency })
     .throwOnError()`,
     prepare: () =>
-      `if your orders have no table, run this in the SQL editor of both projects:\n${indented(readTable('supabase'))}`,
+      `if your orders have no table, run this in the SQL editor of both projects:\n${readTable('supabase').replace(/^/gm, '  ')}`,
   },
   {
     recipe: 'mongoose',
@@ -241,7 +241,3 @@ export const UNSUPPORTED: Readonly<Record<string, string>> = {
   tedious: 'SQL Server',
   wrangler: 'Cloudflare',
 };
-
-function indented(text: string): string {
-  return text.replace(/^/gm, '  ');
-}

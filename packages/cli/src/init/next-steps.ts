@@ -16,6 +16,7 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
   const { recipe, replaced } = database;
   const missing =
     replaced === undefined ? 'no database was found' : `${replaced} has no recipe in this command`;
+  const address = `your server must answer at ${webhookUrl(project)}: --shop-url names another port or prefix`;
   const mount = render(HOSTS[framework].mount, styleOf(project)).trimEnd();
   return [
     ...(isTracked('.env') ? ['git rm --cached .env   # git tracks it, and it holds secrets'] : []),
@@ -23,7 +24,7 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     ...databaseLines(project, files),
     testLine(project, files.test),
     ...(mount === '' || project.isNew ? [] : [`in your server:\n${mount}`]),
-    ...(framework === 'lambda' || project.isNew ? [] : [answersAt(project)]),
+    ...(framework === 'lambda' || project.isNew ? [] : [address]),
     `${commands.run} ${scriptOf(project)}   # the payment service on your machine, next to your server`,
     ...(project.isNew
       ? firstPayment(project)
@@ -42,10 +43,6 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
         ]
       : []),
   ];
-}
-
-function answersAt(project: Project): string {
-  return `your server must answer at ${webhookUrl(project)}: --shop-url names another port or prefix`;
 }
 
 /** The server of a new project has a checkout. */
