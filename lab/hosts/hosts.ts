@@ -16,24 +16,24 @@ const STAYS_OPEN: Exception = {
 const BUNS_OWN_LIMIT: Exception = {
   what: /^a refusal before the body: a declared length over the limit$/,
   why:
-    'Bun itself answers 413 without a body if the declared length is over ' +
-    '`maxRequestBodySize` (128 MB)',
+    'if the declared length is over `maxRequestBodySize` (128 MB), Bun itself answers 413 ' +
+    'with an empty body',
 };
 
 /** Hosts that treat a possible cross-site form as a forgery. */
 const refusesForms = (host: string, lift: string): Exception => ({
   what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
   why:
-    `${host} answers 403 to every request that a form of another site could send, before ` +
-    `any route. ${lift} lifts that`,
+    `before any route runs, ${host} answers 403 to every request that a form on another site ` +
+    `could have sent. To allow them, set ${lift}`,
 });
 
 /** Functions that a cloud calls with the whole body. */
 const calledWithTheBody = (cloud: string, server: string): Exception => ({
   what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
   why:
-    `${cloud} calls the function after the whole body, so it must itself refuse large and ` +
-    `slow bodies. The ${server} of this test has no limits`,
+    `${cloud} calls the function only after it has received the whole body, so ${cloud} must ` +
+    `refuse large and slow bodies itself. The ${server} in this test has no limits`,
 });
 
 /** Google's framework parses the body, and keeps the bytes. */
@@ -42,13 +42,13 @@ const GOOGLE_READS_FIRST: readonly Exception[] = [
     what: /^an endless body|^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
     why:
       'the framework reads the whole body, up to 1 GB, before it calls the function. ' +
-      'Cloud Run in front of it has its own limits',
+      'Cloud Run, which runs in front of it, has its own limits',
   },
   {
     what: /^a delivery under (a charset|an unknown charset)|^a forged body that is not JSON$/,
     why:
       'the framework parses every body before it calls the function, and answers 400 or ' +
-      '415 if it cannot. It keeps the bytes',
+      '415 if it cannot. It keeps the raw bytes for Paylink',
   },
 ];
 
@@ -57,8 +57,9 @@ const VERCEL_DEV: readonly Exception[] = [
   {
     what: /^a body in chunks of one byte$|^an endless body|^Expect: 100-continue$|^sends no stack trace$/,
     why:
-      'the server of `vercel dev` answers a chunked body and `Expect: 100-continue` with 500 ' +
-      'and a stack trace, before the function runs. Vercel has its own HTTP server in front',
+      'before the function runs, the server of `vercel dev` answers a chunked body and ' +
+      '`Expect: 100-continue` with 500 and a stack trace. In production, Vercel uses another ' +
+      'HTTP server',
   },
 ];
 
@@ -199,7 +200,7 @@ export const hosts: readonly Host[] = [
     others: ['nuxt', 'vue', 'vue-tsc', 'h3'],
     build: ['nuxt prepare', 'vue-tsc --build --noEmit', 'nuxt build'],
     serve: () => 'node .output/server/index.mjs',
-    note: 'Do not name the file `payments.post.ts`, because Nuxt would then answer other methods with a page and 200.',
+    note: 'Do not name the file `payments.post.ts`. Nuxt would then answer other methods with a page and a 200.',
     exceptions: [STAYS_OPEN],
   },
   {
@@ -225,7 +226,7 @@ export const hosts: readonly Host[] = [
     exceptions: [
       {
         what: /^the reply to a forged signature, to the letter$/,
-        why: 'the server of React Router adds a charset to the content type of a Response',
+        why: 'React Router’s server adds a charset to the content type of the reply',
       },
     ],
   },
@@ -259,7 +260,7 @@ export const hosts: readonly Host[] = [
     build: ['vite build', 'tsc'],
     serve: () =>
       'srvx serve --prod --static=../client --host=127.0.0.1 --entry=dist/server/server.js',
-    note: 'Use `ANY`, not only `POST`. Otherwise TanStack answers other methods with a page and 200.',
+    note: 'Use `ANY` instead of `POST`. Otherwise TanStack answers other methods with a page and a 200.',
     exceptions: [STAYS_OPEN],
   },
   {
@@ -298,8 +299,8 @@ export const hosts: readonly Host[] = [
       `${DENO} run --node-modules-dir=manual --no-lock --allow-net --allow-env ` +
       '--allow-read src/server.ts',
     note:
-      'Serve with `Deno.serve`. A client that ends its session over `node:http2` can abort a process ' +
-      'of Deno 2.9.6, even without Paylink ([denoland/deno#36788](https://github.com/denoland/deno/issues/36788)).',
+      'Use `Deno.serve`. With `node:http2`, a client that ends its session can abort a Deno 2.9.6 ' +
+      'process, even without Paylink ([denoland/deno#36788](https://github.com/denoland/deno/issues/36788)).',
     exceptions: [STAYS_OPEN],
   },
   {
@@ -308,8 +309,8 @@ export const hosts: readonly Host[] = [
     version: '@deno/linux-x64-glibc',
     shows: 'functions/payments/index.ts',
     note:
-      'Supabase runs each function on Deno. Switch off `verify_jwt` for this function: the service sends no JWT of ' +
-      'your project. [The quick start](start/supabase.md) adds the order table, the order page and ' +
+      'Supabase runs each function on Deno. Turn off `verify_jwt` for this function, because the service does not ' +
+      'send your project’s JWT. [The quick start](start/supabase.md) adds the order table, the order page and ' +
       'the schedule.',
     orders: 'functions/orders.ts',
     ours: ['@paylink/fetch'],
@@ -351,7 +352,7 @@ export const hosts: readonly Host[] = [
       ...VERCEL_DEV,
       {
         what: /^QUERY$/,
-        why: 'the server of `vercel dev` does not answer a method that it does not know',
+        why: 'the server of `vercel dev` never answers a request with an unknown method',
       },
     ],
   },
@@ -361,9 +362,9 @@ export const hosts: readonly Host[] = [
     version: '@vercel/node',
     shows: 'api/webhooks/payments.ts',
     note:
-      'Set the environment variable `NODEJS_HELPERS` to 0 in the project. Otherwise Vercel’s helpers read ' +
+      'Set the environment variable `NODEJS_HELPERS` to 0 in your project. Otherwise Vercel’s helpers read ' +
       'the body first, and Paylink answers 500 ' +
-      '[`body_consumed`](errors.md#body_consumed). A function that takes a Request needs no setting.',
+      '[`body_consumed`](errors.md#body_consumed). A function that takes a `Request` does not need this.',
     orders: 'lib/orders.ts',
     ours: ['@paylink/node'],
     others: ['@vercel/node', '@vercel/build-utils'],
@@ -391,8 +392,8 @@ export const hosts: readonly Host[] = [
       {
         what: /^(GET|HEAD)$/,
         why:
-          'Netlify makes a Request before it calls the function, and throws for a GET with a ' +
-          'body',
+          'Netlify creates a `Request` before it calls the function, which throws for a GET ' +
+          'with a body',
       },
     ],
   },
@@ -403,7 +404,7 @@ export const hosts: readonly Host[] = [
     shows: 'app/middleware/payment_webhook_middleware.ts',
     note:
       'Register the middleware in `start/kernel.ts` with `server.use`. Server middleware runs before ' +
-      'the body parser of the router, so the raw bytes are still there.',
+      'the router’s body parser, so it still receives the raw bytes.',
     orders: 'app/orders.ts',
     ours: ['@paylink/node'],
     others: ['@adonisjs/core', '@adonisjs/assembler', '@poppinss/ts-exec'],
@@ -417,8 +418,8 @@ export const hosts: readonly Host[] = [
     version: '@strapi/strapi',
     shows: 'src/middlewares/payments.ts',
     note:
-      'Put `global::payments` above `strapi::body` in `config/middlewares.ts`. In the test, ' +
-      'libsql stands in for better-sqlite3, which npm would compile.',
+      'Put `global::payments` above `strapi::body` in `config/middlewares.ts`. Our test replaces ' +
+      'better-sqlite3 with libsql, which needs no compiler.',
     ours: ['@paylink/koa'],
     others: ['@strapi/strapi', '@types/koa', 'better-sqlite3'],
     build: ['tsc'],
@@ -437,18 +438,18 @@ export const hosts: readonly Host[] = [
       {
         what: /^spaces and tabs around the signature/,
         why:
-          'workerd keeps a tab at the end of a header value. Cloudflare puts its own HTTP ' +
-          'server in front',
+          'workerd keeps a tab at the end of a header value. In production, Cloudflare’s own ' +
+          'HTTP server comes first',
       },
       {
         what: /^two lengths that differ$|^a negative length$|^a length beside a chunked body$/,
         why:
-          'workerd’s HTTP server under miniflare answers before the Worker. Cloudflare puts ' +
-          'its own server in front',
+          'under miniflare, workerd’s HTTP server answers before the Worker runs. In production, ' +
+          'Cloudflare’s own HTTP server comes first',
       },
       {
         what: /^Expect: 100-continue$/,
-        why: 'workerd sends no interim reply. Cloudflare puts its own HTTP server in front',
+        why: 'workerd sends no interim reply. In production, Cloudflare’s own HTTP server comes first',
       },
     ],
   },
@@ -469,14 +470,14 @@ export const hosts: readonly Host[] = [
       {
         what: /^a declared length of 1 GB$|^an endless body|^a body that (stops|trickles)|^a refusal before|^a sender that (stops|ends)/,
         why:
-          'OpenNext reads the whole body before the route runs. Cloudflare in front of it ' +
-          'has its own limits',
+          'OpenNext reads the whole body before the route runs. In production, Cloudflare’s ' +
+          'limits also apply',
       },
       {
         what: /^a length beside a chunked body$|^2,000 headers$|^sends no stack trace$/,
         why:
-          'the HTTP server of `wrangler dev` answers before the Worker, and shows its stack ' +
-          'at 2,000 headers. Cloudflare puts its own server in front',
+          'the HTTP server of `wrangler dev` answers before the Worker runs, and shows its stack ' +
+          'if a request has 2,000 headers. In production, Cloudflare’s own HTTP server comes first',
       },
     ],
   },
@@ -498,8 +499,8 @@ export const hosts: readonly Host[] = [
     version: '@aws-lambda-powertools/event-handler',
     shows: 'src/handler.ts',
     note:
-      'The webhook receives `event`, not `req`. Powertools decodes the body as text before it ' +
-      'makes the Request, which changes ' +
+      'Pass `event` to the webhook, not `req`. Powertools decodes the body as text before it ' +
+      'creates `req`, which changes ' +
       'bytes that are not UTF-8. A changed body could then pass for the signed one.',
     ours: ['@paylink/lambda'],
     others: ['@aws-lambda-powertools/event-handler', '@types/aws-lambda'],
@@ -511,7 +512,7 @@ export const hosts: readonly Host[] = [
       {
         what: /^(GET|HEAD)$/,
         why:
-          'Powertools makes a Request before it looks for a route, and throws for a GET ' +
+          'Powertools creates a `Request` before it looks for a route, which throws for a GET ' +
           'with a body',
       },
     ],
@@ -534,9 +535,8 @@ export const hosts: readonly Host[] = [
     version: '@azure/functions',
     shows: 'src/functions.ts',
     note:
-      'Azure’s Core Tools are not on npm, so a server stands in for the Functions host in ' +
-      'the test. It passes the body as bytes to the ' +
-      'real `@azure/functions`, which makes the request and takes the response.',
+      'Our test runs the real `@azure/functions`, but a small server of ours stands in for the ' +
+      'Functions host of Azure’s Core Tools. It passes the body to `@azure/functions` as bytes.',
     ours: ['@paylink/fetch'],
     others: ['@azure/functions'],
     build: ['tsc'],

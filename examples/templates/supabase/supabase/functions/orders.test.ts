@@ -22,7 +22,7 @@ testOrders({
   },
 });
 
-// The orders of the test leave your database.
+// Removes the test's orders from your database.
 Deno.test.afterAll(async () => {
   const supabase = createClient(url, Deno.env.get('SUPABASE_SERVICE_ROLE_KEY')!);
   for (const reference of references)
