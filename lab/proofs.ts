@@ -48,13 +48,6 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     short: ['--seconds', '45'],
     long: ['--seconds', '75'],
   },
-  properties: {
-    what: 'generated cases: signatures, errors, equal hosts',
-    file: 'properties/main.ts',
-    short: ['--runs', '20000'],
-    long: ['--runs', '10000000'],
-    inAll: true,
-  },
   engines: {
     what: 'kills on PostgreSQL 13 to 18 and behind PgBouncer',
     file: 'engines/main.ts',
@@ -90,12 +83,13 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     file: 'mutants/main.ts',
   },
   'full-size': {
-    what: 'what CI runs in a short form: quick starts, projects of init, older hosts',
+    what: 'what CI runs in a short form: quick starts, projects of init, generated cases',
     file: '../node_modules/vitest/vitest.mjs',
     always: [
       'run',
       ...['next-15', 'quick-start', 'test/init', 'money/rate-limit', 'types/matrix'],
       ...['adapters/invariants', 'adapters/slow-senders', 'adapters/transport'],
+      ...['adapters/differential', 'core/test/fuzz'],
       ...['runtimes/transports', 'schedules/recipes', 'schedules/frameworks'],
     ],
     env: {
@@ -106,6 +100,8 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
       PAYLINK_TRANSPORTS: 'all',
       PAYLINK_TYPESCRIPT: 'all',
       PAYLINK_NOTIFICATIONS: '600',
+      PAYLINK_FUZZ_RUNS: '50000',
+      PAYLINK_DIFFERENTIAL: '4000',
     },
     isBuilt: true,
   },

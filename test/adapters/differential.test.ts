@@ -1,6 +1,6 @@
 /**
- * Sends the same bytes to every host. Status and body must agree. `PAYLINK_DIFFERENTIAL=10000` for
- * the long run, and `PAYLINK_SEED=…` to repeat a failure. examples/next runs it on Next.js.
+ * Sends the same bytes to every host. Status and body must agree. `pnpm lab full-size` sends more
+ * requests, and `PAYLINK_SEED=…` repeats a failure. examples/next runs it on Next.js.
  */
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';

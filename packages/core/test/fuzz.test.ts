@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createVerifier, isWebhookError } from '../src/index.js';
 
 const secret = 'a-secret-of-the-portal';
@@ -8,7 +8,9 @@ const verifier = createVerifier({ secret });
 const signatureOf = (body: Uint8Array) => createHmac('sha256', secret).update(body).digest('hex');
 const outcomeOf = (rawBody: Uint8Array, headers: object): Promise<unknown> =>
   verifier.verify(rawBody, headers as Headers).catch((error: unknown) => error);
+/** `pnpm lab full-size` runs more. */
 const options = { numRuns: Number(process.env['PAYLINK_FUZZ_RUNS'] ?? 1_000) };
+vi.setConfig({ testTimeout: 30 * options.numRuns });
 
 const properties = Object.getOwnPropertyNames(Object.prototype).sort();
 afterEach(() => {
