@@ -20,6 +20,10 @@ export const BROKEN = {
   ],
   'a function of the database that reads and writes': ['orders', CONDITION],
   'a claim that outlives its process': ['cuts', /^The order stays unpaid/],
+  'a wallet that is read, then written, on a pool of 1': [
+    'orders',
+    /^Two orders pay into one row, and a write is lost/,
+  ],
 } as const satisfies Record<string, readonly ['orders' | 'cuts', RegExp]>;
 
 export const RIGHT = [
@@ -28,11 +32,12 @@ export const RIGHT = [
   'a read FOR UPDATE, then a write',
   'a read, then a write, SERIALIZABLE',
   'an advisory lock around a read and a write',
+  'a wallet that adds',
 ];
 
 /** These need locks or statements that the module on MariaDB has not. */
 export const isOnBoth = (design: string): boolean =>
-  !/INSERT|claim|function|SERIALIZABLE|advisory/.test(design);
+  !/INSERT|claim|function|SERIALIZABLE|advisory|wallet/.test(design);
 
 const ORDERS =
   'CREATE TABLE orders (reference varchar(64) PRIMARY KEY, amount bigint, currency varchar(3)';
@@ -42,6 +47,8 @@ export const TABLES = {
   postgres: `${ORDERS}, paid_at timestamptz);
     CREATE TABLE receipts (reference text);
     CREATE TABLE claims (reference text PRIMARY KEY);
+    CREATE TABLE wallets (id text PRIMARY KEY, balance bigint);
+    INSERT INTO wallets VALUES ('ada', 0);
     CREATE TABLE tenant_orders (merchant text, reference text, amount bigint, currency text,
       paid_at timestamptz, PRIMARY KEY (merchant, reference));
     CREATE FUNCTION credit_order(paid_reference text) RETURNS int LANGUAGE plpgsql AS $$ BEGIN

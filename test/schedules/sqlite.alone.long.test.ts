@@ -64,7 +64,8 @@ it(
     expect(faults).toEqual([expect.stringMatching(/^No delivery credits an order/)]);
     expect(stories[0]).toMatch(/UPDATE orders SET paid_reference .* 0 rows/);
     const right = await explore('the right release', { ...options, only: 'cuts' });
-    expect(right).toMatchObject({ faults: [], notTested: [] });
+    expect(right.faults).toEqual([]);
+    expect(right.notTested).toEqual([expect.stringMatching(/^two orders that share a row/)]);
   },
 );
 

@@ -52,6 +52,16 @@ const readThenWrite =
     return count(RECEIPT, reference, on);
   };
 
+/** Credits, and pays into the one wallet. */
+const withWallet =
+  (payIn: (on: PoolClient) => Promise<unknown>): Credit =>
+  (reference) =>
+    transaction(async (on) => {
+      const changed = await count(PAY_UNPAID, reference, on);
+      if (changed > 0) await payIn(on);
+      return changed;
+    });
+
 const credits: Record<string, Credit> = {
   'one write': (reference) => count(PAY_UNPAID, reference),
   'one write and a receipt, in a transaction': (reference) =>
@@ -118,6 +128,11 @@ const credits: Record<string, Credit> = {
     const { rows } = await pool.query<{ n: number }>('SELECT credit_order($1) AS n', [reference]);
     return rows[0]!.n;
   },
+  'a wallet that adds': withWallet((on) => on.query('UPDATE wallets SET balance = balance + 1500')),
+  'a wallet that is read, then written, on a pool of 1': withWallet(async (on) => {
+    const { rows } = await on.query<{ balance: string }>('SELECT balance FROM wallets');
+    await on.query('UPDATE wallets SET balance = $1', [Number(rows[0]!.balance) + 1_500]);
+  }),
   'a claim that outlives its process': async (reference) =>
     (await count(CLAIM, reference)) > 0 ? count(PAY_UNPAID, reference) : 0,
 };
@@ -151,8 +166,15 @@ export const createOrder = (order: {
     order.currency,
   ]);
 
-export const effects = /receipt|read, then a write(?!, on)|read FOR|around/i.test(design)
+export const effects = /receipt|read, then a write(?!, on)|a read FOR|around/i.test(design)
   ? (reference: string) => count('SELECT 1 FROM receipts WHERE reference = $1', reference, reader)
+  : undefined;
+
+export const total = design.includes('wallet')
+  ? async () => {
+      const { rows } = await reader.query<{ balance: string }>('SELECT balance FROM wallets');
+      return rows[0]!.balance;
+    }
   : undefined;
 
 export const close = () => Promise.all([pool.end(), reader.end()]);

@@ -33,8 +33,8 @@ export const tortureCommand = (): Command =>
       'database (PostgreSQL, MySQL, MariaDB, plain HTTP), or a hook in a SQLite driver, holds ' +
       'each round trip, and releases two deliveries in every order. Then it cuts the connection ' +
       'or kills the process before and after each round trip. Your module exports orders and ' +
-      'createOrder, and may export ' +
-      'effects(reference), which counts further writes. Instead of a module, a program in any ' +
+      'createOrder, and may export effects(reference), which counts further writes, and total(), ' +
+      'which reads a number that each credit moves. Instead of a module, a program in any ' +
       'language can run under notifications. Orders are stored and credited, so use a test database.',
     options: [
       option('--module <file>', 'your module: it exports orders and createOrder'),

@@ -1,4 +1,4 @@
-/** One try: deliveries of one order, whose rounds leave in a chosen order. */
+/** One try: deliveries of one order, or of one each, whose rounds leave in a chosen order. */
 import type { NewOrder, Party, Subject } from './subject.js';
 import type { Line } from './story.js';
 
@@ -22,7 +22,8 @@ export class Attempt {
 
   constructor(
     readonly subject: Subject,
-    readonly order: NewOrder,
+    /** One for all parties, or one for each. */
+    readonly orders: readonly NewOrder[],
     readonly parties: readonly Party[],
   ) {
     for (const party of parties) {
@@ -30,8 +31,12 @@ export class Attempt {
         const line = this.roundsOf(party).at(-1);
         if (line?.round?.isRead === true) line.notes.push(paid === true ? 'paid' : 'unpaid');
       };
-      party.start(order);
+      party.start(this.orderOf(party));
     }
+  }
+
+  orderOf(party: Party): NewOrder {
+    return this.orders[this.parties.indexOf(party)] ?? this.orders[0]!;
   }
 
   roundsOf(party: Party): Line[] {
@@ -153,7 +158,7 @@ export class Attempt {
         const text = isAcknowledged ? '200' : `no 200 (${code})`;
         const line: Line = { who: this.subject.nameOf(party), text, notes: [] };
         this.lines.push(line);
-        if (!isAcknowledged || (await this.subject.truth(this.order)).paid) continue;
+        if (!isAcknowledged || (await this.subject.truth(this.orderOf(party))).paid) continue;
         this.isEarly = true;
         line.notes.push('the database says unpaid');
       }

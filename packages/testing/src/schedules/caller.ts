@@ -10,6 +10,7 @@ interface ShopModule {
   readonly orders: Orders;
   readonly createOrder?: (order: NewOrder) => unknown;
   readonly effects?: (reference: string) => Promise<number> | number;
+  readonly total?: (reference: string) => unknown;
   readonly reference?: () => string;
   readonly close?: () => unknown;
 }
@@ -65,7 +66,7 @@ const commands = {
     const { find, credit } = Object(shop.orders) as Record<string, unknown>;
     if (typeof find !== 'function' || typeof credit !== 'function')
       throw new Error('it exports no orders with find and credit');
-    const names = ['createOrder', 'effects', 'reference'] as const;
+    const names = ['createOrder', 'effects', 'total', 'reference'] as const;
     return names.filter((name) => typeof shop[name] === 'function');
   },
   async deliver(order: NewOrder): Promise<Delivered> {
@@ -88,6 +89,7 @@ const commands = {
   },
   createOrder: async (order: NewOrder) => void (await shop.createOrder!(order)),
   effects: async ({ reference }: NewOrder) => shop.effects!(reference),
+  total: async ({ reference }: NewOrder) => Number(await shop.total!(reference)),
   reference: () => shop.reference!(),
   close: async () => void (await shop.close?.()),
   // The turn's writes have left the process.

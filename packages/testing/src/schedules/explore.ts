@@ -71,13 +71,13 @@ export async function explore(
     if (finding.fault !== '' && isNew) findings.push(finding);
     return outcome;
   };
-  const tryEveryOrder = async (): Promise<void> => {
+  const tryEveryOrder = async (isShared: boolean): Promise<void> => {
     const seen = new Set<string>();
     const pending: number[][] = [[]];
     for (let choices = pending.pop(); choices !== undefined; choices = pending.pop()) {
       orders.left = pending.length + 1;
       if (isOver(shareOfOrders) || orders.tried === MOST_ORDERS) return;
-      const { branches } = await run(numberOfOrder(choices, callers));
+      const { branches } = await run(numberOfOrder(choices, callers, isShared));
       orders.left = 0;
       if (findings.length > 0) return;
       // An order whose rounds had the same effects so far was tried, or waits to be tried.
@@ -98,13 +98,19 @@ export async function explore(
   };
   try {
     if (replay !== undefined) return { ...report, findings: [(await run(replay)).finding] };
-    if (only !== 'cuts') await tryEveryOrder();
+    if (only !== 'cuts') {
+      await tryEveryOrder(false);
+      if (subject.total !== undefined && orders.left === 0 && findings.length === 0)
+        await tryEveryOrder(true);
+    }
     if (only !== 'orders') await tryEveryCut();
     if (orders.left > 0)
       notTested.push(`${orders.left} or more orders, after ${orders.tried}: a limit`);
     if (cuts.left > 0) notTested.push(`the cuts after the first ${cuts.tried}: a limit`);
     if (!subject.hasEffects)
       notTested.push('further writes: nothing counts the effects of a reference');
+    if (subject.total === undefined)
+      notTested.push('two orders that share a row: nothing reads a total');
     return report;
   } finally {
     await subject.close();

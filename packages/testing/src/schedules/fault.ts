@@ -32,6 +32,11 @@ const NOTHING: Fault = {
     'Compare the condition of the write with the stored order (amount, currency, reference,' +
     ' tenant), and look for a missing COMMIT.',
 };
+const SHARED: Fault = {
+  sentence: 'Two orders pay into one row, and a write is lost or happens twice.',
+  change:
+    'Let the database add (balance = balance + …), or lock the row before you read it: FOR UPDATE.',
+};
 const ONE_TRANSACTION =
   'Make it in the transaction of the conditional write, after it, and only if it changed a row.';
 
@@ -49,6 +54,17 @@ export function faultOf(attempt: Attempt, { paid, effects }: Truth): Fault | und
       ? `The effect is lost: it is written ${second || 'after the commit'}.`
       : `The effect happens ${effects} times: it is written ${second || early}.`;
   return { sentence, change: ONE_TRANSACTION };
+}
+
+/** Judges deliveries of different orders, by how many credits have moved the total. */
+export function faultOfTotal(
+  { isEarly, orders }: Attempt,
+  truths: readonly Truth[],
+  credits: number,
+): Fault | undefined {
+  if (isEarly) return EARLY;
+  if (truths.some(({ paid }) => !paid)) return UNPAID;
+  return Math.abs(credits - orders.length) < 1e-6 ? undefined : SHARED;
 }
 
 const roundsOf = (attempt: Attempt, party: Party) =>

@@ -17,7 +17,7 @@ export interface TestSchedulesOptions extends Omit<
 
 const NAMES = [
   ...['test', 'module', 'databaseUrl', 'databaseVariable', 'createOrder', 'effects'],
-  ...['reference', 'tenant', 'callers', 'timeLimit'],
+  ...['total', 'reference', 'tenant', 'callers', 'timeLimit'],
 ];
 /** Milliseconds beside the time limit: processes start, and the last try ends. */
 const AROUND = 60_000;

@@ -1,5 +1,6 @@
 /** A merchant's module, which separate processes load. */
 import { randomInt, randomUUID } from 'node:crypto';
+import type { TestOrdersOptions } from '../orders/options.js';
 import { Changes } from './changes.js';
 import { NotTestable, UsageError, type Database } from './database.js';
 import { Caller } from './process.js';
@@ -16,6 +17,11 @@ export interface ModuleOptions {
   readonly createOrder?: ((order: NewOrder) => unknown) | undefined;
   /** Counts further writes of a credit, such as receipts. Default: the module's `effects`. */
   readonly effects?: ((reference: string) => Promise<number> | number) | undefined;
+  /**
+   * Reads a number that each credit moves, such as the balance of the one wallet that all orders
+   * pay into. Default: the module's `total`.
+   */
+  readonly total?: TestOrdersOptions['total'];
   /** Makes a new reference. Default: the module's, or a UUID or digits. */
   readonly reference?: (() => string) | undefined;
   /** The merchant of the orders, if `orders` has several. Default `null`. */
@@ -58,6 +64,16 @@ export class ModuleSubject implements Subject {
 
   get hasEffects(): boolean {
     return this.options.effects !== undefined || this.#observer.exports.includes('effects');
+  }
+
+  get total(): Subject['total'] {
+    const { total } = this.options;
+    if (total === undefined && !this.#observer.exports.includes('total')) return undefined;
+    return async (order) => {
+      // It credits an order when it starts.
+      await this.#spare;
+      return Number(await (total?.(order.reference) ?? this.#observer.call('total', order)));
+    };
   }
 
   async newOrder(by = this.#observer): Promise<NewOrder> {

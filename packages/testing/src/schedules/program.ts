@@ -41,6 +41,7 @@ export class Program implements Subject, Party {
   hasEffects = true;
   readonly hasConnections = true;
   readonly creditsNothing = false;
+  readonly total = undefined;
   /** How many notifications a try sends at once. */
   #deliveries = 1;
   /** In the order of their first round. */

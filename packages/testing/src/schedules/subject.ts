@@ -56,6 +56,8 @@ export interface Subject {
   readonly creditsNothing: boolean;
   /** False if nothing counts the further writes of a credit. */
   readonly hasEffects: boolean;
+  /** Reads a number that the credit of each order moves. Undefined if nothing reads one. */
+  readonly total: ((order: NewOrder) => Promise<number>) | undefined;
   newOrder(): Promise<NewOrder>;
   truth(order: NewOrder): Promise<Truth>;
   /** Resolves when the database has answered another question. */

@@ -1,7 +1,8 @@
 /** Tries one order of the rounds, or one cut. Its number names it. */
 import { Attempt } from './attempt.js';
-import { faultOf } from './fault.js';
-import type { Party, Recovery, Subject } from './subject.js';
+import { UsageError } from './database.js';
+import { faultOf, faultOfTotal } from './fault.js';
+import type { NewOrder, Party, Recovery, Subject, Truth } from './subject.js';
 import { writeStory, type Line } from './story.js';
 
 export interface Finding {
@@ -40,31 +41,58 @@ const CUTS = [
 
 export const isKill = (cut: number): boolean => CUTS[cut % CUTS.length]!.isKill;
 
-/** Writes the choices as the digits of a number, after a 1. */
-export const numberOfOrder = (choices: readonly number[], callers: number): number =>
-  2 * choices.reduce((number, choice) => number * callers + choice, 1);
+/** Writes the choices as the digits of a number, after a 1 and a digit for one order or several. */
+export const numberOfOrder = (
+  choices: readonly number[],
+  callers: number,
+  isShared: boolean,
+): number =>
+  2 * choices.reduce((number, choice) => number * callers + choice, callers + Number(isShared));
 
 export const numberOfCut = (cut: number): number => 2 * cut + 1;
 
 export async function tryOne(subject: Subject, number: number, callers: number): Promise<Tried> {
   const isOrder = number % 2 === 0;
+  const digits = (number / 2).toString(callers);
+  const isShared = isOrder && digits[1] === '1';
   const parties = await subject.parties(isOrder ? callers : 1);
-  const attempt = new Attempt(subject, await subject.newOrder(), parties);
+  const orders: NewOrder[] = [];
+  do orders.push(await subject.newOrder());
+  while (isShared && orders.length < parties.length);
+  const creditsSince = isShared ? await watchTotal(subject) : undefined;
+  const attempt = new Attempt(subject, orders, parties);
   const { branches, isReached, recoveries } = isOrder
-    ? await takeChoices(attempt, (number / 2).toString(callers).slice(1))
+    ? await takeChoices(attempt, digits.slice(2))
     : await cutOff(attempt, (number - 1) / 2);
   for (const { name, run } of recoveries) {
     attempt.tell(name);
     await run();
-    if (faultOf(attempt, await subject.truth(attempt.order)) !== undefined) break;
+    if (isShared) continue;
+    if (faultOf(attempt, await subject.truth(orders[0]!)) !== undefined) break;
   }
-  const truth = await subject.truth(attempt.order);
-  const { sentence: fault, change } = faultOf(attempt, truth) ?? { sentence: '', change: '' };
-  const further = truth.effects === undefined ? '' : `, ${truth.effects} effects`;
-  attempt.tell(`the database says: ${truth.paid ? 'paid' : 'unpaid'}${further}`);
+  const truths = await Promise.all(orders.map(async (order) => subject.truth(order)));
+  const [{ paid, effects }] = truths as [Truth];
+  const credits = await creditsSince?.();
+  const found =
+    credits === undefined ? faultOf(attempt, truths[0]!) : faultOfTotal(attempt, truths, credits);
+  const { sentence: fault, change } = found ?? { sentence: '', change: '' };
+  const further = effects === undefined ? '' : `, ${effects} effects`;
+  const moved = `the total moved by ${Number(credits?.toFixed(2))} of ${orders.length} credits`;
+  attempt.tell(isShared ? moved : `the database says: ${paid ? 'paid' : 'unpaid'}${further}`);
   const story = writeStory(attempt.lines);
   const finding: Finding = { number, kind: isOrder ? 'order' : 'cut', fault, change, story };
   return { finding, branches, isReached };
+}
+
+/** Returns a function that tells by how many credits the total has moved since. */
+async function watchTotal(subject: Subject): Promise<() => Promise<number>> {
+  const order = await subject.newOrder();
+  const before = await subject.total!(order);
+  await subject.recoveries(order)[0]!.run();
+  const start = await subject.total!(order);
+  if (!(Math.abs(start - before) > 0))
+    throw new UsageError('total', 'A credit does not move the total: run testOrders first');
+  return async () => ((await subject.total!(order)) - start) / (start - before);
 }
 
 interface Course {
@@ -92,9 +120,11 @@ async function takeChoices(attempt: Attempt, choices: string): Promise<Course> {
   return { branches, isReached: true, recoveries: await recoveriesIfUnpaid(attempt) };
 }
 
-async function recoveriesIfUnpaid({ subject, order }: Attempt): Promise<Recovery[]> {
-  const { paid } = await subject.truth(order);
-  return paid ? [] : subject.recoveries(order).slice(0, 1);
+async function recoveriesIfUnpaid({ subject, orders }: Attempt): Promise<Recovery[]> {
+  const recoveries: Recovery[] = [];
+  for (const order of orders)
+    if (!(await subject.truth(order)).paid) recoveries.push(subject.recoveries(order)[0]!);
+  return recoveries;
 }
 
 /** Cuts the delivery off at one of its rounds. */
@@ -115,7 +145,7 @@ async function cutOff(attempt: Attempt, number: number): Promise<Course> {
   }
   await attempt.end();
   if (!isReached) return { branches: [], isReached, recoveries: await recoveriesIfUnpaid(attempt) };
-  const recoveries = [...attempt.subject.recoveries(attempt.order)];
+  const recoveries = [...attempt.subject.recoveries(attempt.orders[0]!)];
   // Half of the cuts are mended by the schedule alone.
   return { branches: [], isReached, recoveries: isKill ? recoveries.toReversed() : recoveries };
 }
