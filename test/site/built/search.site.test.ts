@@ -41,7 +41,7 @@ it.each([
   ['cron', '/schedule.html#cron'],
   ['kubernetes', '/schedule.html#kubernetes'],
   ['vercel', '/schedule.html#vercel'],
-  ['ngrok', '/faq.html#how-do-i-reach-my-laptop'],
+  ['ngrok', '/faq.html#how-does-the-service-reach-my-laptop'],
   ['nginx', '/going-live.html#configure-proxies'],
   ['rotate secret', '/going-live.html#rotate-the-secret-without-losing-a-payment'],
   ['api key', '/going-live.html#get-your-keys'],
