@@ -7,7 +7,7 @@ import { validateBound, validateOptions } from './validate-options.js';
 export type CachedSecretOptions<Host> = {
   /** Returns the merchant's cache key, such as the id in the path. Must differ per merchant. */
   readonly key: (context: Host) => string;
-  /** Milliseconds for which requests share an answer. A replaced secret stays valid as long. */
+  /** Milliseconds for which requests share an answer. A replaced secret stays valid that long. */
   readonly ttl: number;
 };
 

@@ -5,7 +5,6 @@ export interface BodyReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 }
 
-/** The length of the first buffer in bytes. */
 const BLOCK = 4_096;
 
 /**

@@ -36,6 +36,7 @@ export interface WebhookErrorOptions {
  */
 export class WebhookError<Code extends string = WebhookErrorCode | (string & {})> extends Error {
   readonly code: Code;
+  /** The status of the reply, 400 to 599. */
   readonly status: number;
   /** In milliseconds. */
   declare readonly retryAfter?: number;
@@ -62,7 +63,7 @@ export function isWebhookError(error: unknown): error is WebhookError {
   return readRefusal(error) !== undefined;
 }
 
-/** Reads each field of a WebhookError once: a getter or a Proxy may answer otherwise next time. */
+/** Reads each field of a WebhookError once: a getter or a Proxy may change. */
 export function readRefusal(error: unknown): Refusal | undefined {
   try {
     const fields = Object(error) as WebhookError & Record<symbol, unknown>;
@@ -94,6 +95,7 @@ export function fault(code: WebhookErrorCode, message: string, cause?: unknown):
 /** A mistake in the configuration. The message names the option, never the value. */
 export class ConfigurationError extends TypeError {
   readonly code = 'misconfigured';
+  /** The name of the wrong option or argument. */
   readonly option: string;
 
   constructor(option: string, problem: string) {
@@ -103,7 +105,6 @@ export class ConfigurationError extends TypeError {
 }
 ConfigurationError.prototype.name = 'ConfigurationError';
 
-/** @throws ConfigurationError unless the condition holds */
 export function check(condition: boolean, option: string, problem: string): asserts condition {
   if (!condition) throw new ConfigurationError(option, problem);
 }

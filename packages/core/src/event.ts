@@ -11,7 +11,7 @@ export type WebhookPayload = { readonly reference: string } & Readonly<Record<st
 export type Proven = {
   /** The signed bytes. */
   readonly rawBody: Uint8Array;
-  /** Index of the configured secret that matched. Above 0, the sender still uses an old secret. */
+  /** Index of the matching secret in the list. In a rotation, above 0 means an old secret. */
   readonly secretIndex: number;
   /** The merchant, as returned by the `secret` function. `null` with one merchant. */
   readonly tenant: string | null;
@@ -28,6 +28,7 @@ export interface KnownEvent<
   Payload = WebhookPayload,
 > extends WebhookEventBase {
   readonly type: Type;
+  /** The output of the kind's schema, or the parsed body. */
   readonly payload: Payload;
 }
 

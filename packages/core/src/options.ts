@@ -13,6 +13,7 @@ export interface HeaderNames {
   readonly event?: string | undefined;
 }
 
+/** The options of `createVerifier`. */
 export interface VerifierOptions<Events extends EventSchemas, Host> {
   /**
    * The webhook secret from the merchant portal, a list of up to 8 secrets during a rotation (the
@@ -37,6 +38,7 @@ interface Reading<Events extends EventSchemas, Host> extends VerifierOptions<Eve
   readonly observe?: ObserveHook | undefined;
 }
 
+/** The options of `createReceiver` and of every adapter's `paymentWebhook`. */
 export interface ReceiverOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
   /** Milliseconds for the handler. `signal` then aborts, and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
@@ -52,7 +54,6 @@ export interface GateOptions<Events extends EventSchemas, Host> extends Reading<
   readonly unrecognized?: 'pass' | undefined;
 }
 
-/** All options, validated and with defaults. */
 export interface Settings {
   readonly keyring: Keyring;
   readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
@@ -78,7 +79,6 @@ const KNOWN = {
   gate: [...READING, 'unrecognized'],
 };
 
-/** @throws ConfigurationError that names the option and the fault */
 export function createSettings(options: unknown, use: keyof typeof KNOWN): Settings {
   const own = validateOptions(options as AnyOptions, KNOWN[use]);
   const { bodyLimit = 65_536, bodyTimeout = 10_000, handlerTimeout = 25_000 } = own;

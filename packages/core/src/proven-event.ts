@@ -5,7 +5,6 @@ import type { WebhookEvent } from './event.js';
 // string keys, so no body can forge the event.
 const EVENT = Symbol.for('paylink.event');
 
-/** Stores the event that a gate proved on the host's request or context. */
 export function keepEvent(holder: object, event: WebhookEvent): void {
   (holder as { [EVENT]?: WebhookEvent })[EVENT] = event;
 }

@@ -12,6 +12,7 @@ import type { EventSchemas, EventTypes, NoEvents, SchemasOf } from './schema.js'
 import { requireBytes } from './signature.js';
 import { checkHeaders, parseEvent, proveSignature, requireValid } from './verify.js';
 
+/** Turns deliveries into replies. `createReceiver` makes it. */
 export interface Receiver<Host> {
   /** Resolves with the reply to write. Never rejects. Merges `host` into the handler's context. */
   receive(delivery: Delivery, host: Host): Promise<Reply>;

@@ -18,12 +18,14 @@ export type DeliveryOutcome = {
   readonly type?: string;
   /** Set only after the signed body was parsed. */
   readonly reference?: string;
-  /** Set only after the signature matched. Above 0, the sender still uses an old secret. */
+  /** Set only after the signature matched. In a rotation, above 0 means an old secret. */
   readonly secretIndex?: number;
   readonly bodyBytes: number;
+  /** From the call of `receive` to the outcome. */
   readonly durationMs: number;
 };
 
+/** Receives the outcome of each delivery, once. */
 export type ObserveHook = (outcome: DeliveryOutcome) => unknown;
 
 interface Hooks {
@@ -32,7 +34,6 @@ interface Hooks {
   readonly refusals: LineLimit;
 }
 
-/** Collects the facts of one delivery as they become known. */
 export class DeliveryReport {
   readonly #hooks: Hooks;
   readonly #started: number;

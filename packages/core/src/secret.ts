@@ -77,7 +77,6 @@ export function createKeyring(option: SecretOption<never>, logger: Logger): Keyr
   };
 }
 
-/** @throws ConfigurationError unless the answer is `{ secret, tenant }` */
 export function validateTenantSecret(answer: TenantSecret): TenantSecret {
   const isObject = typeof answer === 'object' && answer !== null;
   const isPair = isObject && !Array.isArray(answer) && !isBytes(answer);
@@ -92,7 +91,7 @@ export function validateTenantSecret(answer: TenantSecret): TenantSecret {
 /** @throws ConfigurationError that names the fault, never the value */
 export function importSecrets(list: SecretList, warn?: Warn): readonly HmacKey[] {
   if (!Array.isArray(list)) return [importSecret(list, 'secret', warn)];
-  // `map` would skip the hole of a double comma. A Proxy may answer another length the next time.
+  // `map` would skip the hole of a double comma. A Proxy may return another length next time.
   const secrets: unknown[] = Array.from(list as readonly unknown[]);
   const isList = secrets.length > 0 && secrets.length < 9;
   check(isList, 'secret', 'must be a list of 1 to 8 secrets');

@@ -85,7 +85,6 @@ function waitsFor(signal: AbortSignal | LazyAbort): Pick<Waits, 'add' | 'delete'
   return known;
 }
 
-/** @throws ConfigurationError unless `signal` is undefined or an AbortSignal */
 export function checkSignal(signal: unknown): asserts signal is AbortSignal | undefined {
   const { addEventListener, aborted } = Object(signal) as Partial<AbortSignal>;
   const isSignal = typeof addEventListener === 'function' && typeof aborted === 'boolean';

@@ -23,7 +23,6 @@ export function validateOptions<Options extends object>(
 /** The longest delay of a timer in milliseconds. A longer delay would fire at once. */
 export const LONGEST_TIMER = 2_147_483_647;
 
-/** @throws ConfigurationError unless the limit is a whole number from `least` to `most` */
 export function validateBound(option: string, value: number, least = 1, most = LONGEST_TIMER) {
   const isBound = Number.isInteger(value) && value >= least && value <= most;
   check(isBound, option, `must be a whole number from ${least} to ${most}`);

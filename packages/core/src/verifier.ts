@@ -5,6 +5,7 @@ import type { EventSchemas, NoEvents } from './schema.js';
 import { requireBytes, requireSignature } from './signature.js';
 import { parseEvent, proveSignature, requireValid } from './verify.js';
 
+/** Verifies raw bodies. `createVerifier` makes it. */
 export interface Verifier<Events extends EventSchemas, Host> {
   /**
    * Proves that the service sent these bytes, and resolves with their event. Never resolves with a

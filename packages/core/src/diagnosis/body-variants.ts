@@ -6,7 +6,6 @@ import { variantsOf, type Value, type Variant } from './variants.js';
 
 type Change = readonly [DiagnosisCode, (text: string, body: Uint8Array) => Iterable<Value>];
 
-/** Usual changes to a text. */
 // oxfmt-ignore
 const TEXTS: readonly Change[] = [
   ['body_newline', (text) => [text.replace(/\r?\n$/, ''), trimBlanks(text), `${trimBlanks(text)}\n`,

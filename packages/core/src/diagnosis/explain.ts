@@ -13,7 +13,7 @@ export interface Refused {
 /** Starts a diagnosis after the reply. */
 export type Explain = (refused: Refused) => void;
 
-/** How many times as long as a diagnosis its pause lasts. Strangers can trigger this work. */
+/** The pause after a diagnosis, in multiples of its length. Strangers can trigger this work. */
 const PAUSE = 1_000;
 /** Notifications are shorter. A stranger's longer body is not worth the work. */
 const LIMITS = { body: 4_096, work: 1_000_000 };

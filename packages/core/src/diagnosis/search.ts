@@ -17,6 +17,7 @@ export type DiagnoseOptions = {
   readonly secret: SecretList;
 };
 
+/** The result of `diagnose`. */
 export interface Diagnosis {
   /** True if the verifier accepts the signature. `causes` is then empty. */
   readonly matches: boolean;
@@ -125,7 +126,7 @@ function otherWork(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** Returns what signers compute who misread the algorithm. */
+/** Returns the MACs of signers that misread the algorithm. */
 async function misusesOf(secret: Uint8Array, body: Uint8Array) {
   const misuses: [DiagnosisCode, string][] = [
     ['secret_swapped', await sign(new HmacKey(body), secret)],
