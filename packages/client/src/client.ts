@@ -27,8 +27,8 @@ export interface PaylinkClient {
     },
   ) => Promise<PaymentLink>;
   /**
-   * Reads the payment of a reference. Throws a 429 with its `retryAfter` at once, because payments
-   * pauses the requests for all orders. Retries network errors, timeouts and 5xx.
+   * Reads the payment of a reference. Retries network errors, timeouts and 5xx. Throws a 429 with
+   * its `retryAfter` at once, because `@paylink/payments` pauses the requests for all orders.
    *
    * @throws PaylinkError, such as `not_found` if the service answers 404
    */
@@ -36,7 +36,7 @@ export interface PaylinkClient {
     reference: string,
     options?: {
       readonly signal?: AbortSignal | undefined;
-      /** The merchant that payments asks for. A client has one API key and ignores it. */
+      /** The merchant, as passed by payments. Ignored, because a client has one API key. */
       readonly tenant?: string | null | undefined;
     },
   ) => Promise<Payment>;

@@ -45,7 +45,7 @@ export class PaylinkError extends Error {
   declare readonly requestId?: string;
   /** Milliseconds to wait, from the service's `Retry-After`. */
   declare readonly retryAfter?: number;
-  /** The Idempotency-Key of a creation. With the same link it creates no second link. */
+  /** The Idempotency-Key of a creation. Retry with this key and the same link. */
   declare readonly idempotencyKey?: string;
   /**
    * Set if the link may exist, because an attempt ended without a clear answer. Call again with

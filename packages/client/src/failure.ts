@@ -20,13 +20,11 @@ export function meaningOf(status: number): [PaylinkErrorCode, string] {
   return ['unexpected_status', ', which is not a success status of this endpoint'];
 }
 
-/** Makes the errors of one try. */
 export function failuresOf(
   apiKey: string,
   { endpoint, idempotencyKey }: { readonly endpoint: string; readonly idempotencyKey?: string },
   signal: AbortSignal,
 ) {
-  /** Makes the error of a reply. */
   const refusal = (
     { status, headers }: Response,
     code: PaylinkErrorCode,
@@ -40,7 +38,6 @@ export function failuresOf(
       idempotencyKey,
       body: body && readable(body, apiKey),
     });
-  /** Makes the error of a reply that is missing or incomplete. */
   const interruption = (error: unknown): PaylinkError => {
     if (signal.aborted) return signal.reason as PaylinkError;
     const cause = describe(error, apiKey);

@@ -15,6 +15,7 @@ interface AnyLink {
 /** A link whose amount you set, in the smallest unit of the currency (docs/service.md 2.1.1). */
 interface FixedAmountLink extends AnyLink {
   readonly amount: number;
+  /** The text that describes the payment. */
   readonly description?: string | undefined;
   readonly amount_min?: never;
   readonly amount_max?: never;
@@ -24,6 +25,7 @@ interface FixedAmountLink extends AnyLink {
 interface FreeAmountLink extends AnyLink {
   readonly amount_min: number;
   readonly amount_max: number;
+  /** The text that describes the payment. */
   readonly description: string;
   readonly amount?: never;
 }
@@ -31,7 +33,6 @@ interface FreeAmountLink extends AnyLink {
 /** A request for a payment link: an amount, or bounds instead. */
 export type PaymentLinkRequest = FixedAmountLink | FreeAmountLink;
 
-/** A validated link. */
 export interface CheckedLink {
   readonly reference: string;
   /** The fixed amount, or undefined if the customer chooses it. */

@@ -1,5 +1,6 @@
 import { check, isProduction, validateBound, validateOptions } from '@paylink/core/internal';
 
+/** The options of `createClient`. */
 export interface ClientOptions {
   /** The service's address before `/v1`: https, or http to this machine or `allowHttp`. */
   readonly baseUrl: string | undefined;
@@ -22,7 +23,6 @@ export interface ClientOptions {
   readonly totalTimeout?: number | undefined;
 }
 
-/** The validated options with defaults. */
 export type Settings = {
   readonly [Name in keyof ClientOptions]-?: NonNullable<ClientOptions[Name]>;
 };

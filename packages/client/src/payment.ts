@@ -115,7 +115,6 @@ class Answer {
     return value;
   }
 
-  /** Returns the fields that a link and a payment share. */
   fields(asked: string): Pick<PaymentFields, 'reference' | 'amount' | 'currency'> {
     const reference = this.text('reference');
     if (reference !== asked) this.contradicts('reference');

@@ -19,7 +19,6 @@ export interface Call {
   readonly idempotencyKey?: string;
 }
 
-/** A reply with the status of success. */
 export interface Reply {
   readonly json: unknown;
   readonly requestId: string | undefined;
@@ -28,7 +27,6 @@ export interface Reply {
 const NO_STORE = { cache: 'no-store' } as RequestInit;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Sends the call once. @throws PaylinkError */
 export async function send(settings: Settings, call: Call, signal: AbortSignal): Promise<Reply> {
   const { apiKey, baseUrl, fetch } = settings;
   const { refusal, interruption } = failuresOf(apiKey, call, signal);
