@@ -1,4 +1,4 @@
-/** The client's answers, checked, and its errors as errors of a run. */
+/** Checks the client's answers, and translates its errors into errors of a run. */
 import { WebhookError } from '@paylink/core';
 import type { ServicePayment } from './contract.js';
 import { field, fieldOfError } from './order.js';
@@ -13,8 +13,8 @@ export interface QuestionResult {
 }
 
 /**
- * Copies the five fields that count, so that a page that changes its answer changes no other, and a
- * large answer is not kept.
+ * Copies the five fields that count: no page can change another page's answer, and the memory keeps
+ * no large answer.
  */
 export function readAnswer(answer: unknown, expected: string): QuestionResult {
   if (typeof answer !== 'object' || answer === null) {
@@ -63,7 +63,6 @@ function isCurrency(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= LONGEST_CURRENCY;
 }
 
-/** Translates an error of the client. */
 export function readClientError(cause: unknown): QuestionResult {
   const status = fieldOfError(cause, 'status');
   if (status === 404) {

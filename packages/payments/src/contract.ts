@@ -92,12 +92,14 @@ export interface PaymentClient {
   getPayment(reference: string, options: FindContext): PromiseLike<ServicePayment>;
 }
 
+/** The options of `createPayments`. */
 export interface PaymentsOptions {
   /**
    * Asks the service before anything is credited: a client, or a function that returns the client
    * of a tenant. Paylink calls the function when it first needs the tenant's client.
    */
   readonly client: PaymentClient | ((tenant: string | null) => PaymentClient);
+  /** Your `find` and `credit`, and for lists `unpaid` and `paid`. */
   readonly orders: Orders;
   /** Requests in flight at once for each client, 1 to 1,000. Default 32. */
   readonly concurrency?: number | undefined;
@@ -129,6 +131,7 @@ export type Outcome =
   | 'confirm_unavailable'
   | 'handler_timeout';
 
+/** The outcome of one run, for `observe`. */
 export interface PaymentOutcome {
   readonly source: Source;
   readonly outcome: Outcome;
@@ -189,6 +192,7 @@ interface SweepReport {
   readonly total: number;
   /** The service answered 404: most likely the link was never created. */
   readonly noPayment: Listed;
+  /** Orders that could not be read, asked about or credited. */
   readonly errors: ListedWithDetails;
   /** Not reached: the time was over, the service limited its requests, or refused the key. */
   readonly notAsked: Listed;
@@ -198,6 +202,7 @@ interface SweepReport {
   readonly cursor: string | undefined;
 }
 
+/** The result of `reconcile`: a list of references for each outcome. */
 export interface ReconcileReport extends SweepReport {
   readonly credited: Listed;
   /** Paid before, or by another call. */
@@ -209,6 +214,7 @@ export interface ReconcileReport extends SweepReport {
   readonly undecided: ListedWithDetails;
 }
 
+/** The result of `verify`: a list of references for each outcome. */
 export interface VerifyReport extends SweepReport {
   /** The order is marked paid, and the service confirms the same amount and currency. */
   readonly confirmed: Listed;

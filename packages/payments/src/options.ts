@@ -25,7 +25,6 @@ export interface Settings {
 const MOST_KNOWN = 1_000;
 const NAMES = ['client', 'orders', 'concurrency', 'timeout', 'logger', 'observe'];
 
-/** @throws ConfigurationError that names the option */
 export function createSettings(options: PaymentsOptions): Settings {
   const own = validateOptions(options, NAMES);
   const { client, orders, concurrency = 32, timeout = 20_000, logger, observe } = own;

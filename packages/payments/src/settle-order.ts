@@ -22,7 +22,6 @@ import {
 } from './order.js';
 import type { Run } from './run.js';
 
-/** The result of a run. */
 export interface Verdict {
   readonly outcome: Outcome;
   /** The webhook throws this error. Without an error, the webhook acknowledges. */
@@ -61,7 +60,6 @@ export function refusal(error: unknown): Verdict & { readonly error: WebhookErro
   return { outcome, error };
 }
 
-/** What a run has read. */
 interface Findings {
   order?: Row;
   payment?: ServicePayment;
