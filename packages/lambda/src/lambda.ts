@@ -6,9 +6,9 @@ type Headers<Value> = Readonly<Record<string, Value | undefined>> | null | undef
  */
 export interface LambdaEvent {
   readonly httpMethod?: string | undefined;
-  /** The path, in API Gateway's first format and from load balancers. */
+  /** The path in API Gateway's payload format 1.0, and from load balancers. */
   readonly path?: string | undefined;
-  /** The path, in API Gateway's second format and from function URLs. */
+  /** The path in API Gateway's payload format 2.0, and from function URLs. */
   readonly rawPath?: string | undefined;
   readonly requestContext?:
     | {

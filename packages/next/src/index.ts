@@ -20,9 +20,9 @@ type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
 
 /**
- * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. It verifies a
- * notification, runs your handler and replies. With a missing or invalid secret, each request
- * receives a 500.
+ * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. The route
+ * verifies a notification, runs your handler and replies. With a missing or invalid secret, each
+ * request receives a 500.
  *
  * @function
  */
