@@ -15,6 +15,7 @@ import {
 /** The default secret. It is public, and @paylink/core rejects it under NODE_ENV=production. */
 export const TEST_SECRET = 'paylink-testing-secret-not-for-production';
 
+/** The options of `signedDelivery`. */
 export interface SignedDeliveryOptions {
   /** The webhook secret. A string is used as UTF-8. Default `TEST_SECRET`. */
   readonly secret?: string | Uint8Array | undefined;

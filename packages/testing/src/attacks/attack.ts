@@ -51,9 +51,7 @@ export interface Material {
   readonly reference: string;
   readonly bodyLimit: number;
   readonly names: HeaderNames;
-  /** The genuine body. */
   readonly body: Buffer;
-  /** Its signature. */
   readonly signature: string;
   readonly mac: (
     body: string | Uint8Array,

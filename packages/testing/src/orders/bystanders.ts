@@ -1,4 +1,4 @@
-/** The checks that a payment pays its own order alone. */
+/** The checks that a payment pays only its own order. */
 import { inspect } from 'node:util';
 import type { OrdersCheck } from './check.js';
 import { printCount } from './count.js';
@@ -18,7 +18,7 @@ export function checkBystanders(shop: Shop): OrdersCheck[] {
         if (asked.some(({ reference }, i) => found[i]?.reference !== reference || !found[i].paid))
           throw new Error(
             'Simultaneous calls for different orders mix them up. Look for a variable outside of' +
-              ' find and credit, for a loader whose rows have another order, and for a write of' +
+              ' find and credit, for a loader that returns rows in another order, and for a write of' +
               ' all orders.',
           );
       },

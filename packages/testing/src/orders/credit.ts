@@ -65,8 +65,8 @@ export function checkCredit(shop: Shop): OrdersCheck[] {
         if (wrong !== undefined && (await countsWrites(shop)))
           throw new Error(
             `credit returned ${wrong} for an order that was already paid. The write must require` +
-              ' an unpaid order, as by AND paid_at IS NULL. If it does, the count is not its own:' +
-              ' look for a later SELECT.',
+              ' an unpaid order, such as with AND paid_at IS NULL. If it does, the count comes from' +
+              ' elsewhere: look for a later SELECT.',
           );
       },
     },
@@ -78,7 +78,7 @@ export function checkCredit(shop: Shop): OrdersCheck[] {
       },
     },
     ...OTHER_AMOUNTS.map(({ amount: right, wrong }) => ({
-      title: `credit takes another amount than ${right} only within the bounds of find`,
+      title: `credit accepts an amount other than ${right} only within the bounds of find`,
       async run() {
         const order = await shop.create({ amount: right });
         const amount = (await shop.find(order))?.amount;
@@ -176,7 +176,7 @@ async function race(shop: Shop, order: NewOrder): Promise<void> {
     throw new Error(
       `${wrote} of ${CALLS} simultaneous calls credited the same order. The write itself must` +
         ' require an unpaid order: after a read, another call writes first. With Prisma use' +
-        ' updateMany, because update may read first. If it does, the count is not its own.',
+        ' updateMany, because update may read first. If the write requires it, look for a wrong count.',
     );
   if (counts.includes(null)) throw countUnknown();
 }
@@ -220,7 +220,7 @@ export async function expectRefusal(
       `${call}, and paid the order. Add the ${differs} to the condition of the write.`,
     );
   if ((count ?? 0) > 0)
-    throw new Error(`${call}, and the order stayed unpaid, as is right. ${COUNT}`);
+    throw new Error(`${call}, and the order stayed unpaid, as it should. ${COUNT}`);
 }
 
 /** Credits an order for which payments were refused. */

@@ -41,8 +41,8 @@ export function checkFind(shop: Shop): OrdersCheck[] {
         if (reason !== undefined) throw new NotTested(reason);
         if ((await shop.find(order)) === undefined)
           throw new Error(
-            'find was asked about a reference before its order was stored, and finds nothing' +
-              ' after it. A cache answers: turn it off in find.',
+            'find was asked about a reference before its order was stored, and still finds' +
+              ' nothing afterwards. Turn off the cache in find.',
           );
       },
     },
@@ -71,7 +71,7 @@ export function checkFind(shop: Shop): OrdersCheck[] {
       },
     })),
     {
-      title: 'find sees a credit, even if it was called before or meanwhile',
+      title: 'find sees a credit, even if find was called before or during the credit',
       async run() {
         await expectCredit(shop, await shop.create());
         for (let round = 0; round < ROUNDS; round++) {
@@ -82,8 +82,8 @@ export function checkFind(shop: Shop): OrdersCheck[] {
           if (!(await shop.isPaid(known)))
             throw new Error(
               'find was called before the credit or meanwhile, and still returns an unpaid order' +
-                ' after it. A cache answers: turn it off in find, and fork an entity manager or' +
-                ' create a loader for each call.',
+                ' after it. Turn off the cache in find, and fork an entity manager or create a' +
+                ' loader for each call.',
             );
         }
       },
@@ -111,7 +111,7 @@ async function expectNothingOfFailedRead(shop: Shop): Promise<void> {
     if (found?.paid === true || found?.reference === unreadable)
       throw new Error(
         `find returns ${found.paid ? 'a paid order' : 'an order'} if its read fails. Let it` +
-          ' throw: the notification is then answered 503, and comes again.',
+          ' throw: Paylink then answers 503, so that the service can try again.',
       );
   }
 }

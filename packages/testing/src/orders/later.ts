@@ -78,7 +78,7 @@ async function expectStillPaid(shop: Shop, name: string, make: Make): Promise<vo
 function lost(name: string, which: string): Error {
   return new Error(
     `After ${name}, find no longer finds ${which} order by its reference, so that a payment which` +
-      ' still arrives is lost. Keep the row of an order that is removed, with closed: true. Keep' +
+      ' still arrives is lost. Keep the row of a removed order, with closed: true. Keep' +
       ' one row for each link: a reference that the next link overwrites is lost.',
   );
 }

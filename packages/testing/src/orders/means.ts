@@ -28,7 +28,7 @@ export function checkElsewhere(shop: Shop, elsewhere: Orders['find'] | undefined
         if (!(await isPaidElsewhere(order)))
           throw new Error(
             'credit returned, but a second connection sees no credit. Look for a missing COMMIT' +
-              ' or await, and read neither here nor in find from a replica.',
+              ' or await, and do not read from a replica, here or in find.',
           );
       },
     },

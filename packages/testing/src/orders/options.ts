@@ -11,9 +11,11 @@ export type RunTest = ((title: string, run: Run) => unknown) & {
   readonly skip?: ((title: string, run: Run) => unknown) | undefined;
 };
 
+/** The options of `testOrders`. */
 export interface TestOrdersOptions {
   /** The merchant's `orders`, as `createPayments` receives them, on the test database. */
   readonly orders: Orders;
+  /** `test` of vitest, jest or node:test, or `it` of mocha. */
   readonly test: RunTest;
   /** Stores an unpaid order. `tenant` is `null` without `tenants`. */
   readonly createOrder: (order: NewOrder) => unknown;

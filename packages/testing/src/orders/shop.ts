@@ -121,7 +121,6 @@ export class Shop {
   }
 }
 
-/** Returns `paid` of a found order. */
 export function paidOf(order: Order | null | undefined): boolean {
   if (order === undefined || order === null)
     throw new Error(

@@ -1,4 +1,4 @@
-/** The checks that a reference is one text, however similar another one is. */
+/** The checks that similar references stay apart. */
 import type { OrdersCheck } from './check.js';
 import { expectOneOrder } from './bystanders.js';
 import { expectPaid } from './find.js';
@@ -52,7 +52,7 @@ export function checkSpellings(shop: Shop): OrdersCheck[] {
   ];
   return [
     ...pairs.map((pair) => ({
-      title: `an order is another than the one whose reference is the same ${pair.differs}`,
+      title: `an order is not mistaken for one whose reference is the same ${pair.differs}`,
       run: () => expectApart(shop, pair),
     })),
     {
