@@ -108,17 +108,25 @@ export class Caller implements Party {
   }
 
   async pass(): Promise<void> {
-    const { database, held, unanswered } = this.proxy;
-    // A statement blocks its process.
-    if (database.isInProcess && held.length + unanswered.length > 0) return;
-    await this.call('ping').catch(() => undefined);
+    const { proxy } = this;
+    // A statement blocks its process, also one that begins now.
+    const isBlocked = (): boolean =>
+      proxy.database.isInProcess && proxy.held.length + proxy.unanswered.length > 0;
+    if (isBlocked()) return;
+    await this.call('ping', undefined, LONGEST_WAIT, isBlocked).catch(() => undefined);
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  async call(name: Command, order?: NewOrder, patience = LONGEST_WAIT): Promise<unknown> {
+  async call(
+    name: Command,
+    order?: NewOrder,
+    patience = LONGEST_WAIT,
+    isMoot = () => false,
+  ): Promise<unknown> {
     const id = ++this.#last;
     if (this.isAlive) this.#child.send({ id, name, order: order! } satisfies Call, () => undefined);
-    await this.changes.until(() => this.#answers.has(id) || !this.isAlive, patience);
+    const isOver = (): boolean => this.#answers.has(id) || !this.isAlive || isMoot();
+    await this.changes.until(isOver, patience);
     const answer = this.#answers.get(id);
     this.#answers.delete(id);
     if (answer === undefined)
