@@ -19,7 +19,7 @@ const LONGEST_DOUBLED = 60_000;
 const LONGEST_PAUSE = 3_600_000;
 /** Milliseconds of random delay, so that processes refused together do not return together. */
 const JITTER = 250;
-/** Milliseconds for which an answer is reused, so that a page which polls floods no service. */
+/** The shortest reuse of an answer in milliseconds: a polling page must not flood the service. */
 const REUSED_FOR = 2_000;
 const LONGEST_REUSE = 30_000;
 const MOST_ANSWERS = 10_000;
@@ -36,7 +36,7 @@ interface Answer extends QuestionResult {
 export class Asker {
   readonly #client: PaymentClient;
   readonly #mostInFlight: number;
-  /** How many questions may be in flight. */
+  /** The number of questions that may be in flight. */
   #places: number;
   readonly #inFlight = new Set<Run>();
   readonly #line: Readonly<Record<Source, Queue<Run, () => void>>> = {
@@ -49,7 +49,7 @@ export class Asker {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Refusals without an answer between them. */
   #refusals = 0;
-  /** The order that alone was refused since the last answer. */
+  /** The only order that was refused since the last answer. */
   #refusedAlone: string | undefined;
   readonly #answers = new Queue<string, Answer>();
 
@@ -82,12 +82,12 @@ export class Asker {
     }
   }
 
-  /** Forgets the answers about an order that is paid: its row answers from then on. */
+  /** Forgets the answer about an order. The row of a paid order answers from then on. */
   forget({ key }: Pick<Run, 'key'>): void {
     this.#answers.delete(key);
   }
 
-  /** Asks when the line lets the question go. @throws WebhookError */
+  /** Asks when the question's turn comes. @throws WebhookError */
   async #send(run: Run): Promise<ServicePayment> {
     const isLate = now() + this.pause >= run.askBy;
     if (isLate || this.#ownPauseOf(run) > 0) throw new Limited(this.#pauseOf(run));
@@ -138,7 +138,7 @@ export class Asker {
     return paymentOf(result);
   }
 
-  /** Lets as many questions go as have a place, or comes back after the pause. */
+  /** Starts as many questions as there is room for, or tries again after the pause. */
   #advance(): void {
     stopTimer(this.#timer);
     const { pause } = this;

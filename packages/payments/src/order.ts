@@ -25,7 +25,7 @@ export function fieldOfError(error: unknown, name: string): unknown {
   }
 }
 
-/** Names an order in a map. Each order of each tenant has a name of its own. */
+/** Names an order in a map. Each order of each tenant has a unique name. */
 export function keyOf({ tenant, reference }: Pick<PaymentOutcome, 'tenant' | 'reference'>): string {
   return tenant === null ? `-${reference}` : `${tenant.length}:${tenant}${reference}`;
 }
@@ -33,7 +33,7 @@ export function keyOf({ tenant, reference }: Pick<PaymentOutcome, 'tenant' | 're
 /** The fields of the row that `find` returned, not checked yet. */
 export type Row = Pick<Order, 'reference'> & { readonly [Name in keyof Order]: unknown };
 
-/** Reads each field of what `find` returned. Returns other values unchanged. */
+/** Reads each field of the object that `find` returned. Returns other values unchanged. */
 export function readFields(row: unknown): unknown {
   if (typeof row !== 'object' || row === null) return row;
   const given = field(row, 'amount');

@@ -1,4 +1,4 @@
-/** The three ways to one credit, one after the other for each order. */
+/** The three ways to credit an order. The runs of one order go one after the other. */
 import type { WebhookError } from '@paylink/core';
 import {
   checkSignal,

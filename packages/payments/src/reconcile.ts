@@ -61,7 +61,7 @@ function toResult(verdict: Verdict): Result {
 }
 
 const PROGRESS_INTERVAL = 1_000;
-/** Milliseconds that the orders under way at the time limit have left. */
+/** Milliseconds left for the orders that are in progress at the time limit. */
 const GRACE = 2_000;
 /** Number of answers that must all be 404 before the address is in doubt. */
 const ENOUGH_404 = 10;
@@ -84,7 +84,7 @@ function readOptions(options: SweepOptions) {
   return { start: parseCursor(cursor), onProgress, concurrency, tenant, signal, timeLimit };
 }
 
-/** `index:reference`, because the orders in front of the reference may be paid by the next run. */
+/** `index:reference`, because the orders before the reference may be paid by the next run. */
 function parseCursor(cursor: string | undefined) {
   const match = typeof cursor === 'string' ? /^(\d{1,15}):(.*)$/s.exec(cursor) : null;
   check(cursor === undefined || match !== null, 'cursor', 'must be the cursor of a report');
@@ -135,7 +135,7 @@ async function sweep<AllLists extends Lists>(
   };
   const resultOf = async (reference: unknown, position: number): Promise<Result> => {
     while (pauseNow() > 0 && now() + pauseNow() < end) {
-      // Before it takes its order, for which a webhook may wait.
+      // Before the run locks its order, because a webhook may wait for the order.
       await withinBounds(after(pauseNow()), { signals: [signal] });
     }
     if (refused401 > 1 || now() + pauseNow() >= end) return { list: 'notAsked' };

@@ -17,7 +17,7 @@ export function unref(timer: ReturnType<typeof setTimeout>): void {
 /** Milliseconds after its time at which a silent run is lost: Workers end requests silently. */
 export const LOST_AFTER = 1_000;
 
-/** Who asks for which order. */
+/** The caller of a run, and its order. */
 export type Call = Pick<PaymentOutcome, 'reference' | 'tenant' | 'source'>;
 
 export class Run implements Call {
@@ -77,7 +77,7 @@ export class Run implements Call {
     return this.#abort.reason as WebhookError | undefined;
   }
 
-  /** True if the run has not told its end long after its time. */
+  /** True if the run has still not ended long after its time. */
   get isLost(): boolean {
     return now() >= this.end + LOST_AFTER;
   }

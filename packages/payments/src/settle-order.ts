@@ -65,7 +65,7 @@ interface Findings {
   payment?: ServicePayment;
 }
 
-/** Credits the order of a payment that succeeded, unless the order's row says that it is paid. */
+/** Credits the order of a payment that succeeded, unless the order is already marked paid. */
 export async function settleOrder(settings: Settings, run: Run, hold: Hold): Promise<Verdict> {
   const findings: Findings = {};
   let verdict: Verdict;
