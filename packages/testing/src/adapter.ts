@@ -45,8 +45,8 @@ const { request, genuineLines } = craft;
 
 /**
  * Registers the tests that every adapter must pass: over real sockets, with bytes that HTTP clients
- * would never send. Has one test for each row of attacks that an adapter must handle, and further
- * tests.
+ * would never send. Each row of attacks that an adapter must handle has one test. Further tests
+ * cover other behaviour.
  *
  * @param listen starts a server with the adapter, once per test
  * @param runner default: the globals `describe` and `it`

@@ -1,4 +1,4 @@
-/** What `paylink audit` shares with the attack kit. Every name may change in every version. */
+/** The names that `paylink audit` needs. Every name may change in every version. */
 export {
   materialOf,
   UNKNOWN_SECRET,

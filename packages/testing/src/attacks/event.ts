@@ -2,7 +2,7 @@
 import { row, type Material, type Row } from './attack.js';
 import { ACKNOWLEDGED, genuine, invalidEvent } from './verdicts.js';
 
-/** A receiver that ignores the header's spelling does no harm: it asks the API. */
+/** A receiver that ignores the header's spelling does no harm if it asks the API. */
 const noKind = { ...invalidEvent, accepts: [...invalidEvent.accepts, ...ACKNOWLEDGED] };
 const unknown = genuine('medium', 'unknown_kind');
 

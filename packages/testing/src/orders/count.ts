@@ -1,4 +1,4 @@
-/** Tells a count of rows that is the conditional write's own from any other. */
+/** Distinguishes the row count of the conditional write from any other count. */
 import type { NewOrder } from './order.js';
 import type { Shop } from './shop.js';
 

@@ -181,7 +181,7 @@ async function race(shop: Shop, order: NewOrder): Promise<void> {
   if (counts.includes(null)) throw countUnknown();
 }
 
-/** A free-amount link is paid by any amount within its bounds. */
+/** A free-amount link can be paid with any amount within its bounds. */
 async function expectWithinBounds(
   shop: Shop,
   { amount: stored }: NewOrder,

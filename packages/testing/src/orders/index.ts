@@ -47,7 +47,7 @@ export function testOrders(options: TestOrdersOptions): void {
       continue;
     }
     const untested = untestedTitle(check, check.untested);
-    // The merchant did not give its means, so that it cannot run. Passing it would be a lie.
+    // The option of this check is missing, so it cannot run, and must not count as passed.
     if (typeof test.skip === 'function') test.skip(untested, check.run);
     else console.warn(untested);
   }
@@ -71,8 +71,8 @@ function runOf(check: OrdersCheck): () => Promise<void> {
 }
 
 /**
- * Reports a check as skipped that this database cannot show, so that nobody reads it as passed.
- * vitest and node:test pass a context whose `skip` takes a note. The `this` of mocha can skip.
+ * Reports a running check as skipped if this database cannot show its fault. vitest and node:test
+ * pass a context whose `skip` takes a note. The `this` of mocha can skip.
  */
 export function skipRunning(untested: string, context: unknown, self: unknown): void {
   // The fault cannot show on this database, and a return would count as passed.

@@ -10,7 +10,7 @@ import { bounded, messageOf, paidOf, type Shop } from './shop.js';
 
 type Change = (reference: string) => unknown;
 
-/** Changes that a shop makes to paid orders alone, so that an unpaid order may count as paid. */
+/** Changes that a shop makes only to paid orders, so that an unpaid order may count as paid. */
 const OF_PAID_ORDERS =
   /ship|deliver|fulfil|refund|return|sent|send|complete|archive|dispute|invoice/i;
 const OF_LINKS = /link|attempt|again/i;
@@ -117,7 +117,7 @@ async function expectClosedOrPayable(
     );
 }
 
-/** A change may leave an unpaid order alone by throwing. */
+/** A change may refuse an unpaid order by throwing. */
 async function makeOrSkip(make: Make, order: NewOrder): Promise<void> {
   await make(order).catch((error: unknown) => {
     throw new NotTested(messageOf(error));

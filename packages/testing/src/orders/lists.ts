@@ -7,7 +7,7 @@ import { bounded, type Shop } from './shop.js';
 
 type ListName = 'unpaid' | 'paid';
 
-/** Milliseconds. What a longer list holds is not judged. */
+/** Milliseconds to read a list. The suite does not judge the rest of a longer list. */
 const LIST_END = 600;
 /** More than a LIMIT of 100, as long as the database stores them in time. */
 const LATER_ORDERS = 110;
@@ -107,7 +107,7 @@ async function expectListed(
     await explainAbsence(shop, orders, name, order.tenant, second.references);
 }
 
-/** Tells a LIMIT from a shop that leaves out young orders: this suite has no others. */
+/** Distinguishes a LIMIT from a shop that leaves out young orders: this suite has no others. */
 async function explainAbsence(
   shop: Shop,
   orders: Orders,

@@ -9,7 +9,7 @@ import { bounded, paidOf, SOURCES, type Shop } from './shop.js';
 // Fake timers replace the globals later.
 const { setImmediate } = globalThis;
 const now = performance.now.bind(performance);
-/** Milliseconds. A runner ends a test after 5 s, and hosted databases are slow. */
+/** Milliseconds. Runners end a test after 5 s by default, and hosted databases are slow. */
 const ROUNDS_END = 3_000;
 const LOOKS = 10;
 

@@ -13,7 +13,7 @@ export interface NewOrder {
   readonly tenant: string | null;
 }
 
-/** Reads the fields of a row. A getter of a class counts, and a missing own property does not. */
+/** Reads the fields of a row. Getters of its class count, and `Object.prototype` does not. */
 export function readOrder(row: unknown): Order {
   const [reference, amount, currency, paid, closed] = FIELDS.map((name) => field(row, name));
   return { reference, amount, currency, paid, closed } as Order;

@@ -12,7 +12,7 @@ export type Source = (typeof SOURCES)[number];
 
 type Key = Pick<NewOrder, 'reference' | 'tenant'>;
 
-/** Below the 5 seconds after which vitest and jest end a test without a reason. */
+/** Below the 5 seconds after which vitest and jest by default end a test without a reason. */
 const LIMIT = 4_000;
 
 // Fake timers replace the globals later.
@@ -20,7 +20,7 @@ const { setTimeout, clearTimeout } = globalThis;
 
 /** The merchant's functions as the checks call them. */
 export class Shop {
-  /** An order but for its reference. */
+  /** An order without its reference. */
   readonly sample: Omit<NewOrder, 'reference'>;
   readonly #options: TestOrdersOptions;
   readonly #signal = new AbortController().signal;
@@ -103,8 +103,8 @@ export class Shop {
   }
 
   /**
-   * Credits, and returns undefined if `credit` throws. A call that comes second may throw: a unique
-   * row of the payment and SERIALIZABLE both refuse it so.
+   * Credits, and returns undefined if `credit` throws. A second call may throw: a unique payment
+   * row and SERIALIZABLE both refuse it.
    */
   async tryCredit(order: NewOrder, source?: Source): Promise<number | null | undefined> {
     return this.credit(order, source).catch((error: unknown) => {
@@ -113,7 +113,7 @@ export class Shop {
     });
   }
 
-  /** Credits different orders at once, and alone those that the database refused. */
+  /** Credits different orders at once, then one by one those that the database refused. */
   async creditTogether(together: readonly NewOrder[]): Promise<void> {
     const counts = await Promise.all(together.map((order) => this.tryCredit(order)));
     for (const [index, order] of together.entries())

@@ -12,7 +12,7 @@ const FIX =
   ' another pattern, nor by their beginning.';
 const asIs: Spell = (reference) => reference;
 
-/** Each is stored as an order of its own, if the database takes it. */
+/** The suite stores each as a separate order, if the database accepts it. */
 const SIMILAR: Readonly<Record<string, Spell>> = {
   'in another case': (reference) => reference.toUpperCase(),
   'with a trailing blank': (reference) => `${reference} `,
@@ -80,7 +80,7 @@ interface Pair {
   readonly differs: string;
 }
 
-/** Expects that two orders are two, for `find` and for `credit`, whichever is paid first. */
+/** Expects that `find` and `credit` keep two orders apart, in either order of payment. */
 async function expectApart(shop: Shop, { own, similar, differs }: Pair): Promise<void> {
   for (const isTurned of [false, true]) {
     const plain = await shop.newReference();

@@ -1,4 +1,4 @@
-/** The checks that each tenant has orders of its own. */
+/** The checks that each tenant sees only its own orders. */
 import { untestedCheck, type OrdersCheck } from './check.js';
 import { expectRefusal, expectStillDue } from './credit.js';
 import type { NewOrder } from './order.js';
