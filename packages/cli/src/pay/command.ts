@@ -1,3 +1,4 @@
+import type { Emulator } from '@paylink/emulator';
 import type { Command } from 'commander';
 import { isLocalHost } from '../receiver/local-host.js';
 import { KEPT_SECRETS } from '../settings/kept-secrets.js';
@@ -80,12 +81,7 @@ function controlUrl(baseUrl: string, verb: Verb): URL {
   );
 }
 
-interface Payment {
-  readonly reference: string;
-  readonly status: string;
-  readonly amount?: number;
-  readonly currency: string;
-}
+type Payment = Awaited<ReturnType<Emulator['pay']>>;
 
 /** @throws Failure with the refusal of the emulator */
 async function tell(url: URL, apiKey: string, fields: object): Promise<Payment> {

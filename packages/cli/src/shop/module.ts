@@ -4,21 +4,14 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Orders, Payments } from '@paylink/payments';
+import type { TestOrdersOptions } from '@paylink/testing';
 import { isConfigurationError, messageOf, usageFailure } from '../terminal/failure.js';
 import { NPX, NPX_DENO } from '../terminal/shell.js';
-
-/** What `createOrder` inserts for `doctor`. */
-interface NewOrder {
-  readonly reference: string;
-  readonly amount: number;
-  readonly currency: string;
-  readonly tenant: string | null;
-}
 
 export interface ShopModule {
   readonly payments?: Payments;
   readonly orders?: Orders;
-  readonly createOrder?: (order: NewOrder) => Promise<void>;
+  readonly createOrder?: TestOrdersOptions['createOrder'];
   /** Ends the pool, so that the server sees the connections close. */
   readonly close?: () => unknown;
 }
