@@ -11,7 +11,6 @@ import { cancelCommand, failCommand, payCommand } from './pay/command.js';
 import { linksCommand, paymentsCommand } from './service/command.js';
 import { reconcileCommand, verifyCommand } from './sweep/command.js';
 import { escapeText } from './terminal/safe-text.js';
-import { suggestionFor } from './terminal/suggestion.js';
 import { VERSION } from './terminal/version.js';
 import { tortureCommand } from './torture/command.js';
 import { triggerCommand } from './trigger/command.js';
@@ -68,24 +67,17 @@ export function createProgram(): Command {
   program
     .command('help [command]')
     .description('print the help of a command')
-    .action((name?: string) => printHelp(program, name));
+    .action((name?: string) => {
+      const found = program.commands.find((each) => each.name() === name);
+      // An unknown command has its own error, with a suggestion.
+      if (found === undefined && name !== undefined) program.parse([name], { from: 'user' });
+      else (found ?? program).help();
+    });
   for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
     command.copyInheritedSettings(program);
   completion(program);
   program.commands.at(-1)!.description('print the completion for bash, zsh or fish');
   return program;
-}
-
-function printHelp(program: Command, name: string | undefined): never {
-  if (name === undefined) return program.help();
-  const found = program.commands.find((each) => each.name() === name);
-  if (found !== undefined) return found.help();
-  const meant = suggestionFor(
-    name,
-    program.commands.map((each) => each.name()),
-  );
-  const hint = meant === undefined ? '' : `\n(Did you mean ${meant}?)`;
-  return program.error(`error: unknown command '${name}'${hint}`);
 }
 
 /** Removes the values that a message quotes: `--sercet=value`, or the argument of an option. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { distance } from 'fastest-levenshtein';
 import type { SignedDelivery } from '@paylink/testing';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
@@ -22,7 +23,6 @@ import {
 } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text, type Printable } from '../terminal/safe-text.js';
-import { suggestionFor } from '../terminal/suggestion.js';
 
 interface Flags extends CommonFlags, SecretFlags, Partial<TargetFlags> {
   readonly print?: boolean;
@@ -95,15 +95,21 @@ function printDelivery({ headers, rawBody, signature }: SignedDelivery, output: 
   return EXIT.ok;
 }
 
+/** The letters in which a misspelt event kind may differ. */
+const MISSPELT = 4;
+
 /** Signs the exact bytes of a file, or a body made from a reference and fields. */
 async function createDelivery(
   { body, reference, field }: Flags,
   type: string,
   secret: string,
 ): Promise<SignedDelivery> {
-  const meant = type === PAYMENT_SUCCEEDED ? undefined : suggestionFor(type, [PAYMENT_SUCCEEDED]);
-  if (meant !== undefined)
-    throw usageFailure(`the service has no event kind ${type}`, `did you mean ${meant}?`);
+  const isMisspelt = distance(type.toLowerCase(), PAYMENT_SUCCEEDED) <= MISSPELT;
+  if (isMisspelt && type !== PAYMENT_SUCCEEDED)
+    throw usageFailure(
+      `the service has no event kind ${type}`,
+      `did you mean ${PAYMENT_SUCCEEDED}?`,
+    );
   const { isEventKind } = await import('@paylink/core/internal');
   if (!isEventKind(type))
     throw usageFailure('the event must be an event kind', `for example ${PAYMENT_SUCCEEDED}`);
