@@ -48,19 +48,13 @@ export function createDashboard(options: DashboardOptions): Hono {
         const id = (await readForm(c)).get('delivery') ?? '';
         const delivery = deliveriesOf(outbox, link).find((one) => one.id === id);
         if (outbox === undefined || delivery === undefined) return message(c, 'notFound', 404);
-        await shortly(outbox.resend(id).catch(report));
+        // Waits briefly, so that the next page shows the result without JavaScript.
+        const time = sleep(SHORTLY, undefined, { ref: false });
+        await Promise.race([outbox.resend(id).catch(report), time]);
         return seeOther(c, `/dashboard/payments/${link.token}#delivery-${id}`);
       }),
     );
   });
-}
-
-/** Waits briefly for an action, so that the next page shows its result without JavaScript. */
-async function shortly(work: Promise<unknown>): Promise<void> {
-  const waiting = new AbortController();
-  const time = sleep(SHORTLY, undefined, { signal: waiting.signal }).catch(() => undefined);
-  await Promise.race([work, time]);
-  waiting.abort();
 }
 
 function overview(c: Context, options: DashboardOptions): Promise<Response> {
