@@ -66,6 +66,13 @@ it('names the variable if the module reads its address from another one', async 
   delete process.env['DATABASE_URL'];
 });
 
+it('refuses a total that no credit moves', { timeout: LIMIT }, async () => {
+  process.env['DESIGN'] = 'one write';
+  const options = { module: shopAt('postgres'), databaseUrl: url, total: () => 0 };
+  // The number of a try with two orders.
+  await expect(trySchedules({ ...options, replay: 6 })).rejects.toThrow(/does not move the total/);
+});
+
 it('tries several modules at once without a warning of a leak', { timeout: LIMIT }, async () => {
   process.env['DESIGN'] = 'one write';
   const warnings: string[] = [];
