@@ -55,7 +55,7 @@ export class HmacKey {
   }
 }
 
-/** Says that `findMatch` returns a number, and not a promise. */
+/** True, because `findMatch` returns a number, not a promise. */
 export const isSynchronous = true as boolean;
 
 export async function sign(key: HmacKey, body: Uint8Array): Promise<string> {

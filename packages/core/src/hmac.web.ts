@@ -26,7 +26,7 @@ export class HmacKey {
   }
 }
 
-/** Says that `findMatch` returns a promise. */
+/** False, because `findMatch` returns a promise. */
 export const isSynchronous = false as boolean;
 
 export async function sign(key: HmacKey, body: Uint8Array): Promise<string> {

@@ -38,7 +38,7 @@ export interface ConfirmedPayment {
 export type FindContext = {
   /** The merchant whose orders these are. `null` if there is one merchant, never `undefined`. */
   readonly tenant: string | null;
-  /** Aborts when the run's time is over. */
+  /** Aborts when the run or the list ends early, such as at its time limit. */
   readonly signal: AbortSignal;
 };
 

@@ -12,7 +12,7 @@ export interface Settings {
   readonly timeout: number;
   readonly logger: Logger;
   readonly observe: ((outcome: PaymentOutcome) => unknown) | undefined;
-  /** Returns true at the first call with a key, and again after the time. */
+  /** Returns true on the first call with a key, and again after `milliseconds`. */
   readonly isNews: (key: string, milliseconds?: number) => boolean;
   /** Returns the line of questions of the tenant's client. @throws WebhookError if `client` does */
   readonly askerOf: (tenant: string | null) => Asker;
