@@ -12,13 +12,13 @@ export type DeliveryOutcome = {
    * schema threw, or the reply is a 5xx. The code shows whether a retry may help.
    */
   readonly outcome: 'handled' | 'ignored' | 'rejected' | 'failed';
-  /** The code of the error. */
+  /** The code of the error, for `rejected` and `failed`. */
   readonly code?: string;
   /** A configured kind, or `unrecognized`. Set only after the signed body was parsed. */
   readonly type?: string;
-  /** Set only after the signed body was parsed. */
+  /** The merchant's payment reference. Set only after the signed body was parsed. */
   readonly reference?: string;
-  /** Set only after the signature matched. In a rotation, above 0 means an old secret. */
+  /** Index of the secret that matched, if any. In a rotation, above 0 means an old secret. */
   readonly secretIndex?: number;
   readonly bodyBytes: number;
   /** From the call of `receive` to the outcome. */

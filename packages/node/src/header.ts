@@ -22,7 +22,7 @@ export function headerOf(req: IncomingMessage, name: string): string | undefined
   return lines;
 }
 
-/** Reads a property of its own. Calls no getter, which could parse unverified bytes. */
+/** Reads an own property. Calls no getter, because a getter could parse unverified bytes. */
 export function ownValue(object: object, name: string): unknown {
   return Object.getOwnPropertyDescriptor(object, name)?.value;
 }

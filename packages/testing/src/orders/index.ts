@@ -72,7 +72,7 @@ function runOf(check: OrdersCheck): () => Promise<void> {
 
 /**
  * Reports a running check as skipped if this database cannot show its fault. vitest and node:test
- * pass a context whose `skip` takes a note. The `this` of mocha can skip.
+ * pass a context whose `skip` takes a note. mocha's `this` can skip.
  */
 export function skipRunning(untested: string, context: unknown, self: unknown): void {
   // The fault cannot show on this database, and a return would count as passed.

@@ -162,7 +162,7 @@ export function isThrown(error: unknown): boolean {
 
 /** A UUID whose first letter is for bystanders that differ in its case or accent. */
 const uuid = (): string => `a${randomUUID().slice(1)}`;
-/** Prefers UUIDs, which every text column takes. Then integer columns, then ObjectIds. */
+/** Prefers UUIDs, which most text columns accept. Then integer columns, then ObjectIds. */
 const FORMS: readonly (() => string)[] = [
   uuid,
   () => String(randomInt(1_000_000_000, 2_000_000_000)),
