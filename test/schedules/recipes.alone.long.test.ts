@@ -2,15 +2,17 @@
  * The recipes of the documents: none is accused, and two faults of each are found. By default one
  * for each kind of driver. PAYLINK_SCHEDULES=all, as in `pnpm lab full-size`, tries each.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import { createPool } from 'mysql2/promise';
 import { Client } from 'pg';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { startMariaDb } from '../servers/mariadb.js';
 import { startPostgres } from '../servers/postgres.js';
 import { BROKEN } from './designs.js';
-import { explore, removeBundle, sourceOf, type Outcome } from './explore.js';
+import { explore, removeBundle, shopAt, type Outcome } from './explore.js';
 
 const LIMIT = 120_000;
 const EXAMPLES = new URL('../../examples/databases/', import.meta.url);
@@ -28,8 +30,12 @@ await client.query("INSERT INTO wallets VALUES ('ada', 0)");
 const pool = createPool({ uri: mariadb.url, multipleStatements: true });
 await pool.query(tablesOf('mysql'));
 await pool.query('CREATE TABLE outbox (kind varchar(9), reference varchar(64))');
+// Beside the drivers.
+mkdirSync(new URL('.cache', EXAMPLES), { recursive: true });
+const folder = mkdtempSync(fileURLToPath(new URL('.cache/schedules-', EXAMPLES)));
 afterAll(async () => {
   await removeBundle();
+  rmSync(folder, { recursive: true });
   await client.end();
   await pool.end();
   await postgres.close();
@@ -54,7 +60,23 @@ const broken = tried.filter(([name]) => !name.endsWith('-more-writes'));
 
 type Options = Parameters<typeof explore>[1];
 
-const addressOf = (name: string): URL => new URL(`${name}.ts`, EXAMPLES);
+const textOf = (name: string): string => readFileSync(new URL(`${name}.ts`, EXAMPLES), 'utf8');
+
+/** Bundles a recipe, because each process that is killed has a successor. */
+async function bundle(name: string, contents = textOf(name)): Promise<string> {
+  const outfile = join(folder, `${name}.mjs`);
+  await build({
+    stdin: { contents, loader: 'ts', resolveDir: fileURLToPath(EXAMPLES) },
+    outfile,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+    logLevel: 'error',
+  });
+  return pathToFileURL(outfile).href;
+}
 
 const exploreOn = (engine: string, design: string, options: Partial<Options>): Promise<Outcome> =>
   explore(design, {
@@ -83,7 +105,7 @@ it.each(tried)(
   'accepts the recipe %s on %s',
   { tags: 'Q20', timeout: LIMIT },
   async (name, engine) => {
-    const { faults, orders, cuts } = await exploreOn(engine, addressOf(name).href, {
+    const { faults, orders, cuts } = await exploreOn(engine, await bundle(name), {
       effects: name.endsWith('-more-writes') ? effectsOn(engine) : undefined,
     });
     expect(faults).toEqual([]);
@@ -100,12 +122,10 @@ it.each(broken)(
   'tells that the write of %s on %s lost its condition',
   { tags: ['Q20', 'I03'], timeout: LIMIT },
   async (name, engine) => {
-    const [before, after] = readFileSync(addressOf(name), 'utf8').split(/(?=\bcredit\()/);
-    const copy = new URL(`broken-${name}.ts`, EXAMPLES);
-    onTestFinished(() => rmSync(copy));
-    writeFileSync(copy, `${before}${after!.replace(UNPAID, '')}`);
+    const [before, after] = textOf(name).split(/(?=\bcredit\()/);
     expect(after).toMatch(UNPAID);
-    const { faults } = await exploreOn(engine, copy.href, { only: 'orders' });
+    const broken = await bundle(`broken-${name}`, `${before}${after!.replace(UNPAID, '')}`);
+    const { faults } = await exploreOn(engine, broken, { only: 'orders' });
     expect(faults).toEqual([expect.stringMatching(BROKEN['a read, then a write'][1])]);
   },
 );
@@ -114,8 +134,8 @@ it.each(broken)(
   'tells that a receipt of %s on %s is written after the commit',
   { tags: ['Q20', 'I03'], timeout: LIMIT },
   async (name, engine) => {
-    const { faults } = await exploreOn(engine, addressOf(name).href, {
-      module: sourceOf('receipt-after-recipe'),
+    const { faults } = await exploreOn(engine, await bundle(name), {
+      module: shopAt('receipt-after-recipe'),
       effects: effectsOn(engine),
       only: 'cuts',
     });
