@@ -25,7 +25,7 @@ const refusesForms = (host: string, lift: string): Exception => ({
   what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
   why:
     `before any route runs, ${host} answers 403 to every request that a form on another site ` +
-    `could have sent. To allow them, set ${lift}`,
+    `could have sent. ${lift} turns this off`,
 });
 
 /** Functions that a cloud calls with the whole body. */
@@ -392,8 +392,8 @@ export const hosts: readonly Host[] = [
       {
         what: /^(GET|HEAD)$/,
         why:
-          'Netlify creates a `Request` before it calls the function, which throws for a GET ' +
-          'with a body',
+          'Netlify creates a `Request` before it calls the function. For a GET with a body, ' +
+          'that throws',
       },
     ],
   },
@@ -444,12 +444,14 @@ export const hosts: readonly Host[] = [
       {
         what: /^two lengths that differ$|^a negative length$|^a length beside a chunked body$/,
         why:
-          'under miniflare, workerd’s HTTP server answers before the Worker runs. In production, ' +
-          'Cloudflare’s own HTTP server comes first',
+          'under miniflare, workerd’s HTTP server answers malformed requests itself. In ' +
+          'production, Cloudflare’s own HTTP server comes first',
       },
       {
         what: /^Expect: 100-continue$/,
-        why: 'workerd sends no interim reply. In production, Cloudflare’s own HTTP server comes first',
+        why:
+          'workerd sends no interim reply to `Expect: 100-continue`. In production, Cloudflare’s ' +
+          'own HTTP server comes first',
       },
     ],
   },
@@ -476,8 +478,9 @@ export const hosts: readonly Host[] = [
       {
         what: /^a length beside a chunked body$|^2,000 headers$|^sends no stack trace$/,
         why:
-          'the HTTP server of `wrangler dev` answers before the Worker runs, and shows its stack ' +
-          'if a request has 2,000 headers. In production, Cloudflare’s own HTTP server comes first',
+          'the HTTP server of `wrangler dev` answers malformed requests itself, and shows its ' +
+          'stack if a request has 2,000 headers. In production, Cloudflare’s own HTTP server ' +
+          'comes first',
       },
     ],
   },
@@ -512,8 +515,8 @@ export const hosts: readonly Host[] = [
       {
         what: /^(GET|HEAD)$/,
         why:
-          'Powertools creates a `Request` before it looks for a route, which throws for a GET ' +
-          'with a body',
+          'Powertools creates a `Request` before it looks for a route. For a GET with a body, ' +
+          'that throws',
       },
     ],
   },
