@@ -13,7 +13,7 @@ export interface ClientOptions {
   readonly allowHttp?: readonly string[] | undefined;
   /** The header for the key: `Authorization: Bearer`, or `X-Api-Key`. Default `bearer`. */
   readonly authentication?: 'bearer' | 'x-api-key' | undefined;
-  /** Default: the global `fetch` at the time of the call. */
+  /** Sends the requests. Default: the global `fetch` at the time of the call. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /** Milliseconds for one attempt, from the request to the end of the reply. Default 10,000. */
   readonly timeout?: number | undefined;

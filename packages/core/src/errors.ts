@@ -38,7 +38,7 @@ export class WebhookError<Code extends string = WebhookErrorCode | (string & {})
   readonly code: Code;
   /** The status of the reply, 400 to 599. */
   readonly status: number;
-  /** In milliseconds. */
+  /** Milliseconds for the header `Retry-After` of a 503. */
   declare readonly retryAfter?: number;
 
   constructor(code: Code, options: WebhookErrorOptions = {}) {

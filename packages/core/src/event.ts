@@ -4,7 +4,7 @@ import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
 import { withinBounds } from './time-limit.js';
 
-/** The parsed body. Other fields are `unknown`: never credit an amount from them. */
+/** The parsed body. Fields beside `reference` are `unknown`: never credit an amount from them. */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
 /** Bytes that the service sent, and the merchant whose secret matched. */

@@ -80,7 +80,7 @@ export const createReceiverOrRefuse: typeof createReceiver = (options, handlers)
   }
 };
 
-/** Makes the gate of an adapter. @throws ConfigurationError that names the option and the fault */
+/** Makes the gate of an adapter, which only verifies. @throws ConfigurationError */
 export function createGate<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,

@@ -3,7 +3,7 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { createGate, type PaymentGate } from '@paylink/core';
 import { deliveryOf, writeReply } from '@paylink/node';
 
-/** The argument of a `secret` function behind Nest. */
+/** The argument of the guard's `secret` function. */
 export interface NestGateHost {
   readonly context: ExecutionContext;
 }

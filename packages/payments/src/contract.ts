@@ -7,7 +7,7 @@ import type { Logger } from '@paylink/core';
 /** The trigger of a run: the notification, the return page or the schedule. */
 export type Source = 'webhook' | 'settle' | 'reconcile';
 
-/** In the currency's smallest unit. A string holds digits, at most with a fraction of zeros. */
+/** In the currency's smallest unit. A string holds digits, and at most zeros after a dot. */
 export type Amount = number | bigint | string;
 
 /** An order as the merchant's database has it. */
@@ -99,7 +99,7 @@ export interface PaymentsOptions {
    * of a tenant. Paylink calls the function when it first needs the tenant's client.
    */
   readonly client: PaymentClient | ((tenant: string | null) => PaymentClient);
-  /** Your `find` and `credit`, and for lists `unpaid` and `paid`. */
+  /** Your `find` and `credit`, and `unpaid` and `paid` for `reconcile` and `verify`. */
   readonly orders: Orders;
   /** Requests in flight at once for each client, 1 to 1,000. Default 32. */
   readonly concurrency?: number | undefined;

@@ -12,7 +12,7 @@ import {
   type HeaderNameOptions,
 } from './delivery-forms.js';
 
-/** The default secret. It is public, and @paylink/core rejects it under NODE_ENV=production. */
+/** The default secret. It is public, and `@paylink/core` rejects it under NODE_ENV=production. */
 export const TEST_SECRET = 'paylink-testing-secret-not-for-production';
 
 /** The options of `signedDelivery`. */
