@@ -1,4 +1,4 @@
-/** What Paylink's own packages share. Nobody else may import it: names change in any release. */
+/** Shared by Paylink's own packages. Nobody else may import it: names change in any release. */
 export { isWellFormed } from './bytes.js';
 export { collectBody, type BodyReader } from './collect-body.js';
 export { isProduction } from './environment.js';

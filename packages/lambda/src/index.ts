@@ -23,7 +23,7 @@ const BODY_CONSUMED =
 export const paymentWebhook: PaymentWebhook<LambdaHost, LambdaHandler> = (options, handlers) => {
   const receiver = createReceiver(options, handlers);
   return async (event, context) => {
-    // Own fields alone: a polluted prototype is no method and no header.
+    // Reads only own fields, so that a polluted prototype adds no method or header.
     const own = { __proto__: null, ...event } as LambdaEvent;
     return resultOf(own, await receiver.receive(deliveryOf(own), { event, context }));
   };

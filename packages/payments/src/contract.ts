@@ -85,9 +85,9 @@ export type ServicePayment = {
 /** Reads payments from the service. The client of `@paylink/client` implements this interface. */
 export interface PaymentClient {
   /**
-   * Rejects if the service does not answer with a payment. Paylink reads an error's `status` (404:
-   * no such payment, 429: pause, 401: the key is refused) and `retryAfter` in milliseconds. Throw a
-   * 429 at once: Paylink pauses the requests for all orders.
+   * Rejects if the service does not answer with a payment. Paylink reads an error's `status` (404 for
+   * no such payment, 429 for a pause, 401 for a refused key) and `retryAfter` in milliseconds.
+   * Throw a 429 at once: Paylink pauses the requests for all orders.
    */
   getPayment(reference: string, options: FindContext): PromiseLike<ServicePayment>;
 }
@@ -164,7 +164,7 @@ export type Explanation = {
   readonly order: Order | null;
   /** The service's answer, or `null` if there is none. */
   readonly payment: ServicePayment | null;
-  /** What the next `settle` would do. `credited`: it would credit the order. */
+  /** The predicted outcome of the next `settle`. `credited`: it would credit the order. */
   readonly outcome: Outcome;
   /** The reason for the outcome, in a sentence for people. */
   readonly reason: string;

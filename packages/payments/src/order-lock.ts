@@ -33,7 +33,7 @@ export class Queue<K, V> extends Map<K, V> {
 /** The right to settle an order. */
 export class Hold {
   readonly run: Run;
-  /** Settles with the `credit` that is under way. */
+  /** Settles with the `credit` in progress. */
   #crediting: Promise<void> | undefined;
   #expiry: number | undefined;
 
@@ -54,7 +54,7 @@ export class Hold {
     this.#crediting = credit.then(settled, settled);
   }
 
-  /** Calls `release` as soon as no `credit` is under way. */
+  /** Calls `release` as soon as no `credit` is in progress. */
   whenFree(release: () => void): void {
     if (this.#crediting === undefined) release();
     else void this.#crediting.then(release);

@@ -37,7 +37,7 @@ export class Run implements Call {
   #isWanted = true;
   #isQueued = false;
   #rejectStep: ((error: WebhookError) => void) | undefined;
-  /** Makes the error of a step that is under way at the end. */
+  /** Makes the error of a step that is in progress at the end. */
   #late: (() => WebhookError) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -74,7 +74,7 @@ async function expectOldestFirst(shop: Shop, orders: Orders): Promise<void> {
   const places = new Map(references.map((reference, place) => [reference, place]));
   const placeOf = ({ reference }: NewOrder): number => places.get(reference) ?? Infinity;
   const after = between.filter((order) => placeOf(order) > placeOf(last)).length;
-  // Without an order of its own, a database lists some orders behind later ones.
+  // Without an ORDER BY, a database lists some orders behind later ones.
   const isTurned = placeOf(early) > placeOf(last) && after > between.length * 0.9;
   const isMissing = [early, ...between].some(({ reference }) => !places.has(reference));
   if (places.has(last.reference) && (isMissing ? isWhole : isTurned))
