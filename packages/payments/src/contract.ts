@@ -85,8 +85,8 @@ export type ServicePayment = {
 /** Reads payments from the service. The client of `@paylink/client` implements this interface. */
 export interface PaymentClient {
   /**
-   * Rejects if the service does not answer with a payment. Paylink reads an error's `status` (404 for
-   * no such payment, 429 for a pause, 401 for a refused key) and `retryAfter` in milliseconds.
+   * Rejects if the service does not answer with a payment. Paylink reads an error's `status` (404
+   * for no such payment, 429 for a pause, 401 for a refused key) and `retryAfter` in milliseconds.
    * Throw a 429 at once: Paylink pauses the requests for all orders.
    */
   getPayment(reference: string, options: FindContext): PromiseLike<ServicePayment>;
