@@ -42,7 +42,7 @@ export function logAttempt(
   if (advice !== undefined) output.line(paint.dim(text`          ${advice}`));
 }
 
-/** Logs a request to the API without its body, which the dashboard shows. */
+/** Logs a request to the API without its body. */
 export function logRequest(request: ApiRequest, output: Output): void {
   const { method, path, reference, status, code, message } = request;
   const at = request.at.toISOString();

@@ -89,7 +89,7 @@ function keptAddress({ SHOP_URL = '' }: NodeJS.Dict<string>): URL | undefined {
   return isLocalHost(url.hostname) ? url : undefined;
 }
 
-/** An install of packages leaves a folder without code. */
+/** Installed packages do not count as code. */
 function hasCode(folder: string): boolean {
   return readdirSync(folder, { withFileTypes: true }).some((entry) =>
     entry.isDirectory()

@@ -5,9 +5,9 @@ import { openPostgresWire } from './postgres.js';
 import { openSqliteWire } from './sqlite.js';
 import type { OpenWire } from './wire.js';
 
-/** The caller gave something that cannot be tried. */
+/** An option, the module or the database cannot be used. */
 export class UsageError extends Error {
-  /** As the configuration errors of the other packages have it. */
+  /** The same code as the configuration errors of the other packages. */
   readonly code = 'misconfigured';
 
   constructor(
@@ -17,13 +17,13 @@ export class UsageError extends Error {
     super(message);
   }
 }
-/** Nothing is wrong, and this database has no wire that can be held. */
+/** The options are right, but nothing can hold this database's round trips. */
 export class NotTestable extends Error {}
 
 export interface Database {
   readonly host: string;
   readonly port: number;
-  /** The protocol's name, host and port, for people. */
+  /** The protocol's name, the host and the port, for messages. */
   readonly place: string;
   readonly openWire: OpenWire;
   /** True for SQLite, whose statements leave no process. */
@@ -39,7 +39,7 @@ const HTTP = { name: 'HTTP', standard: 80, openWire: openHttpWire };
 const PROTOCOLS: Readonly<Record<string, typeof POSTGRES>> = {
   ...{ postgres: POSTGRES, postgresql: POSTGRES },
   ...{ mysql: MYSQL, mysql2: MYSQL, mariadb: MYSQL },
-  // Supabase and DynamoDB, whose local servers have no TLS.
+  // For Supabase and DynamoDB, whose local servers have no TLS.
   http: HTTP,
 };
 const OTHERS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** The processes that a try starts. Each ends with this one. */
+/** The processes that an attempt starts. They end with this process. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -8,7 +8,7 @@ function killAll(): void {
   for (const child of running) killGroup(child);
 }
 
-/** Sends SIGKILL to the process and to those that it started: a shell stands before a program. */
+/** Sends SIGKILL to the process and its children: a shell starts the program. */
 function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid!, 'SIGKILL');
@@ -19,7 +19,7 @@ function killGroup({ pid }: ChildProcess): void {
 
 /** @param child is spawned with `detached`, which gives it a group of its own */
 export function endWithThisProcess(child: ChildProcess): void {
-  // One listener for all: each further one would bring Node closer to its warning of a leak.
+  // One listener for all, because Node warns of a leak at more than ten.
   if (running.size === 0) process.on('exit', killAll);
   running.add(child);
   child.on('error', () => undefined);

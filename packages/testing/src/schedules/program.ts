@@ -1,4 +1,4 @@
-/** A whole program in any language, which notifications reach. */
+/** A whole program in any language, which receives notifications. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -25,7 +25,7 @@ export interface Truth {
   readonly effects: number | undefined;
 }
 
-/** A process of the merchant's, behind a proxy of its own. */
+/** One of the merchant's processes, behind its own proxy. */
 export interface Party {
   readonly proxy: Proxy;
   /** The replies to the delivery of the running try. */
