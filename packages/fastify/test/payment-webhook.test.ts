@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createGunzip, gzipSync } from 'node:zlib';
 import compress from '@fastify/compress';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
@@ -51,9 +52,14 @@ async function answerTo(request: Promise<Response>): Promise<[status: number, bo
   return [response.status, await response.text()];
 }
 
-/** Sends `piece` without an end, and gives the reply. */
+/** Sends `piece` without an end, with rests, and gives the reply. Fastify reads on for a second. */
 function unending(to: string, piece: Uint8Array, headers = delivery.headers): Promise<Response> {
-  const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(piece) });
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      controller.enqueue(piece);
+      await wait(5);
+    },
+  });
   return fetch(to, { method: 'POST', headers, body, duplex: 'half' });
 }
 
