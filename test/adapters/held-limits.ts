@@ -20,7 +20,7 @@ export interface HeldLimits extends Disposable {
   release(milliseconds: number): void;
 }
 
-/** Holds the timers of these lengths. Other timers run normally. */
+/** Holds the timers and signals of these lengths. Others run normally. */
 export function holdLimits(...lengths: readonly number[]): HeldLimits {
   const lasting = new Set(lengths);
   const held = new Map<
@@ -45,6 +45,13 @@ export function holdLimits(...lengths: readonly number[]): HeldLimits {
     held.delete(timer as NodeJS.Timeout);
     clear(timer);
   });
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const aborting = vi.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
+    if (!lengths.includes(milliseconds)) return timeout(milliseconds);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), milliseconds);
+    return controller.signal;
+  });
   const pass = (milliseconds: number): void => {
     for (const [timer, { strike }] of running(milliseconds)) {
       clearTimeout(timer);
@@ -67,6 +74,7 @@ export function holdLimits(...lengths: readonly number[]): HeldLimits {
     [Symbol.dispose]() {
       setting.mockRestore();
       clearing.mockRestore();
+      aborting.mockRestore();
       for (const timer of held.keys()) clear(timer);
     },
   };
