@@ -24,7 +24,7 @@ const BUNS_OWN_LIMIT: Exception = {
 const refusesForms = (host: string, lift: string): Exception => ({
   what: /^a delivery (without a Content-Type|under Content-Type: (text\/plain|application\/x-www-form-urlencoded|multipart\/form-data))$/,
   why:
-    `before any route runs, ${host} answers 403 to every request that a form on another site ` +
+    `before any route runs, ${host} answers 403 to a POST that a form on another site ` +
     `could have sent. ${lift} turns this off`,
 });
 
@@ -188,7 +188,7 @@ export const hosts: readonly Host[] = [
     ],
     build: ['svelte-kit sync', 'tsc --noEmit', 'vite build'],
     serve: () => 'node build',
-    exceptions: [refusesForms('SvelteKit', '`csrf.trustedOrigins`')],
+    exceptions: [refusesForms('SvelteKit', "`csrf.trustedOrigins: ['*']`")],
   },
   {
     id: 'nuxt',

@@ -43,7 +43,7 @@ export interface PaylinkClient {
 }
 
 /**
- * Makes a client of the Payment Link Service. For servers only.
+ * Creates a client of the Payment Link Service. For servers only.
  *
  * @throws ConfigurationError that names the option
  */

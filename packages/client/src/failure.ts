@@ -1,5 +1,5 @@
 /**
- * Makes the PaylinkError of a failed try. Errors never contain the API key, and messages never
+ * Creates the PaylinkError of a failed try. Errors never contain the API key, and messages never
  * quote a body.
  */
 import { PaylinkError, type PaylinkErrorCode } from './errors.js';

@@ -21,7 +21,7 @@ interface Answer {
 }
 
 /**
- * Makes a `secret` function that caches up to 1,000 answers of `load`, one per key. While `load`
+ * Creates a `secret` function that caches up to 1,000 answers of `load`, one per key. While `load`
  * runs, requests with the same key wait for that call, for up to `ttl` or 5 seconds. Never caches
  * failures, invalid secrets or answers that take over 5 seconds.
  *

@@ -45,7 +45,7 @@ export type PaymentGate<Host, Gate> = <const Events extends EventTypes = NoEvent
   options: GateOptions<SchemasOf<Events>, Host>,
 ) => Gate;
 
-/** Makes the receiver of an adapter. @throws ConfigurationError that names the option or handler */
+/** Creates an adapter's receiver. @throws ConfigurationError that names the option or handler */
 export function createReceiver<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,
@@ -56,7 +56,7 @@ export function createReceiver<
 }
 
 /**
- * Makes a receiver, also without a valid secret: it then answers every delivery with 500
+ * Creates a receiver, also without a valid secret: it then answers every delivery with 500
  * `misconfigured` and logs the reason. For hosts whose build loads routes without the environment.
  *
  * @throws ConfigurationError for every other mistake
@@ -80,7 +80,7 @@ export const createReceiverOrRefuse: typeof createReceiver = (options, handlers)
   }
 };
 
-/** Makes the gate of an adapter, which only verifies. @throws ConfigurationError */
+/** Creates the gate of an adapter, which only verifies. @throws ConfigurationError */
 export function createGate<
   const Events extends EventSchemas = NoEvents,
   Host extends object = object,

@@ -8,7 +8,7 @@ import { parseEvent, proveSignature, requireValid } from './verify.js';
 /** Verifies raw bodies. `createVerifier` makes it. */
 export interface Verifier<Events extends EventSchemas, Host> {
   /**
-   * Proves that the service sent these bytes, and resolves with their event. Never resolves with a
+   * Proves that the service sent these bytes, and resolves with the event. Never resolves with a
    * boolean, so that a caller cannot mistake an ignored result for success.
    *
    * @param rawBody the bytes exactly as received
@@ -22,7 +22,7 @@ export interface Verifier<Events extends EventSchemas, Host> {
   verify(rawBody: Uint8Array, headers: WebhookHeaders, host?: Host): Promise<WebhookEvent<Events>>;
 }
 
-/** Makes a verifier of raw bodies. @throws ConfigurationError, for example for a missing secret */
+/** Creates a verifier of raw bodies. @throws ConfigurationError, such as for a missing secret */
 export function createVerifier<const Events extends EventSchemas = NoEvents, Host = unknown>(
   options: VerifierOptions<Events, Host>,
 ): Verifier<Events, Host> {

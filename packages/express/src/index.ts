@@ -24,7 +24,7 @@ const BODY_CONSUMED_HINT =
   'express.json({ verify: (req, res, buf) => { req.rawBody = buf; } })';
 
 /**
- * Makes a route's handler that verifies a notification, runs your handler and replies.
+ * Creates a route's handler that verifies a notification, runs your handler and replies.
  *
  * @function
  */
@@ -34,7 +34,7 @@ export const paymentWebhook: PaymentWebhook<ExpressHost, ExpressHandler> = (opti
 };
 
 /**
- * Makes middleware that verifies a notification and calls `next`. The middleware answers refusals
+ * Creates middleware that verifies a notification and calls `next`. The middleware answers refusals
  * and signed events of other kinds, and your code answers the rest.
  *
  * @function

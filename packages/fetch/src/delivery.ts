@@ -11,7 +11,7 @@ export type FetchDelivery = Delivery & {
 };
 
 /**
- * Makes the delivery of a Fetch Request.
+ * Creates the delivery of a Fetch Request.
  *
  * @param host the second argument of the host's call, such as Bun's server
  * @param kept the bytes of an earlier `arrayBuffer()`, if the host keeps them
@@ -37,7 +37,7 @@ function isBunServer(host: unknown): boolean {
 }
 
 /**
- * Makes the Response of a reply. A 401 and a 408 close the connection if the delivery allows it.
+ * Creates the Response of a reply. A 401 and a 408 close the connection if the delivery allows it.
  * After any other refusal the host reads the body's rest, because a close would overtake the reply.
  */
 export function toResponse(delivery: FetchDelivery, { status, headers, body }: Reply): Response {

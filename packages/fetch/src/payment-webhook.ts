@@ -10,7 +10,7 @@ export type FetchHost<Extra = unknown> = { readonly request: Request } & Extra;
 type FetchHandler<Extra = unknown> = (request: FetchRequest, host?: Extra) => Promise<Response>;
 
 /**
- * Makes a handler for any Fetch API host: Bun, Deno, Workers, SvelteKit, Nitro and others.
+ * Creates a handler for any Fetch API host: Bun, Deno, Workers, SvelteKit, Nitro and others.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

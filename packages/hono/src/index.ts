@@ -20,7 +20,7 @@ export interface HonoHost<E extends Env = AnyEnv> {
 }
 
 /**
- * Makes a handler that verifies a notification, runs your handler and replies.
+ * Creates a handler that verifies a notification, runs your handler and replies.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
@@ -36,7 +36,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents, E ext
 }
 
 /**
- * Makes middleware that verifies a notification and calls `next`. The middleware answers refusals
+ * Creates middleware that verifies a notification and calls `next`. The middleware answers refusals
  * and signed events of other kinds, and your code answers the rest.
  *
  * @throws ConfigurationError that names the option and the fault

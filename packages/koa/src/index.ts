@@ -19,7 +19,7 @@ const BODY_CONSUMED_HINT =
   'With includeUnparsed, koa-body keeps text, not the bytes.';
 
 /**
- * Makes middleware that verifies a notification, runs your handler and replies.
+ * Creates middleware that verifies a notification, runs your handler and replies.
  *
  * @function
  */
@@ -34,7 +34,7 @@ export const paymentWebhook: PaymentWebhook<KoaHost, Middleware> = (options, han
 };
 
 /**
- * Makes middleware that verifies a notification and calls `next`. The middleware answers refusals
+ * Creates middleware that verifies a notification and calls `next`. The middleware answers refusals
  * and signed events of other kinds, and your code answers the rest.
  *
  * @function

@@ -14,7 +14,7 @@ const BODY_CONSUMED =
   'httpJsonBodyParser and similar middleware from this function';
 
 /**
- * Makes a Lambda handler that verifies a notification, runs your handler and replies. Rejects the
+ * Creates a Lambda handler that verifies a notification, runs your handler and replies. Rejects the
  * invocation if the event is not an HTTP request: SQS, SNS and EventBridge count every result as
  * success and would delete the message.
  *

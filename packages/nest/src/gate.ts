@@ -17,8 +17,8 @@ export const HINT =
   "createNestApplication({ rawBody: true }). Swap app.use(json()) for app.useBodyParser('json')";
 
 /**
- * Makes a guard that verifies a notification before the controller's method runs. The guard answers
- * refusals and signed events of other kinds, and your method answers the rest.
+ * Creates a guard that verifies a notification before the controller's method runs. The guard
+ * answers refusals and signed events of other kinds, and your method answers the rest.
  */
 export const paymentGate: PaymentGate<NestGateHost, CanActivate> = (options) => {
   const gate = createGate(options);

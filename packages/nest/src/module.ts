@@ -24,7 +24,7 @@ const IN_TIME = { milliseconds: 30_000, reason: () => new Error('useFactory took
 /** Mounts a webhook in front of Nest's parsers, guards and filters, on Express and on Fastify. */
 // oxlint-disable-next-line typescript/no-extraneous-class -- the form of a dynamic module
 export class PaymentWebhookModule {
-  /** Makes the webhook from injected providers. Nest does not start if an option is wrong. */
+  /** Creates the webhook from injected providers. Nest does not start if an option is wrong. */
   static forRootAsync<const Events extends EventTypes = NoEvents>(
     webhook: AsyncWebhook<SchemasOf<Events>>,
   ): DynamicModule {

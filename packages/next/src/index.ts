@@ -20,7 +20,7 @@ type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
 
 /**
- * Makes a route handler of the App Router, for the `nodejs` and the `edge` runtime. The route
+ * Creates a route handler of the App Router, for the `nodejs` and the `edge` runtime. The route
  * verifies a notification, runs your handler and replies. With a missing or invalid secret, each
  * request receives a 500.
  *

@@ -14,7 +14,7 @@ const APP_ROUTER = "is for the Pages Router. Use: import { paymentWebhook } from
 const HINT = 'Add to the same file: export const config = { api: { bodyParser: false } };';
 
 /**
- * Makes an API route of the Pages Router. The file must also export `config` without a body parser.
+ * Creates an API route of the Pages Router. The file must also export `config`, without a parser.
  * The route verifies a notification, runs your handler and replies. With a missing or invalid
  * secret, each request receives a 500.
  *

@@ -4,7 +4,7 @@ import { headerOf } from './header.js';
 import { readBody } from './read-body.js';
 
 /**
- * Makes a delivery from a request, of node:http or of the HTTP/2 compatibility API.
+ * Creates a delivery from a request, of node:http or of the HTTP/2 compatibility API.
  *
  * @param hint for the log: the fix if other code read the body first
  */

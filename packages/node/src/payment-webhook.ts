@@ -11,7 +11,7 @@ export interface NodeHost {
 type NodeListener = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 /**
- * Makes a request listener for `http.createServer`, or for the compatibility API of HTTP/2. The
+ * Creates a request listener for `http.createServer`, or for the compatibility API of HTTP/2. The
  * listener's promise resolves when the reply is written.
  *
  * @function

@@ -1,6 +1,6 @@
 /**
- * Makes deliveries as the service sends them. Signs without @paylink/core, so that a fault of core
- * cannot hide.
+ * Creates deliveries as the service sends them. Signs without @paylink/core, so that a fault of
+ * core cannot hide.
  */
 import { createHmac } from 'node:crypto';
 import { checkOptions } from './check-options.js';
@@ -43,7 +43,7 @@ export interface SignedDelivery extends DeliveryForms {
 const OPTIONS = ['secret', 'type', 'reference', 'payload', 'rawBody', 'headers'];
 
 /**
- * Makes a genuine delivery from the Payment Link Service (docs/service.md 6) for a receiver test.
+ * Creates a genuine delivery from the Payment Link Service (docs/service.md 6) for a receiver test.
  *
  * @throws TypeError for an unknown option, or if `secret` is empty
  */

@@ -19,7 +19,7 @@ export type DiagnoseOptions = {
 
 /** The result of `diagnose`. */
 export interface Diagnosis {
-  /** True if the verifier accepts the signature. `causes` is then empty. */
+  /** True if the signature, as a text, is right for the body. `causes` is then empty. */
   readonly matches: boolean;
   /** The first of `causes`. */
   readonly cause?: DiagnosisCode;

@@ -16,7 +16,7 @@ const HARM: Readonly<Record<Severity, string>> = {
 };
 
 /**
- * Makes the attacks as data, for receivers in any language: each header's bytes as Latin-1, each
+ * Creates the attacks as data, for receivers in any language: each header's bytes as Latin-1, each
  * body as base64, signed with `secret`.
  */
 export function attackData() {

@@ -35,7 +35,7 @@ export interface AttackOptions {
 const OPTIONS = ['secret', 'reference', 'bodyLimit', 'confirm', 'sign', 'headers'];
 
 /**
- * Makes the attacks that any HTTP client can POST, from the sections A to E of the table of
+ * Creates the attacks that any HTTP client can POST, from the sections A to E of the table of
  * attacks. `paylink audit` also tries the attacks that need a raw socket.
  *
  * @throws TypeError for an unknown option, an empty `secret`, or a `bodyLimit` that is too small

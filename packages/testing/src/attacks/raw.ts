@@ -24,7 +24,7 @@ export interface RequestParts {
   readonly framing?: HeaderLines;
 }
 
-/** Makes requests for one receiver. */
+/** Creates requests for one receiver. */
 export interface Craft {
   readonly material: Material;
   /** Returns the header lines of a genuine delivery: content type, event, signature. */
@@ -121,7 +121,7 @@ function raw(
   });
 }
 
-/** Makes a genuine delivery with rewritten signatures, one header line per value. */
+/** Creates a genuine delivery with rewritten signatures, one header line per value. */
 function withSignature(...write: readonly ((right: string) => string)[]): RawAttack['bytes'] {
   return ({ material, request, genuineLines }) => {
     const lines = write.map(
@@ -131,19 +131,19 @@ function withSignature(...write: readonly ((right: string) => string)[]): RawAtt
   };
 }
 
-/** Makes a genuine delivery with further header lines. */
+/** Creates a genuine delivery with further header lines. */
 function withLines(more: (material: Material) => HeaderLines): RawAttack['bytes'] {
   return ({ material, request, genuineLines }) =>
     request([...genuineLines(), ...more(material)], material.body);
 }
 
-/** Makes a genuine delivery under other lines for its length. */
+/** Creates a genuine delivery under other lines for its length. */
 function withFraming(lines: (length: number) => HeaderLines): RawAttack['bytes'] {
   return ({ material, request, genuineLines }) =>
     request(genuineLines(), material.body, { framing: lines(material.body.length) });
 }
 
-/** Makes a genuine delivery in chunks. */
+/** Creates a genuine delivery in chunks. */
 function inChunks(parts: RequestParts, more: HeaderLines = [], size?: number): RawAttack['bytes'] {
   return ({ material, request, genuineLines }) => {
     const framed = { ...parts, framing: [...more, ...CHUNKED] };

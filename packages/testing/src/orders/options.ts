@@ -19,7 +19,7 @@ export interface TestOrdersOptions {
   readonly test: RunTest;
   /** Stores an unpaid order. `tenant` is `null` without `tenants`. */
   readonly createOrder: (order: NewOrder) => unknown;
-  /** Makes a new reference in the shop's format. Default: a UUID, digits or an ObjectId. */
+  /** Creates a new reference in the shop's format. Default: a UUID, digits or an ObjectId. */
   readonly reference?: (() => string) | undefined;
   /** Two merchants whose orders must stay apart. */
   readonly tenants?: readonly [string, string] | undefined;

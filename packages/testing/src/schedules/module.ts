@@ -22,7 +22,7 @@ export interface ModuleOptions {
    * pay into. Default: the module's `total`.
    */
   readonly total?: TestOrdersOptions['total'];
-  /** Makes a new reference. Default: the module's, or a UUID or digits. */
+  /** Creates a new reference. Default: the module's, or a UUID or digits. */
   readonly reference?: (() => string) | undefined;
   /** The merchant of the orders, if `orders` has several. Default `null`. */
   readonly tenant?: string | null | undefined;
