@@ -20,7 +20,8 @@ it(
   { tags: 'R01' },
   () => {
     const [, supported = ''] = /^\| Node +\| ([^|]+?) +\|/m.exec(read('docs/semver.md')) ?? [];
-    expect(supported).toBe(`${oldest} and later ${majors.join(', ')}`);
+    const [first, ...others] = majors;
+    expect(supported).toBe([`${first} from ${oldest} on`, ...others].join(', '));
   },
 );
 

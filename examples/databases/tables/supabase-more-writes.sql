@@ -23,3 +23,6 @@ END $$;
 -- Without this line, the keys of browsers and apps may call the function.
 REVOKE EXECUTE ON FUNCTION credit_order FROM PUBLIC, anon, authenticated;
 GRANT EXECUTE ON FUNCTION credit_order TO service_role;
+-- The function runs with the rights of its caller.
+GRANT SELECT, UPDATE ON wallets TO service_role;
+GRANT INSERT ON outbox TO service_role;

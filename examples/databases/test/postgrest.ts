@@ -17,19 +17,11 @@ export interface Postgrest {
 /** Keys by the roles that Supabase gives them. */
 export const KEYS = { service_role: 'sb_secret_for_tests', anon: 'sb_publishable_for_tests' };
 
-/**
- * Supabase grants its roles all rights on the tables and functions of `public`. Row level security
- * decides.
- */
+/** The roles of a new Supabase project, where a table is created without rights for them. */
 export const ROLES = `
   CREATE ROLE anon NOLOGIN;
   CREATE ROLE authenticated NOLOGIN;
-  CREATE ROLE service_role NOLOGIN BYPASSRLS;
-  GRANT ALL ON ALL TABLES IN SCHEMA public TO anon, authenticated, service_role;
-  ALTER DEFAULT PRIVILEGES IN SCHEMA public
-    GRANT ALL ON TABLES TO anon, authenticated, service_role;
-  ALTER DEFAULT PRIVILEGES IN SCHEMA public
-    GRANT ALL ON FUNCTIONS TO anon, authenticated, service_role`;
+  CREATE ROLE service_role NOLOGIN BYPASSRLS`;
 
 export async function startPostgrest(connectionString: string): Promise<Postgrest> {
   const pool = new Pool({ connectionString, max: 10 });

@@ -39,9 +39,9 @@ Every command has examples: paylink <command> --help
 
 Exit codes:
   0    done, and nothing found
-  1    a finding, a refusal, no answer, or an incomplete run
+  1    a finding, a refusal, no answer, or an incomplete reconcile or verify
   2    the command line, a setting or the module is wrong
-  130  ended by Ctrl-C or SIGTERM in the middle of its work
+  130  ended early by Ctrl-C, or by SIGTERM during a long command
 `;
 
 export function createProgram(): Command {

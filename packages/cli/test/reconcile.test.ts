@@ -401,6 +401,17 @@ describe('--module', () => {
     expect((await running.result()).code).toBe(130);
   });
 
+  it('ends explain with 130 and no error at SIGINT while the order is read', async () => {
+    const content = `export const payments = { explain: (_, { signal }) => {
+      console.log('reads', setTimeout(() => undefined, 1e6) && '');
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    } };`;
+    const running = start(['explain', 'order-42', '--module', write('a.mjs', content)]);
+    await running.until(/reads/);
+    running.child.kill('SIGINT');
+    expect(await running.result()).toMatchObject({ code: 130, stderr: '' });
+  });
+
   it('can be CommonJS', async () => {
     const module = write(
       'a.cjs',

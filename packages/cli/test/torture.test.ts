@@ -28,7 +28,7 @@ it('paylink torture exits with 1 for a credit that changes nothing', async () =>
   symlinkSync(modules, join(folder, 'node_modules'));
   const module = join(folder, 'shop.mjs');
   const code = `import Database from 'libsql';
-const db = new Database(process.env.DATABASE_URL);
+const db = new Database(process.env.DATABASE_URL, { timeout: 5000 });
 db.exec('CREATE TABLE IF NOT EXISTS orders (reference text, amount integer, currency text)');
 const insert = db.prepare('INSERT INTO orders VALUES (?, ?, ?)');
 const select = db.prepare('SELECT * FROM orders WHERE reference = ?');

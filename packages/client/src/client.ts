@@ -13,6 +13,7 @@ export interface PaylinkClient {
    *
    * @throws PaylinkError, such as `invalid_link` before anything is sent, or `link_already_used` if
    *   the service returns an earlier link whose payment is no longer pending
+   * @throws ConfigurationError for a wrong option
    */
   readonly createPaymentLink: (
     link: PaymentLinkRequest,
@@ -31,6 +32,7 @@ export interface PaylinkClient {
    * its `retryAfter` at once, because `@paylink/payments` pauses the requests for all orders.
    *
    * @throws PaylinkError, such as `not_found` if the service answers 404
+   * @throws ConfigurationError for a wrong option
    */
   readonly getPayment: (
     reference: string,

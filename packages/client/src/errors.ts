@@ -39,7 +39,7 @@ export interface PaylinkErrorDetails {
 /** The reason for a failed call. Branch on `code`, which is stable. The message is for people. */
 export class PaylinkError extends Error {
   readonly code: PaylinkErrorCode;
-  /** The status of the reply. `network_error`, `timeout` and `aborted` have none. */
+  /** The status of the reply, if there was one. */
   declare readonly status?: number;
   /** The service's id of the request (`X-Request-Id` or `Request-Id`), for its support. */
   declare readonly requestId?: string;

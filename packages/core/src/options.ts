@@ -42,7 +42,7 @@ interface Reading<Events extends EventSchemas, Host> extends VerifierOptions<Eve
 export interface ReceiverOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
   /** Milliseconds for the handler. `signal` then aborts, and the reply is 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
-  /** Receives every error from a handler or a schema. Errors from the hook have no effect. */
+  /** Receives what a handler or schema threw in time. Errors from the hook have no effect. */
   readonly onError?: ErrorHook<Host> | undefined;
 }
 

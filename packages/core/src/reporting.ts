@@ -20,6 +20,7 @@ export type DeliveryOutcome = {
   readonly reference?: string;
   /** Index of the secret that matched, if any. In a rotation, above 0 means an old secret. */
   readonly secretIndex?: number;
+  /** 0 if the body was not read to its end. */
   readonly bodyBytes: number;
   /** From the call of `receive` to the outcome. */
   readonly durationMs: number;

@@ -25,7 +25,7 @@ export type TenantSecret = {
 
 /**
  * Returns the secret of one delivery together with its merchant. If the function fails, takes over
- * 5 seconds or returns an invalid secret, the reply is 503 `secret_unavailable`.
+ * 5 seconds or returns anything else, the reply is 503 `secret_unavailable`.
  */
 export type SecretProvider<Host = unknown> = (host: Host) => TenantSecret | Promise<TenantSecret>;
 

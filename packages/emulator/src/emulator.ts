@@ -5,8 +5,8 @@ import type { PayChoice } from './payments/actions.js';
 
 /**
  * A running emulator of the Payment Link Service. Its methods throw errors with a `code`. After
- * `close`, the code is `emulator_closed`. A wrong argument throws a ConfigurationError that names
- * the argument.
+ * `close`, all but `deliveries` and `close` throw `emulator_closed`. A wrong argument throws a
+ * ConfigurationError that names the argument.
  */
 export interface Emulator {
   /** The address of the API. The endpoints are at `{baseUrl}/v1/…`. */
@@ -35,7 +35,7 @@ export interface Emulator {
   fail(reference: string): Promise<Payment>;
   /** Cancels as the customer would. @throws EmulatorError as `fail` */
   cancel(reference: string): Promise<Payment>;
-  /** Returns a copy of every notification with its attempts, oldest first. */
+  /** Returns a copy of each kept notification with its attempts, oldest first. */
   deliveries(): EmulatorDelivery[];
   /**
    * Sends any notification again, even an acknowledged or unsent one, and returns the attempt with

@@ -23,7 +23,7 @@ import { listen } from './server/server.js';
  * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications,
  * and a dashboard.
  *
- * @throws ConfigurationError that names the option, or Error `EADDRINUSE` if the port is taken
+ * @throws ConfigurationError that names the option, or the system's Error, such as `EADDRINUSE`
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings = await createSettings(options);

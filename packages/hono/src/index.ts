@@ -37,7 +37,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents, E ext
 
 /**
  * Creates middleware that verifies a notification and calls `next`. The middleware answers refusals
- * and signed events of other kinds, and your code answers the rest.
+ * and, unless `unrecognized` is `'pass'`, events of other kinds. Your code answers the rest.
  *
  * @throws ConfigurationError that names the option and the fault
  */

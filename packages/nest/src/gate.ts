@@ -18,7 +18,7 @@ export const HINT =
 
 /**
  * Creates a guard that verifies a notification before the controller's method runs. The guard
- * answers refusals and signed events of other kinds, and your method answers the rest.
+ * answers refusals and, unless `unrecognized` is `'pass'`, other events. Your method does the rest.
  */
 export const paymentGate: PaymentGate<NestGateHost, CanActivate> = (options) => {
   const gate = createGate(options);

@@ -21,7 +21,7 @@ type Listener = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 const IN_TIME = { milliseconds: 30_000, reason: () => new Error('useFactory took over 30 s') };
 
-/** Mounts a webhook in front of Nest's parsers, guards and filters, on Express and on Fastify. */
+/** Mounts a webhook in front of Nest's guards, filters and (except in tests on Nest 10) parsers. */
 // oxlint-disable-next-line typescript/no-extraneous-class -- the form of a dynamic module
 export class PaymentWebhookModule {
   /** Creates the webhook from injected providers. Nest does not start if an option is wrong. */

@@ -109,7 +109,7 @@ export interface PaymentsOptions {
   readonly logger?: Logger | undefined;
   /**
    * Called at the end of each run for an order. `receive` and `settle` start one run. `reconcile`
-   * starts one for each reference, and another after a 429.
+   * starts one for each reference that it reaches, and another after a 429.
    */
   readonly observe?: ((outcome: PaymentOutcome) => unknown) | undefined;
 }
@@ -190,19 +190,19 @@ export type ListedWithDetails = Listed & {
 interface SweepReport {
   /** The number of different references. Each counts in exactly one list of the report. */
   readonly total: number;
-  /** The service answered 404: most likely the link was never created. */
+  /** The service answered 404: for an unpaid order, most likely its link was never created. */
   readonly noPayment: Listed;
   /** Orders that could not be read, asked about or credited. */
   readonly errors: ListedWithDetails;
   /** Not reached: the time was over, the service limited its requests, or refused the key. */
   readonly notAsked: Listed;
-  /** True if the service answered 401 for two orders. The run then ended. */
+  /** True if the service answered 401 for two orders. The run then began no other order. */
   readonly keyRefused: boolean;
   /** Pass it to the next run. Undefined if the run reached every reference. */
   readonly cursor: string | undefined;
 }
 
-/** The result of `reconcile`: a list of references for each outcome. */
+/** The result of `reconcile`: lists of references. */
 export interface ReconcileReport extends SweepReport {
   readonly credited: Listed;
   /** Paid before, or by another call. */
@@ -214,7 +214,7 @@ export interface ReconcileReport extends SweepReport {
   readonly undecided: ListedWithDetails;
 }
 
-/** The result of `verify`: a list of references for each outcome. */
+/** The result of `verify`: lists of references. */
 export interface VerifyReport extends SweepReport {
   /** The order is marked paid, and the service confirms the same amount and currency. */
   readonly confirmed: Listed;
@@ -304,7 +304,9 @@ export interface Payments {
   readonly explain: (
     reference: string,
     options?: {
+      /** The merchant. Required if `client` is a function. */
       readonly tenant?: string | null | undefined;
+      /** Ends the wait. */
       readonly signal?: AbortSignal | undefined;
     },
   ) => Promise<Explanation>;

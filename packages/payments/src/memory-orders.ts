@@ -17,7 +17,7 @@ export function memoryOrders(): {
    * Adds an unpaid order.
    *
    * @throws ConfigurationError for an unknown field or a second order with this reference
-   * @throws WebhookError `invalid_order` for an invalid field
+   * @throws WebhookError `invalid_order` for an invalid `amount`, `currency` or `closed`
    */
   readonly add: (order: NewOrder) => void;
 } {

@@ -100,7 +100,7 @@ describe('what credit returns', () => {
     expect(shop.logger.error).toHaveBeenCalledOnce();
     const [line, fields] = shop.logger.error.mock.calls[0]! as [string, object];
     expect(line).toMatch(
-      /changed 2 rows for the order "a\\n\[paylink\] paidx{1,184}": several orders/,
+      /changed 2 rows for the order "a\\n\[paylink\] paidx{1,184}": if several orders/,
     );
     expect(fields).toEqual({ code: 'not_credited', reference: reference.slice(0, 200) });
   });

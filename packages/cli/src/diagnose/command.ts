@@ -60,6 +60,6 @@ function show({ matches, message, causes }: Diagnosis, output: Output): void {
   output.line(
     causes.every(({ proven }) => proven)
       ? 'Tried: without this change, the signature matches.'
-      : 'Not certain: the signed bytes cannot be recovered from this body.',
+      : 'Not certain: no change that was tried makes the signature match.',
   );
 }

@@ -29,9 +29,9 @@ export const doctorCommand = (): Command =>
     description:
       'Checks a running webhook from outside: route, method, secret, changed bodies. Sends bad ' +
       `signatures, signed events of the kind ${KIND}, which only a handler named "unrecognized" ` +
-      'receives, and a payment.succeeded for an order that does not exist. Credits an order only ' +
-      'with --deliver. With --module, tests find and ' +
-      'credit of your orders instead: the module exports orders and createOrder.',
+      "or a gate with unrecognized: 'pass' receives, and a payment.succeeded for an order that " +
+      'does not exist. Credits an order only with --deliver. With --module, tests find and credit ' +
+      'of your orders instead: the module exports orders and createOrder.',
     options: [
       option('--to <url>', 'the address of the webhook', { parse: parseUrl }).conflicts('module'),
       option('--deliver <reference>', 'also send a payment.succeeded, which may credit this order'),

@@ -57,7 +57,7 @@ export const paymentsCommand = (): Command =>
       summary: 'read the status of a payment',
       description:
         "Reads a payment by your order's reference and prints its status: pending, success, " +
-        'failed or cancelled. Exits with 0 for each of them.',
+        'failed, cancelled or one that is unknown. Exits with 0 for each of them.',
       argument: ['<reference>', "the link's reference"],
       options: SERVICE_OPTIONS,
       examples: ['paylink payments get order-42', 'paylink payments get --json -- -42'],

@@ -62,6 +62,9 @@ export async function withShop(
     shop = await Promise.race([loadShop(flags.module), stopped.then(() => undefined)]);
     code = shop === undefined ? EXIT.interrupted : await work(shop, stop.signal);
     return code;
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    return EXIT.interrupted;
   } finally {
     const names = code === EXIT.ok ? [] : namesNotLoaded();
     if (names.length > 0)

@@ -23,11 +23,12 @@ export interface Diagnosis {
   readonly matches: boolean;
   /** The first of `causes`. */
   readonly cause?: DiagnosisCode;
-  /** The fault and its fix, in a sentence or two per cause. */
+  /** The faults and their fixes, a line per cause, or that the signature matches. */
   readonly message: string;
   /**
-   * All faults to fix together, in the order signature, secret, body. `unknown` if undoing no tried
-   * fault makes the signature match. `body_too_complex` if not every change of the body was tried.
+   * All faults to fix together, in the order signature, secret, body. `unknown` if no undone fault
+   * makes the signature match and none is obvious. `body_too_complex` if not every change of the
+   * body was tried.
    */
   readonly causes: readonly DiagnosisCause[];
 }
@@ -35,7 +36,7 @@ export interface Diagnosis {
 export type DiagnosisCause = {
   readonly code: DiagnosisCode;
   readonly message: string;
-  /** True if undoing all causes makes the signature match. False for an obvious fault. */
+  /** True if undoing all causes makes the signature match. */
   readonly proven: boolean;
 };
 

@@ -42,9 +42,9 @@ export interface EmulatorDelivery {
    * and only `redeliver` sends it.
    */
   readonly state: 'pending' | 'delivered' | 'unsent';
-  /** The number of attempts, forgotten ones included. */
+  /** The number of attempts, including running and forgotten ones. */
   readonly attemptCount: number;
-  /** The newest 50 attempts, oldest first. */
+  /** The newest 50 attempts that have ended, in the order of their ends. */
   readonly attempts: readonly DeliveryAttempt[];
   readonly nextAttemptAt?: Date;
 }

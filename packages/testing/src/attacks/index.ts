@@ -38,7 +38,7 @@ const OPTIONS = ['secret', 'reference', 'bodyLimit', 'confirm', 'sign', 'headers
  * Creates the attacks that any HTTP client can POST, from the sections A to E of the table of
  * attacks. `paylink audit` also tries the attacks that need a raw socket.
  *
- * @throws TypeError for an unknown option, an empty `secret`, or a `bodyLimit` that is too small
+ * @throws TypeError for an unknown option, an empty `secret`, or a `bodyLimit` below 1,024
  */
 export function attacks(options: AttackOptions = {}): Attack[] {
   checkOptions(options, OPTIONS);

@@ -74,11 +74,13 @@ export async function explore(
   const tryEveryOrder = async (isShared: boolean): Promise<void> => {
     const seen = new Set<string>();
     const pending: number[][] = [[]];
+    let isDeep = false;
     for (let choices = pending.pop(); choices !== undefined; choices = pending.pop()) {
       orders.left = pending.length + 1;
       if (isOver(shareOfOrders) || orders.tried === MOST_ORDERS) return;
       const { branches } = await run(numberOfOrder(choices, callers, isShared));
-      orders.left = 0;
+      isDeep ||= branches.length > MOST_CHOICES;
+      orders.left = Number(isDeep);
       if (findings.length > 0) return;
       // An order whose rounds had the same effects so far was tried, or waits to be tried.
       for (const { prefix, state, others } of branches.slice(choices.length, MOST_CHOICES)) {
