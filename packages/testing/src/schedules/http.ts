@@ -10,7 +10,7 @@ const END_OF_HEAD = '\r\n\r\n';
 
 export function openHttpWire({ onRound, current, onAnswer }: Listener): Wire {
   let isOpen = false;
-  const fromClient = splitMessages((head, bytes) => {
+  const fromClient = splitHttp((head, bytes) => {
     const [, call, path] = /^([A-Z]+ ([^\s?]+))\S* HTTP\/1\.[01](?:\r\n|$)/.exec(head) ?? [];
     if (path === undefined) throw new WireError('does not speak HTTP/1.1');
     if (/websocket/i.test(fieldOf(head, 'upgrade') ?? ''))
@@ -23,7 +23,7 @@ export function openHttpWire({ onRound, current, onAnswer }: Listener): Wire {
     round.parts.push(bytes);
     onRound(round);
   });
-  const fromServer = splitMessages(
+  const fromServer = splitHttp(
     (head) => {
       const [, status] = /^HTTP\/1\.[01] (\d{3})\b/.exec(head) ?? [];
       if (status === undefined) throw new WireError('does not answer as HTTP/1.1');
@@ -49,7 +49,7 @@ export function openHttpWire({ onRound, current, onAnswer }: Listener): Wire {
 }
 
 /** Returns a function that takes a stream's chunks, however cut, and calls `onMessage` for each. */
-function splitMessages(
+function splitHttp(
   onMessage: (head: string, bytes: Buffer) => void,
   answersHead = (): boolean => false,
 ): (chunk: Buffer) => void {
