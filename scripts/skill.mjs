@@ -12,16 +12,16 @@ export const SKILL = join(ROOT, 'skills', 'paylink', 'SKILL.md');
 const HEAD = `---
 name: paylink
 description: >-
-  Adds payments of the Payment Link Service to a Node app with Paylink: the webhook, the credit of
-  an order, the return page, the schedule and their tests. Use it to take payments, to verify a
-  notification, or to find out why an order is unpaid. It writes code and moves no money.
+  Adds payments through the Payment Link Service to a Node app with Paylink: the webhook, the
+  order's credit, the return page, the schedule and their tests. Use it to take payments, to verify
+  a notification, or to find out why an order is unpaid. It writes code and moves no money.
 license: MIT
 ---
 
 # Take payments with Paylink
 
-This skill moves no money: it holds no key, creates no payment link by itself and refunds nothing. Never ask for a secret. Let the person
-put secrets into the environment, and use the emulator while you work.
+This skill does not move money. It does not hold a key, create a payment link by itself or refund a payment. Never ask for a secret. Let the
+person put secrets in the environment, and use the emulator while you work.
 `;
 
 /** @param {string} agents the text of AGENTS.md */
@@ -32,7 +32,7 @@ export function skillOf(agents) {
     .replace(
       /(\. )?`docs\/([a-z-]+)\.md`/g,
       (_, stop, page) =>
-        `${stop === undefined ? 'the' : '. The'} page \`${page}\` of the documentation`,
+        `${stop === undefined ? 'the' : '. The'} \`${page}\` page in the documentation`,
     )
     .replace(/^The packages are not on npm yet\..*\n\n/m, '');
   return `${HEAD}${text.trimEnd()}\n`;

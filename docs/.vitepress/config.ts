@@ -103,7 +103,7 @@ const highlighted = new Map<string, string>();
 
 export default defineConfigWithTheme<SiteTheme>({
   title: 'Paylink',
-  description: 'Take payments of the Payment Link Service safely, on Node',
+  description: 'Safely take payments through the Payment Link Service on Node',
   base: BASE,
   srcExclude: NO_PAGES.map((folder) => `${folder}/**`),
   lastUpdated: true,

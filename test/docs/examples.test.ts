@@ -131,7 +131,7 @@ describe('the documents', () => {
     const source = readFileSync(join(root, 'packages/core/src/reply.ts'), 'utf8');
     const codes = Array.from(source.matchAll(/^ {2}([a-z_]+): \d{3},$/gm), ([, code]) => code);
     const [replies = ''] = readFileSync(join(root, 'docs/errors.md'), 'utf8').split(
-      '\n## Errors of the client\n',
+      '\n## Errors from the client\n',
     );
     const places = placesOf(replies);
     expect(codes.length).toBeGreaterThan(15);

@@ -51,7 +51,7 @@ it.each([
   ['several instances', '/faq.html#can-i-run-several-instances'],
   ['load balancer', '/faq.html#can-i-run-several-instances'],
   ['cold start', '/serverless.html#cold-starts'],
-  ['close a refunded case', '/runbook.html#end-a-refunded-case'],
+  ['close a refunded case', '/runbook.html#close-a-refunded-case'],
   ['multi tenant', '/security.html#several-merchants'],
   ['express', '/start/express.html'],
   ['nextjs', '/start/next-app.html'],
