@@ -19,9 +19,9 @@ export interface PaylinkClient {
     link: PaymentLinkRequest,
     options?: {
       /**
-       * Lets repeated requests create one link: 1 to 255 characters of printable ASCII, without
-       * blanks at its ends. Default: a random UUID, which covers the retries of this call. Change
-       * the key whenever the link changes: the service may answer a used key with its old link.
+       * Makes repeated requests create only one link. 1 to 255 printable ASCII characters, without
+       * leading or trailing spaces. Default: a random UUID, which covers the retries of this call.
+       * If the link changes, change the key, or the service may return the old link.
        */
       readonly idempotencyKey?: string | undefined;
       readonly signal?: AbortSignal | undefined;
@@ -29,7 +29,7 @@ export interface PaylinkClient {
   ) => Promise<PaymentLink>;
   /**
    * Reads the payment of a reference. Retries network errors, timeouts and 5xx. Throws a 429 with
-   * its `retryAfter` at once, because `@paylink/payments` pauses the requests for all orders.
+   * its `retryAfter` immediately, because `@paylink/payments` pauses the requests for all orders.
    *
    * @throws PaylinkError, such as `not_found` if the service answers 404
    * @throws ConfigurationError for a wrong option
@@ -38,14 +38,14 @@ export interface PaylinkClient {
     reference: string,
     options?: {
       readonly signal?: AbortSignal | undefined;
-      /** The merchant, as passed by payments. Ignored, because a client has one API key. */
+      /** The merchant that payments passes. Ignored, because a client has one API key. */
       readonly tenant?: string | null | undefined;
     },
   ) => Promise<Payment>;
 }
 
 /**
- * Creates a client of the Payment Link Service. For servers only.
+ * Creates a client for the Payment Link Service. For servers only.
  *
  * @throws ConfigurationError that names the option
  */

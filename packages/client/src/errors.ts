@@ -36,20 +36,20 @@ export interface PaylinkErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The reason for a failed call. Branch on `code`, which is stable. The message is for people. */
+/** The reason why a call failed. Branch on `code`, which is stable, never on the message. */
 export class PaylinkError extends Error {
   readonly code: PaylinkErrorCode;
-  /** The status of the reply, if there was one. */
+  /** The status of the response, if there was one. */
   declare readonly status?: number;
-  /** The service's id of the request (`X-Request-Id` or `Request-Id`), for its support. */
+  /** The service's request id (`X-Request-Id` or `Request-Id`), for its support team. */
   declare readonly requestId?: string;
   /** Milliseconds to wait, from the service's `Retry-After`. */
   declare readonly retryAfter?: number;
-  /** The Idempotency-Key of a creation. Retry with this key and the same link. */
+  /** The call's Idempotency-Key. Retry with this key and the same link. */
   declare readonly idempotencyKey?: string;
   /**
-   * Set if the link may exist, because an attempt ended without a clear answer. Call again with
-   * `idempotencyKey` and the same link. Another key could create a second link.
+   * Set if the link may exist, because an attempt ended without a clear result. Call again with
+   * `idempotencyKey` and the same link. A different key could create a second link.
    */
   declare readonly mayHaveCreated?: true;
   // Private, so that neither an inspector nor a serialiser writes the body into logs.
@@ -69,8 +69,8 @@ export class PaylinkError extends Error {
   }
 
   /**
-   * The service's answer, if the error holds one: parsed JSON, or the text, up to 1 MiB.
-   * Messages, inspection and serialisation of the error omit the body.
+   * The service's response body, if there is one: parsed JSON, or the text, up to 1 MiB. The
+   * error's message, inspection and serialisation omit the body.
    */
   get body(): unknown {
     return this.#body;
@@ -79,7 +79,7 @@ export class PaylinkError extends Error {
 PaylinkError.prototype.name = 'PaylinkError';
 Object.defineProperty(PaylinkError.prototype, BRAND, { value: true });
 
-/** Returns true for a PaylinkError, also from another copy of this package. */
+/** Returns true for a PaylinkError, even from another copy of this package. */
 export function isPaylinkError(error: unknown): error is PaylinkError {
   return (error as Record<symbol, unknown> | null | undefined)?.[BRAND] === true;
 }

@@ -8,7 +8,7 @@ interface AnyLink {
   readonly return_url?: string | undefined;
   /** The page that the customer returns to after cancelling. */
   readonly cancel_url?: string | undefined;
-  /** Use `true` for an order, because two payments of one link are indistinguishable. */
+  /** Use `true` for an order, because two payments for one link are indistinguishable. */
   readonly single_use?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ interface FreeAmountLink extends AnyLink {
   readonly amount?: never;
 }
 
-/** A request for a payment link: an amount, or bounds instead. */
+/** A request for a payment link, with a fixed amount or with bounds. */
 export type PaymentLinkRequest = FixedAmountLink | FreeAmountLink;
 
 export interface CheckedLink {

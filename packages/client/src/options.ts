@@ -7,7 +7,7 @@ export interface ClientOptions {
   /** The secret API key, `sk_live_<id>.<secret>`, from the server's configuration. */
   readonly apiKey: string | undefined;
   /**
-   * Hosts that `baseUrl` may reach over http, unencrypted, such as the emulator in another
+   * Hosts that `baseUrl` may reach over unencrypted http, such as the emulator in another
    * container. Ignored in production. Default: none.
    */
   readonly allowHttp?: readonly string[] | undefined;
@@ -15,7 +15,7 @@ export interface ClientOptions {
   readonly authentication?: 'bearer' | 'x-api-key' | undefined;
   /** Sends the requests. Default: the global `fetch` at the time of the call. */
   readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Milliseconds for one attempt, from the request to the end of the reply. Default 10,000. */
+  /** Milliseconds for one attempt, from the request to the end of the response. Default 10,000. */
   readonly timeout?: number | undefined;
   /** Number of attempts after the first one, 0 to 3. Default 3. */
   readonly retries?: number | undefined;

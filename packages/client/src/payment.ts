@@ -4,8 +4,8 @@ import type { CheckedLink } from './link.js';
 import type { Reply } from './request.js';
 
 /**
- * The status of a payment (docs/service.md 3.1). A status outside the four becomes `unknown`, which
- * is never a success. `sentStatus` is the service's own word.
+ * The status of a payment (docs/service.md 3.1). Any status outside the contract becomes `unknown`,
+ * which is never a success. `sentStatus` is the service's own word.
  */
 export type StatusAsRead =
   | { readonly status: 'pending' }
@@ -25,7 +25,7 @@ type PaymentFields = Readonly<{
   currency: string;
 }>;
 
-/** A payment in the service's answer (docs/service.md 2.3). */
+/** A payment in the service's response (docs/service.md 2.3). */
 export type Payment = PaymentFields & StatusAsRead;
 
 /** A created link (docs/service.md 2.2). Its payment is pending. */

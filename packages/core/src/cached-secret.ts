@@ -5,9 +5,9 @@ import { withinBounds } from './time-limit.js';
 import { validateBound, validateOptions } from './validate-options.js';
 
 export type CachedSecretOptions<Host> = {
-  /** Returns the merchant's cache key, such as the id in the path. Must differ per merchant. */
+  /** Returns a cache key that is unique per merchant, such as the id in the path. */
   readonly key: (context: Host) => string;
-  /** Milliseconds for which requests share an answer. A replaced secret stays valid that long. */
+  /** Milliseconds for which requests share a result. A replaced secret stays valid that long. */
   readonly ttl: number;
 };
 
@@ -21,9 +21,9 @@ interface Answer {
 }
 
 /**
- * Creates a `secret` function that caches up to 1,000 answers of `load`, one per key. While `load`
+ * Creates a `secret` function that caches up to 1,000 results of `load`, one per key. While `load`
  * runs, requests with the same key wait for that call, for up to `ttl` or 5 seconds. Never caches
- * failures, invalid secrets or answers that take over 5 seconds.
+ * failures, invalid secrets or results that take over 5 seconds.
  *
  * @throws ConfigurationError that names the option
  */

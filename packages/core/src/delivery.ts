@@ -1,27 +1,27 @@
 /** Limits for reading a body. The adapter enforces both. */
 export interface BodyLimits {
-  /** Maximum body size in bytes. A larger body throws `body_too_large` at once. */
+  /** Maximum body size in bytes. A larger body throws `body_too_large` immediately. */
   readonly bodyLimit: number;
   /** Milliseconds for the whole body. A slower body throws `body_timeout`. */
   readonly bodyTimeout: number;
 }
 
-/** One HTTP request, as adapters pass it to a receiver. Implement it for another host. */
+/** An HTTP request, as adapters pass it to a receiver. Implement it to support another host. */
 export interface Delivery {
-  /** The request's method. Leave it out if the host routes methods itself. */
+  /** The request's method. Omit it if the host routes requests by method. */
   readonly method?: string | undefined;
   /** Returns a header by its lower-case name. Joins repeated headers with ", ". */
   header(name: string): string | undefined;
   /**
    * Returns the raw bytes, exactly as received. The receiver calls `body` at most once, in the same
-   * tick as `receive`, and only after it accepted the headers.
+   * tick as `receive`, and only after it has accepted the headers.
    *
    * @throws WebhookError `body_too_large`, `body_timeout`, `incomplete_body` or `body_consumed`
    */
   body(limits: BodyLimits): Promise<Uint8Array>;
 }
 
-/** Node's `req.headers`, or a Fetch `Headers`. */
+/** Node's `req.headers`, or a Fetch `Headers` object. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -3,14 +3,14 @@ import { search, type DiagnoseOptions, type Diagnosis } from './diagnosis/search
 export type { Diagnosis } from './diagnosis/search.js';
 
 /**
- * Finds out why a signature does not match: undoes the usual changes to bodies, signatures and
- * secrets until the signature matches. For development and support: takes up to a few seconds, and
- * lets the event loop run. Undoes only changes to the signature if the body is longer than 100,000
- * bytes, and stops after hashing about 16,000,000 bytes. The cause can then be `body_too_complex`
- * or `unknown`.
+ * Finds out why a signature does not match. Undoes the usual changes to bodies, signatures and
+ * secrets until the signature matches. Takes up to a few seconds without blocking the event loop,
+ * so use it for development and support. For bodies over 100,000 bytes, undoes only changes to the
+ * signature. Stops after hashing about 16,000,000 bytes. In both cases, the cause can be
+ * `body_too_complex` or `unknown`.
  *
- * Never throws for a body, signature or secret of any type. The result never contains a secret, a
- * signature or a body.
+ * Never throws, whether or not the body, signature and secret have the right types. The result
+ * never contains a secret, a signature or a body.
  */
 export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   return search(options, { body: 100_000, work: 16_000_000 });

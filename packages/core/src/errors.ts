@@ -11,7 +11,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map([
 ]);
 
 export interface WebhookErrorOptions {
-  /** 400 to 599. Default: the status of a Paylink code, else 500. */
+  /** 400 to 599. Default: the status of a Paylink code, or 500 for any other code. */
   readonly status?: number | undefined;
   /**
    * For the merchant's log, never sent. Default: the code, or a sentence for `body_too_large`,
@@ -20,25 +20,25 @@ export interface WebhookErrorOptions {
   readonly message?: string | undefined;
   readonly cause?: unknown;
   /**
-   * Milliseconds for the header `Retry-After` of a 503, sent in whole seconds from 1 to 86,400.
-   * Default: 5,000, or 60,000 for `not_credited`.
+   * Milliseconds for the `Retry-After` header of a 503, sent as 1 to 86,400 whole seconds. Default:
+   * 5,000, or 60,000 for `not_credited`.
    */
   readonly retryAfter?: number | undefined;
 }
 
 /**
- * The reason for refusing a delivery. Branch on `code`, which is stable. A handler may throw one to
- * choose the reply: `throw new WebhookError('unknown_order', { status: 503 })`.
+ * The reason why a delivery was rejected. Branch on `code`, which is stable. A handler can throw a
+ * WebhookError to choose the reply: `throw new WebhookError('unknown_order', { status: 503 })`.
  *
- * @throws ConfigurationError if the code is not 1 to 64 of `a-z`, `0-9` and `_`, the status is not
- *   400 to 599, or `retryAfter` is not a finite number of 0 or more. An error with a 2xx status
- *   would acknowledge an unhandled notification.
+ * @throws ConfigurationError if the code is not 1 to 64 characters from `a-z`, `0-9` and `_`, the
+ *   status is not 400 to 599, or `retryAfter` is not a finite number of 0 or more. An error with a
+ *   2xx status would acknowledge an unhandled notification.
  */
 export class WebhookError<Code extends string = WebhookErrorCode | (string & {})> extends Error {
   readonly code: Code;
   /** The status of the reply, 400 to 599. */
   readonly status: number;
-  /** Milliseconds for the header `Retry-After` of a 503. */
+  /** Milliseconds for the `Retry-After` header of a 503. */
   declare readonly retryAfter?: number;
 
   constructor(code: Code, options: WebhookErrorOptions = {}) {
@@ -58,7 +58,7 @@ export class WebhookError<Code extends string = WebhookErrorCode | (string & {})
 WebhookError.prototype.name = 'WebhookError';
 Object.defineProperty(WebhookError.prototype, BRAND, { value: true });
 
-/** Returns true for a valid WebhookError, also from another copy of this package. */
+/** Returns true for a valid WebhookError, even from another copy of this package. */
 export function isWebhookError(error: unknown): error is WebhookError {
   return readRefusal(error) !== undefined;
 }
@@ -92,10 +92,10 @@ export function fault(code: WebhookErrorCode, message: string, cause?: unknown):
   return new WebhookError(code, { message, cause });
 }
 
-/** A mistake in the configuration. The message names the option, never the value. */
+/** An invalid option or argument. The message contains its name, never its value. */
 export class ConfigurationError extends TypeError {
   readonly code = 'misconfigured';
-  /** The name of the wrong option or argument. */
+  /** The name of the invalid option or argument. */
   readonly option: string;
 
   constructor(option: string, problem: string) {

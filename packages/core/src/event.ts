@@ -4,16 +4,16 @@ import { check, fault, type WebhookError } from './errors.js';
 import type { EventSchemas, NoEvents, SchemaOutput, StandardSchema } from './schema.js';
 import { withinBounds } from './time-limit.js';
 
-/** The parsed body. Fields beside `reference` are `unknown`: never credit an amount from them. */
+/** The parsed body. All fields but `reference` are `unknown`. Never credit an amount from them. */
 export type WebhookPayload = { readonly reference: string } & Readonly<Record<string, unknown>>;
 
 /** Bytes that the service sent, and the merchant whose secret matched. */
 export type Proven = {
   /** The signed bytes. */
   readonly rawBody: Uint8Array;
-  /** Index of the matching secret in the list. In a rotation, above 0 means an old secret. */
+  /** Index of the matching secret. During a rotation, an index above 0 is an old secret. */
   readonly secretIndex: number;
-  /** The merchant, as returned by the `secret` function. `null` with one merchant. */
+  /** The merchant, as returned by the `secret` function. `null` if there is only one merchant. */
   readonly tenant: string | null;
 };
 
@@ -32,10 +32,10 @@ export interface KnownEvent<
   readonly payload: Payload;
 }
 
-/** A signed event of an unknown kind. */
+/** A signed event of a kind that is not configured. */
 export type UnrecognizedEvent = WebhookEventBase & {
   readonly type: 'unrecognized';
-  /** The kind in the event header: 1 to 128 of `a-z`, `0-9`, `.`, `_` and `-`. */
+  /** The kind in the event header: 1 to 128 characters from `a-z`, `0-9`, `.`, `_` and `-`. */
   readonly kind: string;
   readonly payload: WebhookPayload;
 };

@@ -6,15 +6,15 @@ import { requireSuccess } from './result.js';
 import type { EventSchemas, StandardSchema } from './schema.js';
 import { withinBounds } from './time-limit.js';
 
-/** The context of a handler: the host's request, and `signal`. */
+/** A handler's context, which contains the host's request and `signal`. */
 export type HandlerContext<Host> = Host & {
   /** Aborts after `handlerTimeout`. Stop all work that is still running. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Handles an event. Returning means success and throwing means failure: a handler cannot respond.
- * `requireSuccess` lists the returned values that count as failures.
+ * Handles an event. Returning means success and throwing means failure. A handler cannot respond
+ * itself. `requireSuccess` lists the returned values that count as failures.
  */
 export type Handler<Event, Context> = (event: Event, context: Context) => unknown;
 

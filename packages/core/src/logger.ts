@@ -11,7 +11,7 @@ const ERRORS_PAGE = typeof PAYLINK_ERRORS_PAGE === 'string' ? PAYLINK_ERRORS_PAG
 export interface LogFields {
   readonly code: string;
   readonly status?: number | undefined;
-  /** Cut after 200 characters. */
+  /** Truncated to 200 characters. */
   readonly reference?: string | undefined;
   readonly kind?: string | undefined;
   /**
@@ -23,8 +23,8 @@ export interface LogFields {
 }
 
 /**
- * Receives warnings and failures. Paylink writes no secret, signature, key or body, but an error
- * from your own code can contain one. Loggers from pino and Fastify receive the fields first.
+ * Receives warnings and failures. Paylink never logs a secret, signature, key or body, but an error
+ * from your code can contain one. Loggers from pino and Fastify receive the fields first.
  */
 export interface Logger {
   warn(message: string, fields?: LogFields): unknown;

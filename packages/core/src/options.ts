@@ -22,9 +22,9 @@ export interface VerifierOptions<Events extends EventSchemas, Host> {
   readonly secret: SecretOption<Host>;
   /** More event kinds, each with a Standard Schema. The kind comes from an unsigned header. */
   readonly events?: Events | NoKinds | undefined;
-  /** Names of the two headers. Default: `X-Service-Signature` and `X-Service-Event`. */
+  /** Custom names for the two headers. Default: `X-Service-Signature` and `X-Service-Event`. */
   readonly headers?: HeaderNames | undefined;
-  /** Receives warnings and failures. Default: `console`, with the message and an error's stack. */
+  /** Receives warnings and failures. Default: `console`, with the message and the error's stack. */
   readonly logger?: Logger | undefined;
 }
 
@@ -34,13 +34,13 @@ interface Reading<Events extends EventSchemas, Host> extends VerifierOptions<Eve
   readonly bodyLimit?: number | undefined;
   /** Milliseconds for the whole body to arrive. Default: 10,000. */
   readonly bodyTimeout?: number | undefined;
-  /** Receives the outcome of every delivery, once. Errors from the hook have no effect. */
+  /** Called once with the outcome of each delivery. Errors from the hook have no effect. */
   readonly observe?: ObserveHook | undefined;
 }
 
 /** The options of `createReceiver` and of every adapter's `paymentWebhook`. */
 export interface ReceiverOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
-  /** Milliseconds for the handler. `signal` then aborts, and the reply is 503. Default: 25,000. */
+  /** Milliseconds for the handler. Then `signal` aborts and the reply is a 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
   /** Receives what a handler or schema threw in time. Errors from the hook have no effect. */
   readonly onError?: ErrorHook<Host> | undefined;
@@ -48,9 +48,9 @@ export interface ReceiverOptions<Events extends EventSchemas, Host> extends Read
 
 export type ErrorHook<Host> = (error: unknown, host: Host) => unknown;
 
-/** The options of a gate: the gate verifies, and the merchant's own code answers. */
+/** The options of a gate, which only verifies. The merchant's own code replies. */
 export interface GateOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
-  /** `'pass'` also passes signed events of other kinds. By default, the gate acknowledges them. */
+  /** `'pass'` lets signed events of other kinds pass too. Default: the gate acknowledges them. */
   readonly unrecognized?: 'pass' | undefined;
 }
 

@@ -10,7 +10,7 @@ export function keepEvent(holder: object, event: WebhookEvent): void {
 }
 
 /**
- * Returns the event that a gate proved for this request.
+ * Returns the event that a gate verified for this request.
  *
  * @throws ConfigurationError if the route has no gate
  */

@@ -12,7 +12,7 @@ import type { EventSchemas, EventTypes, NoEvents, SchemasOf } from './schema.js'
 import { requireBytes } from './signature.js';
 import { checkHeaders, parseEvent, proveSignature, requireValid } from './verify.js';
 
-/** Turns deliveries into replies. `createReceiver` makes it. */
+/** Turns deliveries into replies. `createReceiver` creates one. */
 export interface Receiver<Host> {
   /** Resolves with the reply to write. Never rejects. Merges `host` into the handler's context. */
   receive(delivery: Delivery, host: Host): Promise<Reply>;
@@ -29,7 +29,7 @@ interface Gate<Host> {
 }
 
 /**
- * The type of an adapter's `paymentWebhook`. `More` adds options of the host.
+ * The type of an adapter's `paymentWebhook`. `More` adds host-specific options.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */
@@ -56,7 +56,7 @@ export function createReceiver<
 }
 
 /**
- * Creates a receiver, also without a valid secret: it then answers every delivery with 500
+ * Creates a receiver even without a valid secret. It then answers every delivery with 500
  * `misconfigured` and logs the reason. For hosts whose build loads routes without the environment.
  *
  * @throws ConfigurationError for every other mistake

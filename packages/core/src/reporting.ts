@@ -4,7 +4,7 @@ import type { LineLimit, Logger } from './logger.js';
 import type { Proven, WebhookEvent } from './event.js';
 import type { Refusal } from './reply.js';
 
-/** The outcome of one delivery. `outcome`, `code`, `type` and `secretIndex` fit metric labels. */
+/** The outcome of one delivery. `outcome`, `code`, `type` and `secretIndex` suit metric labels. */
 export type DeliveryOutcome = {
   /**
    * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: signed, but of
@@ -18,15 +18,15 @@ export type DeliveryOutcome = {
   readonly type?: string;
   /** The merchant's payment reference. Set only after the signed body was parsed. */
   readonly reference?: string;
-  /** Index of the secret that matched, if any. In a rotation, above 0 means an old secret. */
+  /** Index of the secret that matched, if any. During a rotation, above 0 means an old secret. */
   readonly secretIndex?: number;
-  /** 0 if the body was not read to its end. */
+  /** 0 if the body was not read to the end. */
   readonly bodyBytes: number;
-  /** From the call of `receive` to the outcome. */
+  /** From the call to `receive` until the outcome. */
   readonly durationMs: number;
 };
 
-/** Receives the outcome of each delivery, once. */
+/** Called once with the outcome of each delivery. */
 export type ObserveHook = (outcome: DeliveryOutcome) => unknown;
 
 interface Hooks {

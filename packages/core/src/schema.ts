@@ -12,15 +12,15 @@ type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly { readonly path?: readonly unknown[] | undefined }[] };
 
-/** More event kinds, each with its payload's schema. */
+/** More event kinds, each with a schema for its payload. */
 export type EventSchemas = Readonly<Record<string, StandardSchema>>;
 
-/** More event kinds, each with its payload or a schema. */
+/** More event kinds, each with its payload type or a schema. */
 export type EventTypes = Readonly<Record<string, unknown>>;
 
 /**
- * The schemas of these kinds. A kind with a payload accepts any schema with that output, so that
- * editors show payloads instead of a schema library's types.
+ * The schemas for these kinds. A kind with a payload type accepts any schema with that output, so
+ * editors show payload types instead of a schema library's types.
  */
 export type SchemasOf<Events extends EventTypes> = {
   // Without `NoInfer`, TypeScript would infer the schema beside its payload.

@@ -38,7 +38,7 @@ export interface Keys {
   readonly secret: SecretList;
 }
 
-// Returns the keys at once if the secret is fixed.
+// Returns the keys immediately if the secret is fixed.
 export type Keyring = (host: unknown) => Eventual<Keys>;
 
 type Warn = (message: string) => void;

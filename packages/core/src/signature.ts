@@ -5,8 +5,8 @@ import { fault } from './errors.js';
 import { importSecrets, type Secret, type SecretList } from './secret.js';
 
 /**
- * Signs a body as the service does: the lower-case hexadecimal HMAC-SHA256 of the bytes (RFC 2104,
- * docs/service.md 6). A string stands for its UTF-8 bytes.
+ * Signs a body as the service does. Resolves with the lower-case hexadecimal HMAC-SHA256 of the
+ * bytes (RFC 2104, docs/service.md 6). A string is encoded as UTF-8.
  *
  * @throws ConfigurationError if the secret is missing or invalid
  * @throws WebhookError `body_consumed` if `rawBody` is neither text nor bytes
@@ -19,7 +19,7 @@ export async function sign(rawBody: Uint8Array | string, secret: Secret): Promis
 
 /**
  * Resolves if `signature` is the lower-case hex HMAC-SHA256 of exactly these bytes under one of the
- * secrets. Throws otherwise, so that no caller can ignore a boolean. Compares in constant time.
+ * secrets. Otherwise throws, so that callers cannot ignore a failure. Compares in constant time.
  *
  * @throws WebhookError `invalid_signature`, or `body_consumed` if `rawBody` is not bytes
  * @throws ConfigurationError if the secret is missing or invalid

@@ -5,7 +5,7 @@ import { LONGEST_TIMER } from './validate-options.js';
 export interface Bounds {
   /** Default: no limit. */
   readonly milliseconds?: number | undefined;
-  /** Each signal ends the wait on abort, or at once if already aborted. */
+  /** Each signal ends the wait on abort, or immediately if already aborted. */
   readonly signals?: readonly (AbortSignal | LazyAbort | undefined)[] | undefined;
   /**
    * Makes the rejection. Receives the aborted signal, or undefined after the time limit. Default:

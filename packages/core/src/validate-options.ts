@@ -20,7 +20,7 @@ export function validateOptions<Options extends object>(
   return own;
 }
 
-/** The longest delay of a timer in milliseconds. A longer delay would fire at once. */
+/** The longest delay of a timer in milliseconds. A longer delay would fire immediately. */
 export const LONGEST_TIMER = 2_147_483_647;
 
 export function validateBound(option: string, value: number, least = 1, most = LONGEST_TIMER) {

@@ -5,11 +5,11 @@ import type { EventSchemas, NoEvents } from './schema.js';
 import { requireBytes, requireSignature } from './signature.js';
 import { parseEvent, proveSignature, requireValid } from './verify.js';
 
-/** Verifies raw bodies. `createVerifier` makes it. */
+/** Verifies raw bodies. `createVerifier` creates one. */
 export interface Verifier<Events extends EventSchemas, Host> {
   /**
-   * Proves that the service sent these bytes, and resolves with the event. Never resolves with a
-   * boolean, so that a caller cannot mistake an ignored result for success.
+   * Verifies that the service sent these bytes and resolves with the event. Never resolves with a
+   * boolean, so that callers cannot ignore a failure.
    *
    * @param rawBody the bytes exactly as received
    * @param headers Node's `req.headers`, or a Fetch `Headers`

@@ -5,7 +5,7 @@ import type { Request } from 'express';
 
 export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 
-/** The Express request, as handlers receive it: without the means to answer. */
+/** The Express request that handlers receive. They cannot reply through it. */
 export interface ExpressHost {
   readonly req: Omit<Request, 'res' | 'next'>;
 }
@@ -24,7 +24,7 @@ const BODY_CONSUMED_HINT =
   'express.json({ verify: (req, res, buf) => { req.rawBody = buf; } })';
 
 /**
- * Creates a route's handler that verifies a notification, runs your handler and replies.
+ * Creates a route handler that verifies a notification, runs your handler and replies.
  *
  * @function
  */
@@ -34,7 +34,7 @@ export const paymentWebhook: PaymentWebhook<ExpressHost, ExpressHandler> = (opti
 };
 
 /**
- * Creates middleware that verifies a notification and calls `next`. The middleware answers refusals
+ * Creates middleware that verifies a notification and calls `next`. It answers rejected requests
  * and, unless `unrecognized` is `'pass'`, events of other kinds. Your code answers the rest.
  *
  * @function

@@ -5,15 +5,15 @@ import type { FastifyPluginCallback, FastifyRequest, RouteShorthandOptions } fro
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
 
-/** The Fastify request, as handlers receive it. */
+/** The Fastify request that handlers receive. */
 export interface FastifyHost {
   readonly request: FastifyRequest;
 }
 
 interface FastifyRoute {
-  /** The route's path, below the prefix of the instance that registers the plugin. */
+  /** The route's path, under the prefix of the instance that registers the plugin. */
   readonly url: string;
-  /** Options of the route: hooks, config, logLevel, constraints … */
+  /** Options of the route, such as hooks, config, logLevel and constraints. */
   readonly routeOptions?: Omit<RouteShorthandOptions, 'schema' | 'handler'> | undefined;
 }
 
@@ -40,7 +40,7 @@ export const paymentWebhook: PaymentWebhook<FastifyHost, FastifyPluginCallback, 
     const hostLimit = routeOptions?.bodyLimit ?? instance.initialConfig.bodyLimit ?? Infinity;
     const limit = (by: BodyLimits) => ({ ...by, bodyLimit: Math.min(by.bodyLimit, hostLimit) });
     instance.removeAllContentTypeParsers();
-    // Fastify finds the parser of a type at once, and that of '*' by a search for each request.
+    // Fastify finds the parser of a type directly, and that of '*' by a search for each request.
     instance.addContentTypeParser([TYPE, '*'], (_request, payload, parsed) => {
       // A later hook may destroy it, and nobody reads a stream that a hook put around it.
       payload.on('error', () => undefined);

@@ -11,10 +11,10 @@ export type FetchDelivery = Delivery & {
 };
 
 /**
- * Creates the delivery of a Fetch Request.
+ * Creates a delivery from a Fetch Request.
  *
  * @param host the second argument of the host's call, such as Bun's server
- * @param kept the bytes of an earlier `arrayBuffer()`, if the host keeps them
+ * @param kept the bytes from an earlier `arrayBuffer()`, if the host kept them
  */
 export function deliveryOf(
   request: FetchRequest,
@@ -37,8 +37,8 @@ function isBunServer(host: unknown): boolean {
 }
 
 /**
- * Creates the Response of a reply. A 401 and a 408 close the connection if the delivery allows it.
- * After any other refusal the host reads the body's rest, because a close would overtake the reply.
+ * Creates the Response for a reply. A 401 or 408 closes the connection if the delivery allows it.
+ * After any other error, the host reads the rest of the body, or a close could overtake the reply.
  */
 export function toResponse(delivery: FetchDelivery, { status, headers, body }: Reply): Response {
   const { body: sent, bodyUsed } = delivery.request ?? {};

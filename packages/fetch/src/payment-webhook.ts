@@ -3,14 +3,14 @@ import type { EventTypes, Handlers, NoEvents, ReceiverOptions, SchemasOf } from 
 import { deliveryOf, toResponse } from './delivery.js';
 import type { FetchRequest } from './read-body.js';
 
-/** The context of a handler: the request and the host's values, such as `env` or `params`. */
+/** A handler's context: the request and the host's values, such as `env` or `params`. */
 export type FetchHost<Extra = unknown> = { readonly request: Request } & Extra;
 
 /** Takes a request and the rest of the handlers' context. */
 type FetchHandler<Extra = unknown> = (request: FetchRequest, host?: Extra) => Promise<Response>;
 
 /**
- * Creates a handler for any Fetch API host: Bun, Deno, Workers, SvelteKit, Nitro and others.
+ * Creates a handler for any Fetch API host, such as Bun, Deno, Workers, SvelteKit or Nitro.
  *
  * @throws ConfigurationError that names the option or the handler, and the fault
  */

@@ -10,12 +10,12 @@ export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 // oxlint-disable-next-line typescript/no-explicit-any -- Hono's own middleware fits every app by it
 type AnyEnv = any;
 
-/** The Hono request, as handlers receive it: without the means to answer. */
+/** The Hono request that handlers receive. They cannot reply through it. */
 export interface HonoHost<E extends Env = AnyEnv> {
   readonly req: Context<E>['req'];
   readonly env: Omit<Context<E>['env'], 'outgoing'> & { readonly outgoing?: never };
   readonly var: Context<E>['var'];
-  /** Undefined on Node, and if the host passes none. */
+  /** Undefined on Node, and on other hosts that do not pass one. */
   readonly executionCtx: ExecutionContext | undefined;
 }
 
@@ -36,7 +36,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents, E ext
 }
 
 /**
- * Creates middleware that verifies a notification and calls `next`. The middleware answers refusals
+ * Creates middleware that verifies a notification and calls `next`. It answers rejected requests
  * and, unless `unrecognized` is `'pass'`, events of other kinds. Your code answers the rest.
  *
  * @throws ConfigurationError that names the option and the fault

@@ -5,11 +5,11 @@ import type { Context, DefaultState, Middleware } from 'koa';
 
 export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 
-/** The Koa request, as handlers receive it: without the means to answer. */
+/** The Koa request that handlers receive. They cannot reply through it. */
 export interface KoaHost {
   readonly req: IncomingMessage;
   readonly state: DefaultState;
-  /** The path's parameters, if a router matched the path. */
+  /** The path parameters, if a router matched the path. */
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -34,7 +34,7 @@ export const paymentWebhook: PaymentWebhook<KoaHost, Middleware> = (options, han
 };
 
 /**
- * Creates middleware that verifies a notification and calls `next`. The middleware answers refusals
+ * Creates middleware that verifies a notification and calls `next`. It answers rejected requests
  * and, unless `unrecognized` is `'pass'`, events of other kinds. Your code answers the rest.
  *
  * @function

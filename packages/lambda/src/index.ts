@@ -14,9 +14,9 @@ const BODY_CONSUMED =
   'httpJsonBodyParser and similar middleware from this function';
 
 /**
- * Creates a Lambda handler that verifies a notification, runs your handler and replies. Rejects the
- * invocation if the event is not an HTTP request: SQS, SNS and EventBridge count every result as
- * success and would delete the message.
+ * Creates a Lambda handler that verifies a notification, runs your handler and replies. If the
+ * event is not an HTTP request, the invocation fails, because SQS, SNS and EventBridge count every
+ * result as a success and would delete the message.
  *
  * @function
  */

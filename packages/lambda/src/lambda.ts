@@ -1,14 +1,14 @@
 type Headers<Value> = Readonly<Record<string, Value | undefined>> | null | undefined;
 
 /**
- * An HTTP event of API Gateway, a function URL or a load balancer. Accepts the types of
+ * An HTTP event from API Gateway, a function URL or a load balancer. Accepts the types of
  * `@types/aws-lambda`.
  */
 export interface LambdaEvent {
   readonly httpMethod?: string | undefined;
-  /** The path in API Gateway's payload format 1.0, and from load balancers. */
+  /** The path in API Gateway's payload format 1.0 and in load balancer events. */
   readonly path?: string | undefined;
-  /** The path in API Gateway's payload format 2.0, and from function URLs. */
+  /** The path in API Gateway's payload format 2.0 and in function URL events. */
   readonly rawPath?: string | undefined;
   readonly requestContext?:
     | {
@@ -28,7 +28,7 @@ export type LambdaContext = {
   getRemainingTimeInMillis(): number;
 };
 
-/** The context of a handler on Lambda. */
+/** A handler's context on Lambda. */
 export interface LambdaHost {
   readonly event: LambdaEvent;
   readonly context: LambdaContext | undefined;

@@ -17,8 +17,8 @@ export const HINT =
   "createNestApplication({ rawBody: true }). Swap app.use(json()) for app.useBodyParser('json')";
 
 /**
- * Creates a guard that verifies a notification before the controller's method runs. The guard
- * answers refusals and, unless `unrecognized` is `'pass'`, other events. Your method does the rest.
+ * Creates a guard that verifies a notification before your method runs. The guard also answers
+ * rejected requests and, unless `unrecognized` is `'pass'`, events of other kinds.
  */
 export const paymentGate: PaymentGate<NestGateHost, CanActivate> = (options) => {
   const gate = createGate(options);

@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import { HINT } from './gate.js';
 
 export type NestWebhook<Events extends EventSchemas> = ReceiverOptions<Events, NodeHost> & {
-  /** The route's path. The global prefix and versions of Nest do not apply. */
+  /** The route's path. Nest's global prefix and API versions do not apply. */
   readonly url: string;
   readonly handlers: Handlers<Events, NodeHost>;
 };
@@ -24,7 +24,7 @@ const IN_TIME = { milliseconds: 30_000, reason: () => new Error('useFactory took
 /** Mounts a webhook in front of Nest's guards, filters and (except in tests on Nest 10) parsers. */
 // oxlint-disable-next-line typescript/no-extraneous-class -- the form of a dynamic module
 export class PaymentWebhookModule {
-  /** Creates the webhook from injected providers. Nest does not start if an option is wrong. */
+  /** Creates the webhook from injected providers. Nest does not start if an option is invalid. */
   static forRootAsync<const Events extends EventTypes = NoEvents>(
     webhook: AsyncWebhook<SchemasOf<Events>>,
   ): DynamicModule {
@@ -52,8 +52,8 @@ export class PaymentWebhookModule {
 }
 
 /**
- * Mounts at once, or in a test after `createNestApplication`. There Nest 10 has only a hook behind
- * its parsers, so a test needs `rawBody: true` on Express.
+ * Mounts immediately, or in a test after `createNestApplication`. There Nest 10 has only a hook
+ * behind its parsers, so a test needs `rawBody: true` on Express.
  */
 function mountOn(host: Partial<HttpAdapterHost>, url: string, listener: Listener) {
   let isMounted = false;

@@ -9,7 +9,7 @@ type RouteContext = {
   readonly params: Promise<Record<string, string | string[] | undefined>>;
 };
 
-/** The context of a handler in Next.js: the request, and the parameters of a dynamic route. */
+/** A handler's context in Next.js: the request and the parameters of a dynamic route. */
 export type NextHost = FetchHost<Partial<RouteContext>>;
 
 const PAGES_ROUTER =
@@ -20,9 +20,9 @@ type RouteHandler = ((request: Request) => Promise<Response>) &
   ((request: Request, context: RouteContext) => Promise<Response>);
 
 /**
- * Creates a route handler of the App Router, for the `nodejs` and the `edge` runtime. The route
- * verifies a notification, runs your handler and replies. With a missing or invalid secret, each
- * request receives a 500.
+ * Creates an App Router route handler for the `nodejs` and `edge` runtimes. The route verifies a
+ * notification, runs your handler and replies. If the secret is missing or invalid, each request
+ * gets a 500.
  *
  * @function
  */

@@ -5,7 +5,7 @@ import type { NextApiHandler, NextApiRequest } from 'next';
 
 export { WebhookError, type WebhookEvent } from '@paylink/core';
 
-/** The Next.js request, as handlers receive it. */
+/** The Next.js request that handlers receive. */
 export interface NextApiHost {
   readonly req: NextApiRequest;
 }
@@ -14,9 +14,9 @@ const APP_ROUTER = "is for the Pages Router. Use: import { paymentWebhook } from
 const HINT = 'Add to the same file: export const config = { api: { bodyParser: false } };';
 
 /**
- * Creates an API route of the Pages Router. The file must also export `config`, without a parser.
- * The route verifies a notification, runs your handler and replies. With a missing or invalid
- * secret, each request receives a 500.
+ * Creates a Pages Router API route. The file must also export a `config` without a body parser. The
+ * route verifies a notification, runs your handler and replies. If the secret is missing or
+ * invalid, each request gets a 500.
  *
  * @function
  */

@@ -9,9 +9,9 @@ type Copied = IncomingMessage & { [COPY]?: () => Readable };
 
 /**
  * Copies a request's body as soon as other code listens to the request. `readBody` then reads the
- * copy, even if the other code pauses the request.
+ * copy, even if that code pauses the request.
  *
- * @param limit bytes to keep. The piece that exceeds it is kept too. Default: no limit
+ * @param limit maximum number of bytes to keep, plus the piece that exceeds it. Default: no limit
  */
 export function copyBody(req: Copied, limit = Infinity): void {
   const listener = (event: string | symbol): void => {

@@ -4,9 +4,9 @@ import { headerOf } from './header.js';
 import { readBody } from './read-body.js';
 
 /**
- * Creates a delivery from a request, of node:http or of the HTTP/2 compatibility API.
+ * Creates a delivery from a request of node:http or the HTTP/2 compatibility API.
  *
- * @param hint for the log: the fix if other code read the body first
+ * @param hint the fix to log if other code read the body first
  */
 export function deliveryOf(
   req: IncomingMessage,

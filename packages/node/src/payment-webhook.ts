@@ -3,7 +3,7 @@ import { createReceiver, type PaymentWebhook, type Receiver } from '@paylink/cor
 import { deliveryOf } from './delivery.js';
 import { writeReply } from './write-reply.js';
 
-/** The node:http request, as handlers receive it. */
+/** The node:http request that handlers receive. */
 export interface NodeHost {
   readonly req: IncomingMessage;
 }
@@ -11,7 +11,7 @@ export interface NodeHost {
 type NodeListener = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 /**
- * Creates a request listener for `http.createServer`, or for the compatibility API of HTTP/2. The
+ * Creates a request listener for `http.createServer` or the HTTP/2 compatibility API. The
  * listener's promise resolves when the reply is written.
  *
  * @function
@@ -28,9 +28,9 @@ type Answerable = IncomingMessage & { res?: unknown; next?: unknown };
 const STAND_IN = Object.freeze({ statusCode: 200, headersSent: false, getHeader: ignore });
 
 /**
- * Receives a request and writes the reply. Handlers cannot answer through the request.
+ * Receives a request and writes the reply. Handlers cannot reply through the request.
  *
- * @param hint for the log: the fix if other code read the body first
+ * @param hint the fix to log if other code read the body first
  */
 export async function respond<Host>(
   receiver: Receiver<Host>,

@@ -21,7 +21,7 @@ export class Pieces {
   readonly unpipe = ignore;
   readonly pause = ignore;
 
-  /** @param limit in bytes: passes a piece that exceeds it on at once */
+  /** @param limit in bytes. Passes a piece that exceeds it on immediately */
   constructor(limit: number) {
     this.#limit = limit;
   }

@@ -17,7 +17,7 @@ type Request = IncomingMessage & { [CLAIMED]?: true };
  * Reads the raw body once. Attaches its listeners in the same tick, so that another `data` listener
  * takes no bytes. Resolves at the end of a turn of the event loop.
  *
- * @param hint for the log: the fix if other code read the body first
+ * @param hint the fix to log if other code read the body first
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`
  */
 export async function readBody(

@@ -1,28 +1,28 @@
 /**
- * The types between the merchant and Paylink: two functions of the merchant on the orders that the
- * merchant already stores. Paylink keeps no table, no mark, no lock and no transaction.
+ * The types between the merchant and Paylink: two functions for the orders that the merchant
+ * already stores. Paylink does not keep a table, a mark, a lock or a transaction.
  */
 import type { Logger } from '@paylink/core';
 
-/** The trigger of a run: the notification, the return page or the schedule. */
+/** The source of a run: a notification, the return page or the schedule. */
 export type Source = 'webhook' | 'settle' | 'reconcile';
 
-/** In the currency's smallest unit. A string holds digits, and at most zeros after a dot. */
+/** In the currency's smallest unit. A string contains digits, and only zeros after a dot. */
 export type Amount = number | bigint | string;
 
-/** An order as the merchant's database has it. */
+/** An order as stored in the merchant's database. */
 export interface Order {
-  /** As stored. An order with another spelling is another order. */
+  /** The stored reference. A different spelling is a different order. */
   readonly reference: string;
   /** The stored amount, or the bounds of an amount that the customer chooses. */
   readonly amount: Amount | { readonly min: Amount; readonly max: Amount };
   /** The stored currency code, such as `XOF`. */
   readonly currency: string;
-  /** True if the order was ever credited. Stays true when the order is shipped or refunded. */
+  /** True if the order was ever credited. Stays true after the order is shipped or refunded. */
   readonly paid: boolean;
   /**
-   * True if the order expired or was cancelled. A person decides about a later payment. If you
-   * return it, `credit` must write only while the order is open.
+   * True if the order expired or was cancelled. A later payment then needs a manual decision. If
+   * you return `closed`, `credit` must write only while the order is open.
    */
   readonly closed?: boolean | undefined;
 }
@@ -30,13 +30,13 @@ export interface Order {
 /** A payment that the service has confirmed and that matches the order. */
 export interface ConfirmedPayment {
   readonly reference: string;
-  /** The amount that the service says was paid, a positive safe integer. */
+  /** The amount that the service confirms as paid, a positive safe integer. */
   readonly amount: number;
   readonly currency: string;
 }
 
 export type FindContext = {
-  /** The merchant whose orders these are. `null` if there is one merchant, never `undefined`. */
+  /** The merchant whose orders these are. `null` if there is only one, never `undefined`. */
   readonly tenant: string | null;
   /** Aborts when the run or the list ends early, such as at its time limit. */
   readonly signal: AbortSignal;
@@ -46,37 +46,35 @@ export type CreditContext = FindContext & {
   readonly source: Source;
 };
 
-/** References, all at once or read one by one. The oldest come first. */
+/** References, as a list or read one by one, the oldest first. */
 export type References = (Iterable<string> & object) | AsyncIterable<string>;
 
-/** The merchant's orders. `find` reads, and `credit` is the one conditional write. */
+/** The merchant's orders. `find` reads one, and `credit` is the one conditional write. */
 export interface Orders {
-  /**
-   * Returns the order as it stands. Must not show a row that unfinished code has not committed.
-   */
+  /** Returns the current order. Must not return changes that are not committed yet. */
   find(
     reference: string,
     context: FindContext,
   ): PromiseLike<Order | null | undefined> | Order | null | undefined;
   /**
-   * Credits the order in one write that changes a row only if the order is unpaid. Returns the
-   * number of changed rows, or `null` if the driver does not know. Paylink reads the order again:
-   * only a row marked as paid counts.
+   * Credits the order in one write that changes the row only if the order is unpaid. Returns the
+   * number of changed rows, or `null` if the driver does not report it. Paylink then reads the
+   * order again, because only a row marked paid counts.
    */
   credit(
     payment: ConfirmedPayment,
     context: CreditContext,
   ): PromiseLike<number | bigint | null> | number | bigint | null;
-  /** For `reconcile` without references: the unpaid orders, the oldest first. */
+  /** The unpaid orders, the oldest first, for `reconcile` without references. */
   unpaid?(context: FindContext): References | PromiseLike<References>;
-  /** For `verify` without references: the paid orders. */
+  /** The paid orders, for `verify` without references. */
   paid?(context: FindContext): References | PromiseLike<References>;
 }
 
-/** The fields of the service's answer that Paylink reads. */
+/** The fields of the service's response that Paylink reads. */
 export type ServicePayment = {
   readonly reference: string;
-  /** `pending`, `success`, `failed` or `cancelled`. Another status confirms nothing. */
+  /** `pending`, `success`, `failed` or `cancelled`. Any other status confirms nothing. */
   readonly status: string;
   readonly amount?: number | undefined;
   readonly currency?: string | undefined;
@@ -85,9 +83,9 @@ export type ServicePayment = {
 /** Reads payments from the service. The client of `@paylink/client` implements this interface. */
 export interface PaymentClient {
   /**
-   * Rejects if the service does not answer with a payment. Paylink reads an error's `status` (404
-   * for no such payment, 429 for a pause, 401 for a refused key) and `retryAfter` in milliseconds.
-   * Throw a 429 at once: Paylink pauses the requests for all orders.
+   * Rejects if the service does not return a payment. Paylink reads an error's `status` (404 for no
+   * such payment, 429 for a pause, 401 for a rejected key) and `retryAfter` in milliseconds. Do not
+   * retry a 429, because Paylink pauses the requests for all orders.
    */
   getPayment(reference: string, options: FindContext): PromiseLike<ServicePayment>;
 }
@@ -95,15 +93,15 @@ export interface PaymentClient {
 /** The options of `createPayments`. */
 export interface PaymentsOptions {
   /**
-   * Asks the service before anything is credited: a client, or a function that returns the client
-   * of a tenant. Paylink calls the function when it first needs the tenant's client.
+   * The client that confirms each payment with the service before a credit, or a function that
+   * returns a tenant's client. Paylink calls the function when it first needs the tenant's client.
    */
   readonly client: PaymentClient | ((tenant: string | null) => PaymentClient);
   /** Your `find` and `credit`, and `unpaid` and `paid` for `reconcile` and `verify`. */
   readonly orders: Orders;
-  /** Requests in flight at once for each client, 1 to 1,000. Default 32. */
+  /** Maximum number of requests in flight for each client, 1 to 1,000. Default 32. */
   readonly concurrency?: number | undefined;
-  /** Milliseconds after which one order's run has failed, 1 to 300,000. Default 20,000. */
+  /** Milliseconds after which one order's run fails, 1 to 300,000. Default 20,000. */
   readonly timeout?: number | undefined;
   /** Receives errors from `settle`, `reconcile` and `credit`, and warnings. Default: `console`. */
   readonly logger?: Logger | undefined;
@@ -143,8 +141,8 @@ export interface PaymentOutcome {
 export type Settled = {
   /**
    * `paid`: the order is marked paid. `closed` and `differs`: the customer paid for a closed order,
-   * or paid another amount or currency. `unknown`: no such order, or no such payment.
-   * `unavailable`: not known now, so ask the customer to wait.
+   * or paid a different amount or currency. `unknown`: no such order, or no such payment.
+   * `unavailable`: the result is not known yet, so ask the customer to wait.
    */
   readonly status:
     | 'paid'
@@ -155,24 +153,24 @@ export type Settled = {
     | 'differs'
     | 'unknown'
     | 'unavailable';
-  /** The service's answer, if this run has one. Up to 30 seconds old. */
+  /** The service's response, if this run has one. Up to 30 seconds old. */
   readonly payment?: ServicePayment;
 };
 
 export type Explanation = {
   /** The order's fields that Paylink reads, as `find` returns them, or `null`. */
   readonly order: Order | null;
-  /** The service's answer, or `null` if there is none. */
+  /** The service's response, or `null` if there is none. */
   readonly payment: ServicePayment | null;
   /** The predicted outcome of the next `settle`. `credited`: it would credit the order. */
   readonly outcome: Outcome;
-  /** The reason for the outcome, in a sentence for people. */
+  /** The reason for the outcome, as a sentence meant for people. */
   readonly reason: string;
   /** The error behind the outcome. Its causes are the errors of the client or of `find`. */
   readonly error?: unknown;
 };
 
-/** How many references had a result, and the first 1,000 of them. */
+/** The number of references with a result, and the first 1,000 of them. */
 export type Listed = {
   readonly count: number;
   readonly references: readonly string[];
@@ -188,15 +186,15 @@ export type ListedWithDetails = Listed & {
 };
 
 interface SweepReport {
-  /** The number of different references. Each counts in exactly one list of the report. */
+  /** The number of different references. Each is counted in exactly one list of the report. */
   readonly total: number;
-  /** The service answered 404: for an unpaid order, most likely its link was never created. */
+  /** The service answered 404. For an unpaid order, the link was most likely never created. */
   readonly noPayment: Listed;
-  /** Orders that could not be read, asked about or credited. */
+  /** Orders that could not be read, checked with the service or credited. */
   readonly errors: ListedWithDetails;
-  /** Not reached: the time was over, the service limited its requests, or refused the key. */
+  /** Not reached: the time ran out, or the service limited requests or rejected the key. */
   readonly notAsked: Listed;
-  /** True if the service answered 401 for two orders. The run then began no other order. */
+  /** True if the service answered 401 for two orders. The run then starts no other order. */
   readonly keyRefused: boolean;
   /** Pass it to the next run. Undefined if the run reached every reference. */
   readonly cursor: string | undefined;
@@ -205,12 +203,12 @@ interface SweepReport {
 /** The result of `reconcile`: lists of references. */
 export interface ReconcileReport extends SweepReport {
   readonly credited: Listed;
-  /** Paid before, or by another call. */
+  /** Already paid, or paid by another call. */
   readonly paid: Listed;
   readonly pending: Listed;
   readonly failed: Listed;
   readonly cancelled: Listed;
-  /** Cases for a person: `order_closed` and `amount_differs`. They are not errors. */
+  /** Orders that need a manual decision (`order_closed`, `amount_differs`). They are not errors. */
   readonly undecided: ListedWithDetails;
 }
 
@@ -218,9 +216,9 @@ export interface ReconcileReport extends SweepReport {
 export interface VerifyReport extends SweepReport {
   /** The order is marked paid, and the service confirms the same amount and currency. */
   readonly confirmed: Listed;
-  /** The order is marked paid, and the service returns pending, failed or cancelled. */
+  /** The order is marked paid, but the service returns pending, failed or cancelled. */
   readonly notPaid: Listed;
-  /** The order is marked paid, and the service has another amount or currency. */
+  /** The order is marked paid, but the service returns a different amount or currency. */
   readonly differs: Listed;
   /** The order is unpaid, so there is nothing to verify. */
   readonly unpaid: Listed;
@@ -231,32 +229,32 @@ export type SweepProgress = {
   readonly total: number;
   readonly credited: number;
   readonly errors: number;
-  /** Milliseconds that the requests still pause, because the service asked for it. */
+  /** Milliseconds for which requests still pause, because the service asked for it. */
   readonly pause: number;
   /** The next run starts here if you end this run now. */
   readonly cursor: string | undefined;
 };
 
 export type SweepOptions = {
-  /** `cursor` of the last report or progress. The run starts there, and wraps round. */
+  /** The `cursor` from the last report or progress. The run starts there and wraps around. */
   readonly cursor?: string | undefined;
-  /** Called once per second, and when the last reference is done. */
+  /** Called once per second, and after the last reference. */
   readonly onProgress?: ((progress: SweepProgress) => unknown) | undefined;
-  /** Orders in progress at once, 1 to 100. Default 4. */
+  /** Orders in progress at the same time, 1 to 100. Default 4. */
   readonly concurrency?: number | undefined;
   /** Required if `client` is a function. */
   readonly tenant?: string | null | undefined;
   /** Ends the run. The promise rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for the run with its pauses. No reference starts afterwards. Default 600,000. */
+  /** Milliseconds for the run, including pauses. No order starts afterwards. Default 600,000. */
   readonly timeLimit?: number | undefined;
 };
 
-/** Three ways to credit an order once, and two that only read. The functions are bound. */
+/** Three functions that credit an order once, and two that only read. All are bound. */
 export interface Payments {
   /**
-   * Credits the order of a verified `payment.succeeded`. A handler for `paymentWebhook`, for queue
-   * workers and for code behind a gate. Resolves only if the order is marked paid.
+   * Credits the order of a verified `payment.succeeded`. The handler for `paymentWebhook`, queue
+   * workers and code behind a gate. Resolves only if the order is marked paid.
    *
    * @throws WebhookError with the code, status and `retryAfter` of the reply
    */
@@ -269,10 +267,10 @@ export interface Payments {
     context?: { readonly signal?: AbortSignal | undefined },
   ) => Promise<void>;
   /**
-   * Asks the service for the payment of an order, and credits the order if the payment succeeded.
-   * Call it on the return page.
+   * Asks the service for an order's payment and credits the order if the payment succeeded. Call it
+   * on the return page.
    *
-   * @throws ConfigurationError for a wrong option, and for nothing else
+   * @throws only ConfigurationError, for an invalid option
    */
   readonly settle: (
     reference: string,
@@ -281,12 +279,12 @@ export interface Payments {
       readonly tenant?: string | null | undefined;
       /** Ends this call's wait with `unavailable`. A run that has asked the service continues. */
       readonly signal?: AbortSignal | undefined;
-      /** Milliseconds after which the status is `unavailable`, as on abort. Default 3,000. */
+      /** Milliseconds after which the status is `unavailable`, as after an abort. Default 3,000. */
       readonly wait?: number | undefined;
     },
   ) => Promise<Settled>;
   /**
-   * Settles each unpaid order, for a schedule. A failing order does not stop the others.
+   * Settles each unpaid order. Run it on a schedule. A failing order does not stop the others.
    *
    * @param references default: `orders.unpaid()`
    * @throws ConfigurationError, the reason of the signal, or the error of a list that throws or

@@ -10,7 +10,7 @@ export type NewOrder = Omit<Order, 'paid'> & {
 
 const NAMES = ['reference', 'amount', 'currency', 'closed', 'tenant'];
 
-/** Makes orders in memory, for tests and demonstrations. Logs a warning in production. */
+/** Creates in-memory orders for tests and demonstrations. Logs a warning in production. */
 export function memoryOrders(): {
   readonly orders: Required<Orders>;
   /**

@@ -21,7 +21,7 @@ import { explain, logError, refusal, settleOrder, TRANSLATIONS } from './settle-
 import type { Verdict } from './settle-order.js';
 
 /**
- * Configures how orders are credited: by notifications, by the return page and by the schedule.
+ * Configures how notifications, the return page and the schedule credit orders.
  *
  * @throws ConfigurationError that names the option
  */

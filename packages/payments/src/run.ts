@@ -92,7 +92,7 @@ export class Run implements Call {
   /**
    * Waits in a queue until a time. The run ends if it has to leave the queue before its turn.
    *
-   * @param enter returns nothing if the turn has come at once
+   * @param enter returns nothing if the turn has come immediately
    */
   async queue(
     step: string,

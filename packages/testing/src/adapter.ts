@@ -44,9 +44,9 @@ const craft = craftOf(material, 'adapter.test', '/');
 const { request, genuineLines } = craft;
 
 /**
- * Registers the tests that every adapter must pass: over real sockets, with bytes that HTTP clients
- * would never send. Each row of attacks that an adapter must handle has one test. Further tests
- * cover other behaviour.
+ * Registers the tests that every adapter must pass, over real sockets and with bytes that HTTP
+ * clients would never send. Each row of attacks that an adapter must handle has one test. More
+ * tests cover other behaviour.
  *
  * @param listen starts a server with the adapter, once per test
  * @param runner default: the globals `describe` and `it`

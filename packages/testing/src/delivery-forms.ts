@@ -50,7 +50,7 @@ export interface HeaderNames {
   readonly event: string;
 }
 
-/** Other names of the two headers, as in the receiver's option. */
+/** Custom names for the two headers, as in the receiver's option. */
 export interface HeaderNameOptions {
   readonly signature?: string | undefined;
   readonly event?: string | undefined;

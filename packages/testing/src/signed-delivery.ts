@@ -1,6 +1,6 @@
 /**
- * Creates deliveries as the service sends them. Signs without @paylink/core, so that a fault of
- * core cannot hide.
+ * Creates deliveries as the service sends them. Signs without @paylink/core, so that a bug in core
+ * cannot hide.
  */
 import { createHmac } from 'node:crypto';
 import { checkOptions } from './check-options.js';
@@ -17,17 +17,17 @@ export const TEST_SECRET = 'paylink-testing-secret-not-for-production';
 
 /** The options of `signedDelivery`. */
 export interface SignedDeliveryOptions {
-  /** The webhook secret. A string is used as UTF-8. Default `TEST_SECRET`. */
+  /** The webhook secret. A string is encoded as UTF-8. Default `TEST_SECRET`. */
   readonly secret?: string | Uint8Array | undefined;
   /** The event kind in the event header. Default `payment.succeeded`. */
   readonly type?: string | undefined;
-  /** The merchant's reference of the payment. Default `order-42`. */
+  /** The merchant's payment reference. Default `order-42`. */
   readonly reference?: string | undefined;
-  /** Further body fields, or another `reference`. */
+  /** Other body fields, or a different `reference`. */
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
   /** The whole body, instead of `reference` and `payload`: any bytes, even if they are not JSON. */
   readonly rawBody?: string | Uint8Array | undefined;
-  /** Other names of the two headers, as in the receiver's option. */
+  /** Custom names for the two headers, as in the receiver's option. */
   readonly headers?: HeaderNameOptions | undefined;
 }
 

@@ -19,16 +19,16 @@ export type DiagnoseOptions = {
 
 /** The result of `diagnose`. */
 export interface Diagnosis {
-  /** True if the signature, as a text, is right for the body. `causes` is then empty. */
+  /** True if the signature matches the body. `causes` is then empty. */
   readonly matches: boolean;
   /** The first of `causes`. */
   readonly cause?: DiagnosisCode;
-  /** The faults and their fixes, a line per cause, or that the signature matches. */
+  /** Explains each cause and its fix in one line, or states that the signature matches. */
   readonly message: string;
   /**
-   * All faults to fix together, in the order signature, secret, body. `unknown` if no undone fault
-   * makes the signature match and none is obvious. `body_too_complex` if not every change of the
-   * body was tried.
+   * All problems to fix together, in the order signature, secret, body. `unknown` if undoing
+   * changes did not make the signature match and no problem is obvious. `body_too_complex` if some
+   * changes to the body were not tried.
    */
   readonly causes: readonly DiagnosisCause[];
 }

@@ -11,11 +11,11 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
 /**
  * `forged`: the signature does not match the bytes and the secret, or its spelling differs from the
  * contract's. `invalid`: the delivery is signed, but its content is unusable. `genuine`: a receiver
- * that refuses the delivery loses payments.
+ * that rejects the delivery loses payments.
  */
 export type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
-/** The fault behind a wrong answer. An audit groups findings by fault. */
+/** The fault behind a wrong reply. An audit groups findings by fault. */
 // oxfmt-ignore
 export type Fault =
   | 'accepts_unsigned' | 'does_not_verify' | 'compares_part' | 'several_spellings'
@@ -24,23 +24,23 @@ export type Fault =
   | 'event_header' | 'unknown_kind' | 'no_limit' | 'wrong_limit' | 'framing' | 'http_form'
   | 'method';
 
-/** One delivery with the allowed answers. */
+/** A delivery with the allowed statuses. */
 export interface Attack {
-  /** The row of the table of attacks, such as "A06". Several attacks share a row. */
+  /** The row in the attack table, such as "A06". Several attacks can share a row. */
   readonly id: string;
   /** A unique sentence that begins with the id. */
   readonly name: string;
-  /** The delivery in words, without a verb: "a delivery without a signature". */
+  /** The delivery in words, without a verb, such as "a delivery without a signature". */
   readonly what: string;
   readonly category: AttackCategory;
   readonly delivery: DeliveryForms;
-  /** The status that Paylink's receivers answer. */
+  /** The status with which Paylink's receivers reply. */
   readonly status: number;
-  /** The code in the body of that answer, or `undefined` if Paylink acknowledges the delivery. */
+  /** The code in the body of that reply, or `undefined` if Paylink acknowledges the delivery. */
   readonly code?: string | undefined;
-  /** Other statuses that do no harm. */
+  /** Other harmless statuses. */
   readonly accepts: readonly number[];
-  /** The harm if the receiver accepts a forgery, or refuses a genuine delivery. */
+  /** The harm if the receiver accepts a forgery or rejects a genuine delivery. */
   readonly severity: Severity;
   readonly fault: Fault;
 }

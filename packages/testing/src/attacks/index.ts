@@ -9,34 +9,34 @@ import { signatureRows } from './signature.js';
 import { transportRows } from './transport.js';
 
 export interface AttackOptions {
-  /** The receiver's webhook secret. A string is used as UTF-8. Default `TEST_SECRET`. */
+  /** The receiver's webhook secret. A string is encoded as UTF-8. Default `TEST_SECRET`. */
   readonly secret?: string | Uint8Array | undefined;
   /**
-   * The reference in genuine deliveries, which reach the receiver's handler: name an order of your
+   * The reference in genuine deliveries, which reach the receiver's handler. Use an order from your
    * tests. Some deliveries use a longer reference that contains it. Default `paylink-attack`.
    */
   readonly reference?: string | undefined;
   /** The receiver's body limit in bytes. Leaves out longer genuine bodies. Default 65,536. */
   readonly bodyLimit?: number | undefined;
   /**
-   * True if the receiver asks the API before it credits, so that body fields decide nothing.
-   * Default false.
+   * True if the receiver asks the API before it credits, and does not rely on body fields. Default
+   * false.
    */
   readonly confirm?: boolean | undefined;
   /**
-   * Returns the value of the signature header, for a receiver of another service. Leaves out the
-   * spelling attacks. Default: the contract's lower-case hex HMAC-SHA256.
+   * Returns the value of the signature header, for a receiver of a different service. Leaves out
+   * the spelling attacks. Default: the contract's lower-case hex HMAC-SHA256.
    */
   readonly sign?: Sign | undefined;
-  /** Other names of the two headers, as in the receiver's option. */
+  /** Custom names for the two headers, as in the receiver's option. */
   readonly headers?: HeaderNameOptions | undefined;
 }
 
 const OPTIONS = ['secret', 'reference', 'bodyLimit', 'confirm', 'sign', 'headers'];
 
 /**
- * Creates the attacks that any HTTP client can POST, from the sections A to E of the table of
- * attacks. `paylink audit` also tries the attacks that need a raw socket.
+ * Creates the attacks that any HTTP client can POST, from sections A to E of the attack table.
+ * `paylink audit` also tries the attacks that need a raw socket.
  *
  * @throws TypeError for an unknown option, an empty `secret`, or a `bodyLimit` below 1,024
  */

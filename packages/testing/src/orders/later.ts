@@ -174,7 +174,7 @@ async function expectOneOfTwo(shop: Shop, name: string, make: Make): Promise<voi
   }
 }
 
-/** Pays the first link and then the second one, the other way around, and both at once. */
+/** Pays the first link and then the second one, the other way around, and both at the same time. */
 async function expectOneLink(shop: Shop, orders: Orders, name: string, make: Make): Promise<void> {
   const links = async (): Promise<readonly [NewOrder, NewOrder]> => {
     const first = await shop.create();

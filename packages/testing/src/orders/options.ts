@@ -6,7 +6,7 @@ import type { NewOrder } from './order.js';
 /** A runner may pass a context whose `skip(note)` marks the running test as skipped. */
 type Run = (...context: unknown[]) => Promise<void>;
 
-/** The runner's function: `test` of vitest, jest or node:test, or `it` of mocha. */
+/** The runner's function: `test` from vitest, jest or node:test, or `it` from mocha. */
 export type RunTest = ((title: string, run: Run) => unknown) & {
   readonly skip?: ((title: string, run: Run) => unknown) | undefined;
 };
@@ -15,7 +15,7 @@ export type RunTest = ((title: string, run: Run) => unknown) & {
 export interface TestOrdersOptions {
   /** The merchant's `orders`, as `createPayments` receives them, on the test database. */
   readonly orders: Orders;
-  /** `test` of vitest, jest or node:test, or `it` of mocha. */
+  /** `test` from vitest, jest or node:test, or `it` from mocha. */
   readonly test: RunTest;
   /** Stores an unpaid order. `tenant` is `null` without `tenants`. */
   readonly createOrder: (order: NewOrder) => unknown;
@@ -25,16 +25,16 @@ export interface TestOrdersOptions {
   readonly tenants?: readonly [string, string] | undefined;
   /** `find` on a connection that neither `find` nor `credit` uses. */
   readonly elsewhere?: Orders['find'] | undefined;
-  /** Counts further writes that `credit` made for the order, such as rows of a wallet. */
+  /** Counts other writes that `credit` made for the order, such as rows in a wallet. */
   readonly effects?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Later changes of an order, such as `ship`, `refund`, `edit`, `cancel`, `'another link'`. Each
-   * runs on a paid order, which must stay paid, and on an unpaid one, which must be closed or
-   * still be payable. `'another link'` may return the reference of the new link.
+   * Later changes to an order, such as `ship`, `refund`, `edit`, `cancel` or `'another link'`. Each
+   * runs on a paid order, which must stay paid, and on an unpaid one, which must be closed or still
+   * be payable. `'another link'` may return the new link's reference.
    */
   readonly later?: Readonly<Record<string, (reference: string) => unknown>> | undefined;
   /**
-   * Reads a number that each credit changes, such as the balance of a wallet. Every order that
+   * Reads a number that each credit changes, such as a wallet's balance. Every order that
    * `createOrder` stores must belong to the wallet's customer.
    */
   readonly total?:

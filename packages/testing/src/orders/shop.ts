@@ -113,7 +113,7 @@ export class Shop {
     });
   }
 
-  /** Credits different orders at once, then one by one those that the database refused. */
+  /** Credits different orders together, then one by one those that the database refused. */
   async creditTogether(together: readonly NewOrder[]): Promise<void> {
     const counts = await Promise.all(together.map((order) => this.tryCredit(order)));
     for (const [index, order] of together.entries())

@@ -4,13 +4,13 @@ import type { Subject } from './subject.js';
 import { isKill, numberOfCut, numberOfOrder, tryOne, type Finding, type Tried } from './try-one.js';
 
 export interface ExploreOptions {
-  /** How many deliveries of one order race, 2 or 3. Default 2. */
+  /** The number of deliveries of one order that race, 2 or 3. Default 2. */
   readonly callers?: number | undefined;
-  /** Milliseconds after which nothing more is tried. Default 60,000. */
+  /** Milliseconds after which the test stops trying. Default 60,000. */
   readonly timeLimit?: number | undefined;
   /** `orders` or `cuts` alone. */
   readonly only?: 'orders' | 'cuts' | undefined;
-  /** The number of a finding: tries this alone. */
+  /** The number of a finding, to try only this one. */
   readonly replay?: number | undefined;
   readonly onProgress?: ((progress: { orders: number; cuts: number }) => unknown) | undefined;
 }

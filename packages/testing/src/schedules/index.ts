@@ -11,7 +11,7 @@ export interface TestSchedulesOptions extends Omit<
   TrySchedulesOptions,
   'only' | 'replay' | 'onProgress'
 > {
-  /** The runner's function: `test` of vitest, jest or node:test, or `it` of mocha. */
+  /** The runner's function: `test` from vitest, jest or node:test, or `it` from mocha. */
   readonly test: (title: string, run: Run, timeout?: number) => unknown;
 }
 
@@ -23,9 +23,9 @@ const NAMES = [
 const AROUND = 60_000;
 
 /**
- * Registers two tests that deliver orders through the merchant's module, in separate processes. One
- * tries every order of the round trips of two deliveries. The other cuts a delivery off before and
- * after each of its round trips. A failed test tells the story of the round trips.
+ * Registers two tests that run deliveries through the merchant's module, in separate processes. One
+ * runs the round trips of two deliveries in every sequence. The other cuts a delivery off before
+ * and after each of its round trips. A failed test lists the round trips that led to the error.
  *
  * @throws TypeError for a wrong option
  */

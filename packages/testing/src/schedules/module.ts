@@ -7,18 +7,18 @@ import { Caller } from './process.js';
 import type { NewOrder, Party, Recovery, Subject, Truth } from './subject.js';
 
 export interface ModuleOptions {
-  /** The merchant's module: `orders`, and if not given here, `createOrder` and `effects`. */
+  /** The merchant's module, with `orders` and, unless passed here, `createOrder` and `effects`. */
   readonly module: string;
-  /** The database's address. Its orders are credited, so use a test database. */
+  /** The database's address. The test credits orders, so use a test database. */
   readonly databaseUrl: string;
   /** The variable from which the module reads the address. Default `DATABASE_URL`. */
   readonly databaseVariable?: string | undefined;
   /** Stores an unpaid order. Default: the module's `createOrder`. */
   readonly createOrder?: ((order: NewOrder) => unknown) | undefined;
-  /** Counts further writes of a credit, such as receipts. Default: the module's `effects`. */
+  /** Counts other writes of a credit, such as receipts. Default: the module's `effects`. */
   readonly effects?: ((reference: string) => Promise<number> | number) | undefined;
   /**
-   * Reads a number that each credit moves, such as the balance of the one wallet that all orders
+   * Reads a number that each credit changes, such as the balance of the one wallet that all orders
    * pay into. Default: the module's `total`.
    */
   readonly total?: TestOrdersOptions['total'];

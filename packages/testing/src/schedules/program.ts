@@ -42,7 +42,7 @@ export class Program implements Subject, Party {
   readonly hasConnections = true;
   readonly creditsNothing = false;
   readonly total = undefined;
-  /** How many notifications a try sends at once. */
+  /** How many notifications a try sends at the same time. */
   #deliveries = 1;
   /** In the order of their first round. */
   readonly #connections: Holder[] = [];
