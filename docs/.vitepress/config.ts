@@ -172,7 +172,7 @@ export default defineConfigWithTheme<SiteTheme>({
         outline: { label: 'Sur cette page', level: [2, 3] },
         docFooter: { prev: 'Page précédente', next: 'Page suivante' },
         lastUpdated: { text: 'Mise à jour', formatOptions: DAY },
-        smallPrint: 'Licence MIT. Les guides sans traduction sont en anglais.',
+        smallPrint: 'Licence MIT. Les guides non traduits sont en anglais.',
         darkModeSwitchLabel: 'Apparence',
         lightModeSwitchTitle: 'Passer au thème clair',
         darkModeSwitchTitle: 'Passer au thème sombre',
@@ -183,7 +183,7 @@ export default defineConfigWithTheme<SiteTheme>({
         notFound: {
           title: 'Page introuvable',
           quote: 'Cette page n’existe pas, ou son adresse a changé. Essayez la recherche.',
-          linkLabel: 'Aller à l’accueil',
+          linkLabel: 'Retour à l’accueil',
           linkText: 'Accueil',
         },
       },
@@ -211,7 +211,7 @@ export default defineConfigWithTheme<SiteTheme>({
             translations: {
               button: { buttonText: 'Rechercher', buttonAriaLabel: 'Rechercher' },
               modal: {
-                displayDetails: 'Montrer le détail',
+                displayDetails: 'Afficher les détails',
                 resetButtonTitle: 'Effacer la recherche',
                 backButtonTitle: 'Fermer la recherche',
                 noResultsText: 'Aucun résultat pour',

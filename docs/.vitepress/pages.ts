@@ -63,7 +63,7 @@ export const GROUPS: readonly Group[] = [
     pages: ['databases', 'databases/*'],
   },
   {
-    text: { en: 'Operate', fr: 'Exploiter' },
+    text: { en: 'Operate', fr: 'Exploitation' },
     pages: ['going-live', 'schedule', 'observability', 'runbook', 'errors', 'diagnose'],
   },
   {

@@ -111,7 +111,7 @@ const STATES = {
   },
   fr: {
     title: 'Les états d’un paiement, et les réponses',
-    columns: ['pour le service', 'votre réponse', 'settle renvoie'],
+    columns: ['selon le service', 'votre réponse', 'settle renvoie'],
     replies: ['503 : pas encore', '200 : un seul crédit', '503 : pas payée', '503 : pas payée'],
     note: 'Un échec peut précéder un succès : toujours un seul crédit.',
   },

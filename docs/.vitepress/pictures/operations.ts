@@ -77,11 +77,11 @@ const RUNBOOK = {
     nothing: 'Rien n’arrive',
     status: 'Quel statut renvoyez-vous ?',
     sections: [
-      ['401', 'Chaque notification reçoit 401'],
+      ['401', 'Chaque notification reçoit un 401'],
       ['404 405', '404 ou 405'],
       ['408 413 415', '413, 415, 408'],
       ['409', 'Payé, mais pas crédité'],
-      ['500', 'Chaque notification reçoit 500'],
+      ['500', 'Chaque notification reçoit un 500'],
       ['503', 'Beaucoup de 503'],
       ['200, impayée', 'qui a répondu ? Le proxy ?'],
     ],

@@ -86,8 +86,8 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
         'Aucun montant n’a été débité. Si vous réessayez, nous ouvrons une nouvelle page de ' +
         'paiement pour cette commande.',
       cancelled:
-        'Vous avez annulé ce paiement, et aucun montant n’a été débité. Nous gardons votre ' +
-        'commande : vous pouvez réessayer.',
+        'Vous avez annulé ce paiement, et aucun montant n’a été débité. Nous conservons votre ' +
+        'commande, et vous pouvez réessayer.',
       unprepared:
         'Nous n’avons pas pu ouvrir la page de paiement. Aucun montant n’a été débité : ' +
         'veuillez réessayer.',

@@ -70,7 +70,7 @@ it.each([
   ['bac à sable', '/fr/faq.html#comment-essayer-paylink-sans-compte'],
   ['signature invalide', '/fr/errors.html#invalid_signature'],
   ['clé API', '/fr/going-live.html#obtenez-vos-clés'],
-  ['tester en local', '/fr/faq.html#comment-le-service-atteint-il-mon-portable'],
+  ['tester en local', '/fr/faq.html#comment-le-service-atteint-il-mon-ordinateur'],
   ['rgpd', '/fr/going-live.html#surveillez-le-journal'],
   ['cron', '/fr/schedule.html#cron'],
   ['cpanel', '/fr/faq.html#comment-planifier-reconcile-sur-un-hébergement-mutualisé'],
