@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/mysql2';
 
 const uri = process.env['DATABASE_URL'] ?? '';
 export const db = drizzle(uri);
-// Connections of its own, so that find shows only rows that are committed.
+// Separate connections, so that find sees only committed rows.
 const reader = drizzle({ connection: { uri, connectionLimit: 2 } });
 const table = mysqlTable('orders', {
   reference: varchar({ length: 64 }).primaryKey(),

@@ -7,7 +7,7 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 const file = process.env['DATABASE_FILE'] ?? 'shop.db';
 const open = () => drizzle({ client: new Database(file, { timeout: 5_000 }) });
 export const db = open();
-const reader = open(); // its own, so that find shows only rows that are committed
+const reader = open(); // separate, so that find sees only committed rows
 const table = sqliteTable('orders', {
   reference: text().primaryKey(),
   amount: integer().notNull(),

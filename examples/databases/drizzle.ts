@@ -6,7 +6,7 @@ import { bigint, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
 const { DATABASE_URL: connectionString = '' } = process.env;
 export const db = drizzle(connectionString);
 const reader = drizzle({ connection: { connectionString, max: 2 } }); // sees only committed rows
-const clients = [db.$client, reader.$client]; // without a listener, a lost one ends the process
+const clients = [db.$client, reader.$client]; // each needs an error listener, or the process ends
 for (const each of clients) each.on('error', ({ message }) => console.error(message));
 const table = pgTable('orders', {
   reference: text().primaryKey(),

@@ -30,7 +30,7 @@ export const orders: Orders = {
       } catch (error) {
         const { CancellationReasons: reasons = [] } = error as TransactionCanceledException;
         if (reasons[0]?.Code === 'ConditionalCheckFailed') return 0;
-        // Another transaction writes the order or the wallet: try again.
+        // Another transaction is writing the order or the wallet, so try again.
         if (!reasons.some(({ Code }) => Code === 'TransactionConflict')) throw error;
         signal.throwIfAborted();
       }

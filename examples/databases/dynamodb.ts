@@ -9,7 +9,7 @@ const pay = 'SET paidAt = :now, paid = :yes REMOVE unpaid';
 
 export const orders: Orders = {
   async find(reference) {
-    // A read that is not consistent may miss the credit.
+    // An eventually consistent read may miss the credit.
     const { Item } = await db.get({ TableName, Key: { reference }, ConsistentRead: true });
     return Item && { ...(Item as Order), paid: Boolean(Item['paidAt']) };
   },

@@ -5,7 +5,7 @@ import { db, orders as plain } from './firestore.js';
 export const orders: Orders = {
   ...plain,
   credit: ({ reference, amount, currency }) =>
-    // Firestore runs this again if another call writes the order meanwhile.
+    // Firestore runs this again if another call writes the order in the meantime.
     db.runTransaction(async (transaction) => {
       const order = await transaction.get(db.collection('orders').doc(reference));
       const isDue = order.get('amount') === amount && order.get('currency') === currency;

@@ -4,11 +4,11 @@ import { FieldValue, getFirestore, type Query, type Timestamp } from 'firebase-a
 
 interface OrderDocument extends Pick<Order, 'amount' | 'currency'> {
   readonly createdAt: Timestamp;
-  /** Set once by the credit, and never reset. Null until then, because queries find no absence. */
+  /** Set once by the credit, and never reset. Null before: queries cannot find a missing field. */
   readonly paidAt: Timestamp | null;
 }
 export const db = getFirestore(getApps()[0] ?? initializeApp());
-// The reference is the id of the document, so no two orders share a reference.
+// The reference is the document's id, so two orders cannot share a reference.
 const table = db.collection('orders');
 
 export const orders: Orders = {
@@ -18,7 +18,7 @@ export const orders: Orders = {
     return order && { ...order, reference: document.id, paid: Boolean(order.paidAt) };
   },
   async credit({ reference, amount, currency }) {
-    // Firestore runs this again if another call writes the order meanwhile.
+    // Firestore runs this again if another call writes the order in the meantime.
     return db.runTransaction(async (transaction) => {
       const document = await transaction.get(table.doc(reference));
       const order = document.data() as OrderDocument | undefined;

@@ -12,7 +12,7 @@ function open(max: number) {
   return new Kysely<{ orders: OrderTable }>({ dialect: new PostgresDialect({ pool }) });
 }
 export const db = open(10);
-const reader = open(2); // its own, so that find shows only rows that are committed
+const reader = open(2); // separate, so that find sees only committed rows
 
 export const orders: Orders = {
   async find(reference) {

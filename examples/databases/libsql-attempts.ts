@@ -6,9 +6,9 @@ const db = new Database(process.env['DATABASE_FILE'] ?? 'shop.db', { timeout: 5_
 db.exec('PRAGMA journal_mode = WAL');
 const LINKS = 'attempts JOIN purchases ON id = purchase';
 
-// A customer who tries again gets a link of its own, and so a row of its own in attempts.
+// A customer who tries again gets a new link, and therefore a new row in attempts.
 export const orders: Orders = {
-  // Paid is the link that paid_reference names. The other links of a paid purchase are closed.
+  // Only the link in paid_reference is paid. A paid purchase's other links are closed.
   find(reference) {
     const link = db.prepare(`SELECT * FROM ${LINKS} WHERE reference = ?`).get(reference) as Row;
     if (link === undefined) return undefined;
@@ -23,7 +23,7 @@ export const orders: Orders = {
     );
     return update.run(reference, reference, amount, currency).changes;
   },
-  // Also the other links of paid purchases: reconcile lists a second payment as undecided.
+  // Includes a paid purchase's other links: reconcile lists a second payment as undecided.
   unpaid: () => references('paid_reference IS NOT reference'),
   paid: () => references('paid_reference = reference'),
 };

@@ -9,7 +9,7 @@ interface OrderRow {
 }
 const url = process.env['DATABASE_URL']?.replace(/^mysql:/, 'mariadb:') ?? '';
 const pool = createPool(url);
-// Connections of its own, so that find shows only rows that are committed.
+// Separate connections, so that find sees only committed rows.
 const reader = createPool(`${url}${url.includes('?') ? '&' : '?'}connectionLimit=2`);
 
 export const orders: Orders = {

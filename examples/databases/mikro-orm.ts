@@ -13,12 +13,12 @@ const entity = defineEntity({
 });
 const clientUrl = process.env['DATABASE_URL'] ?? '';
 export const db = MikroORM.initSync({ clientUrl, entities: [entity] });
-// A pool of its own, so that find shows only rows that are committed.
+// A separate pool, so that find sees only committed rows.
 const reader = MikroORM.initSync({ clientUrl, entities: [entity], pool: { max: 2 } });
 
 export const orders: Orders = {
   async find(reference) {
-    // A fork has no cache, and flushes no work of other code.
+    // A fork has an empty cache, and does not flush other code's changes.
     const order = await reader.em.fork().findOne(entity, { reference });
     return order && { ...order, paid: order.paidAt !== null };
   },

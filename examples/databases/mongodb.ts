@@ -3,16 +3,16 @@ import { MongoClient } from 'mongodb';
 
 interface OrderDocument extends Omit<Order, 'paid'> {
   readonly createdAt: Date;
-  /** Set once by the credit, and never reset: a refund has a field of its own. */
+  /** Set once by the credit, and never reset: a refund has its own field. */
   readonly paidAt?: Date | null;
 }
 export const client = new MongoClient(process.env['MONGODB_URL'] ?? '', {
-  // find shows only credits that no failover takes back.
+  // find returns only credits that a failover cannot roll back.
   readConcern: { level: 'majority' },
   writeConcern: { w: 'majority' },
 });
-// Needs a unique index on the reference, or two orders share a payment. Connects first, because
-// the driver does not repeat a first connection that failed.
+// Needs a unique index on the reference, or two orders can share a payment. Connects first,
+// because the driver does not retry a failed first connection.
 export const table = async () => (await client.connect()).db().collection<OrderDocument>('orders');
 
 export const orders: Orders = {

@@ -1,19 +1,19 @@
 import type { Orders } from '@paylink/payments';
 import { createConnection, Schema } from 'mongoose';
 
-// find shows only credits that no failover takes back.
+// find returns only credits that a failover cannot roll back.
 const concerns = { readConcern: { level: 'majority' }, writeConcern: { w: 'majority' } } as const;
 export const db = createConnection();
-// Mongoose does not repeat a first connection that failed.
+// Mongoose does not retry a failed first connection.
 const url = process.env['MONGODB_URL'] ?? '';
 const connect = (): unknown => db.openUri(url, concerns).catch(() => setTimeout(connect, 1_000));
 void connect();
 const schema = new Schema({
-  reference: { type: String, required: true, unique: true }, // or two orders share a payment
+  reference: { type: String, required: true, unique: true }, // or two orders can share a payment
   amount: { type: Number, required: true }, // in the smallest unit of the currency
   currency: { type: String, required: true },
   createdAt: { type: Date, default: Date.now },
-  // Set once by the credit, and never reset: a refund has a field of its own.
+  // Set once by the credit, and never reset: a refund has its own field.
   paidAt: { type: Date, default: null },
 });
 export const table = db.model('Order', schema, 'orders');

@@ -9,7 +9,7 @@ interface OrderRow extends RowDataPacket {
 }
 const uri = process.env['DATABASE_URL'] ?? '';
 const pool = createPool({ uri, supportBigNumbers: true });
-// Connections of its own, so that find shows only rows that are committed.
+// Separate connections, so that find sees only committed rows.
 const reader = createPool({ uri, supportBigNumbers: true, connectionLimit: 2 });
 
 export const orders: Orders = {

@@ -7,7 +7,7 @@ const connectionString = process.env['DATABASE_URL'];
 @Injectable()
 export class OrdersService implements Orders, OnModuleDestroy {
   readonly #pool = new Pool({ connectionString });
-  // A pool of its own, so that find shows only rows that are committed.
+  // A separate pool, so that find sees only committed rows.
   readonly #reader = new Pool({ connectionString, max: 2 });
 
   constructor() {

@@ -6,9 +6,9 @@ const pool = new Pool({ connectionString });
 const reader = new Pool({ connectionString, max: 2 });
 for (const each of [pool, reader]) each.on('error', ({ message }) => console.error(message));
 
-// A customer who tries again gets a link of its own, and so a row of its own in attempts.
+// A customer who tries again gets a new link, and therefore a new row in attempts.
 export const orders: Orders = {
-  // Paid is the link that paid_reference names. The other links of a paid purchase are closed.
+  // Only the link in paid_reference is paid. A paid purchase's other links are closed.
   async find(reference) {
     const { rows } = await reader.query<Order>(
       `SELECT reference, amount, currency, coalesce(paid_reference = reference, false) AS paid,
@@ -27,7 +27,7 @@ export const orders: Orders = {
     );
     return rowCount;
   },
-  // Also the other links of paid purchases: reconcile lists a second payment as undecided.
+  // Includes a paid purchase's other links: reconcile lists a second payment as undecided.
   unpaid: () => references('paid_reference IS DISTINCT FROM reference'),
   paid: () => references('paid_reference = reference'),
 };

@@ -17,7 +17,7 @@ export const orders: Orders = {
     );
     return rows[0];
   },
-  // Writes only while the order is open: it may be cancelled while Paylink asks the service.
+  // Requires an open order, because you may cancel it while Paylink asks the service.
   async credit({ reference, amount, currency }) {
     const { rowCount } = await pool.query(
       `UPDATE orders SET paid_at = now()
@@ -29,9 +29,9 @@ export const orders: Orders = {
   },
 };
 
-/** Cancels an unpaid order. Returns false if it is paid, or if the service cannot say so now. */
+/** Cancels an unpaid order. Returns false if it is paid, or if the service is unavailable. */
 export async function cancelOrder(payments: Pick<Payments, 'settle'>, reference: string) {
-  const { status } = await payments.settle(reference); // the customer may have paid meanwhile
+  const { status } = await payments.settle(reference); // the customer may have paid
   if (status === 'paid' || status === 'unavailable') return false;
   const sql = 'UPDATE orders SET cancelled_at = now() WHERE reference = $1 AND paid_at IS NULL';
   return (await pool.query(sql, [reference])).rowCount === 1;

@@ -7,7 +7,7 @@ const reader = new Pool({ connectionString, max: 2 });
 for (const each of [pool, reader]) each.on('error', ({ message }) => console.error(message));
 
 export const orders: Orders = {
-  // A payment of a closed order is answered 409 order_closed: a person decides.
+  // A payment for a closed order gets a 409 order_closed and needs a manual decision.
   async find(reference) {
     const { rows } = await reader.query<Order>(
       `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid,
@@ -16,7 +16,7 @@ export const orders: Orders = {
     );
     return rows[0];
   },
-  // The seat may be sold again from expires_at on, so the write requires it too.
+  // The seat may be sold again after expires_at, so the write checks it too.
   async credit({ reference, amount, currency }) {
     const { rowCount } = await pool.query(
       `UPDATE bookings SET paid_at = now()
@@ -26,7 +26,7 @@ export const orders: Orders = {
     );
     return rowCount;
   },
-  // Also the closed orders of the last days, so that reconcile finds payments that came late.
+  // Includes recently closed orders, so that reconcile finds late payments.
   unpaid: () => references('paid_at IS NULL'),
   paid: () => references('paid_at IS NOT NULL'),
 };

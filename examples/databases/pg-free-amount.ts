@@ -18,7 +18,7 @@ export const orders: Orders = {
     const [row] = rows;
     return row && { ...row, amount: { min: row.min, max: row.max } };
   },
-  // Stores the amount that was paid. Paylink has compared it with the bounds.
+  // Stores the paid amount, which Paylink has checked against the bounds.
   async credit({ reference, amount, currency }) {
     const { rowCount } = await pool.query(
       `UPDATE donations SET paid_at = now(), amount_paid = $2

@@ -6,7 +6,7 @@ const pool = new Pool({ connectionString });
 const reader = new Pool({ connectionString, max: 2 });
 for (const each of [pool, reader]) each.on('error', ({ message }) => console.error(message));
 
-// Unique: (merchant, reference). Two merchants may have orders of one reference.
+// Unique: (merchant, reference). Two merchants may use the same reference.
 export const orders: Orders = {
   async find(reference, { tenant }) {
     const { rows } = await reader.query<Order>(

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 
 const connectionString = process.env['DATABASE_URL'];
 const pool = new Pool({ connectionString });
-// A pool of its own, so that find shows only rows that are committed.
+// A separate pool, so that find sees only committed rows.
 const reader = new Pool({ connectionString, max: 2 });
 // Without a listener, a lost connection would end the process.
 for (const each of [pool, reader]) each.on('error', ({ message }) => console.error(message));

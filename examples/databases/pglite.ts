@@ -1,12 +1,12 @@
 import { PGlite } from '@electric-sql/pglite';
 import type { Order, Orders } from '@paylink/payments';
 
-// One process only: a second one on the same folder loses committed orders, and can break it.
+// Use one process only: a second one loses committed orders, and can damage the folder.
 export const db = new PGlite(process.env['DATABASE_FOLDER']);
 
 export const orders: Orders = {
   async find(reference) {
-    // PGlite has one connection: inside a transaction that has written, find gives nothing.
+    // PGlite has only one connection. In a transaction that has written, find returns nothing.
     const { rows } = await db.query<Order>(
       `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders
         WHERE reference = $1 AND pg_current_xact_id_if_assigned() IS NULL`,

@@ -3,7 +3,7 @@ import postgres from 'postgres';
 
 const url = process.env['DATABASE_URL'] ?? '';
 const sql = postgres(url);
-// Connections of its own, so that find shows only rows that are committed.
+// Separate connections, so that find sees only committed rows.
 const reader = postgres(url, { max: 2 });
 
 export const orders: Orders = {

@@ -4,7 +4,7 @@ import { PrismaClient } from './.cache/mysql/client.js';
 
 const url = process.env['DATABASE_URL']?.replace(/^mysql:/, 'mariadb:') ?? '';
 export const prisma = new PrismaClient({ adapter: new PrismaMariaDb(url) });
-// Connections of its own, so that find shows only rows that are committed.
+// Separate connections, so that find sees only committed rows.
 const two = `${url}${url.includes('?') ? '&' : '?'}connectionLimit=2`;
 const reader = new PrismaClient({ adapter: new PrismaMariaDb(two) });
 
@@ -14,7 +14,7 @@ export const orders: Orders = {
     return order && { ...order, paid: order.paidAt !== null };
   },
   async credit({ reference, amount, currency }) {
-    // Never `update`: on some databases it reads first, and then writes without the condition.
+    // Never use `update`: on some databases, it first reads and then writes without the condition.
     const { count } = await prisma.order.updateMany({
       where: { reference, amount, currency, paidAt: null },
       data: { paidAt: new Date() },

@@ -4,7 +4,7 @@ import { PrismaClient } from './.cache/sqlite/client.js';
 
 const url = process.env['DATABASE_FILE'] ?? 'shop.db';
 export const prisma = new PrismaClient({ adapter: new PrismaBetterSqlite3({ url }) });
-// A connection of its own, so that find shows only rows that are committed.
+// A separate connection, so that find sees only committed rows.
 const reader = new PrismaClient({ adapter: new PrismaBetterSqlite3({ url }) });
 
 export const orders: Orders = {
@@ -13,7 +13,7 @@ export const orders: Orders = {
     return order && { ...order, paid: order.paidAt !== null };
   },
   async credit({ reference, amount, currency }) {
-    // Never `update`: on some databases it reads first, and then writes without the condition.
+    // Never use `update`: on some databases, it first reads and then writes without the condition.
     const { count } = await prisma.order.updateMany({
       where: { reference, amount, currency, paidAt: null },
       data: { paidAt: new Date() },

@@ -9,7 +9,7 @@ interface OrderRow {
 }
 const url = process.env['DATABASE_URL'] ?? '';
 export const db = new Sequelize(url, { logging: false });
-// A pool of its own, so that find shows only rows that are committed.
+// A separate pool, so that find sees only committed rows.
 const reader = new Sequelize(url, { logging: false, pool: { max: 2 } });
 const { BIGINT: amount, DATE: paid_at, TEXT: currency } = DataTypes;
 const columns = { reference: { type: currency, primaryKey: true }, amount, currency, paid_at };

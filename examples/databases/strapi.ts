@@ -10,7 +10,7 @@ interface OrderRow extends Dates {
 }
 const connection = process.env['DATABASE_URL'] ?? '';
 const knex = createKnex({ client: 'pg', connection });
-// A pool of its own, so that find shows only rows that are committed.
+// A separate pool, so that find sees only committed rows.
 const reader = createKnex({ client: 'pg', connection, pool: { min: 0, max: 2 } });
 
 export const orders: Orders = {

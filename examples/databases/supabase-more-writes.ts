@@ -4,7 +4,7 @@ import { orders as plain, supabase } from './supabase.js';
 export const orders: Orders = {
   ...plain,
   async credit({ reference, amount, currency }) {
-    // A function of your database, because two calls of supabase-js are two transactions.
+    // Calls a database function, because two supabase-js calls are two transactions.
     const payment = { paid_reference: reference, paid_amount: amount, paid_currency: currency };
     const reply: { data: unknown } = await supabase.rpc('credit_order', payment).throwOnError();
     return Number(reply.data);

@@ -1,7 +1,7 @@
 import type { Order, Orders } from '@paylink/payments';
 import { createClient } from '@supabase/supabase-js';
 
-// The secret key (role service_role) passes row level security: the server alone may have it.
+// The secret key (role service_role) bypasses row level security, so keep it on the server.
 const { SUPABASE_URL = '', SUPABASE_SECRET_KEY = '' } = process.env;
 export const supabase = createClient(SUPABASE_URL, SUPABASE_SECRET_KEY);
 const table = () => supabase.from('orders');
@@ -16,7 +16,7 @@ export const orders: Orders = {
   async credit({ reference, amount, currency }) {
     const update = table().update({ paid_at: new Date().toISOString() });
     const isDue = update.match({ reference, amount, currency }).is('paid_at', null);
-    // Without select, the reply does not say whether a row was changed.
+    // Without select, the response does not show whether a row changed.
     return (await isDue.select('reference').throwOnError()).data.length;
   },
   unpaid: () => references((rows) => rows.is('paid_at', null)),
@@ -29,7 +29,7 @@ async function references(only: (rows: ReturnType<typeof lastMonth>) => typeof r
   const found: string[] = [];
   for (;;) {
     const sorted = only(lastMonth()).order('created_at').order('reference');
-    // In pages, because Supabase returns 1,000 rows at most.
+    // Reads in pages, because Supabase returns at most 1,000 rows.
     const page = sorted.range(found.length, found.length + 999).throwOnError();
     const { data } = await page.overrideTypes<Order[]>();
     if (!data?.length) return found;

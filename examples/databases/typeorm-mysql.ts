@@ -13,7 +13,7 @@ const url = process.env['DATABASE_URL'] ?? '';
 const open = (poolSize: number) =>
   new DataSource({ type: 'mysql', url, poolSize, entities: [OrderRow] }).initialize();
 export const db = open(10);
-// Connections of its own, so that find shows only rows that are committed.
+// Separate connections, so that find sees only committed rows.
 const reader = open(2);
 
 export const orders: Orders = {

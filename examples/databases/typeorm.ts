@@ -13,7 +13,7 @@ const url = process.env['DATABASE_URL'] ?? '';
 const open = (poolSize: number) =>
   new DataSource({ type: 'postgres', url, poolSize, entities: [OrderRow] }).initialize();
 export const db = await open(10);
-// A pool of its own, so that find shows only rows that are committed.
+// A separate pool, so that find sees only committed rows.
 const reader = await open(2);
 const table = db.getRepository(OrderRow);
 

@@ -81,7 +81,7 @@ function formatResults({ node, cpu, sections, goals }: Report): string {
       ['host', 'body', 'by hand', 'Paylink', 'requests per CPU second to by hand', 'floor'],
       hostLines,
     ),
-    '\nThe CPU time of `createVerifier(…).verify` alone, relative to the same by hand:\n',
+    '\nThe CPU time of `createVerifier(…).verify` alone, relative to the same work by hand:\n',
     ...table(['body', 'time to by hand', 'ceiling'], verifyLines),
     '\n',
   ].join('\n');

@@ -42,8 +42,9 @@ try {
     median(starts.map((start) => start[step])).toFixed(0),
   );
   const text =
-    `Paylink adds ${load} ms of processor time to a cold start: a bundle of ${kilobytes} kB with ` +
-    '`@paylink/lambda`, `@paylink/payments` and `@paylink/client` is loaded in that time. ' +
+    `Paylink adds ${load} ms of processor time to a cold start. In that time, Node loads ` +
+    `a bundle of ${kilobytes} kB with ` +
+    '`@paylink/lambda`, `@paylink/payments` and `@paylink/client`. ' +
     `The first notification takes another ${first} ms. Node ${process.versions.node}, ` +
     `${cpus()[0]!.model.trim()}, the median of ${starts.length} processes.`;
   console.log(text);

@@ -33,7 +33,7 @@ const calledWithTheBody = (cloud: string, server: string): Exception => ({
   what: /^a declared length of 1 GB$|^a body that (stops|trickles)|^a refusal before|^a sender that stops/,
   why:
     `${cloud} calls the function only after it has received the whole body, so ${cloud} must ` +
-    `refuse large and slow bodies itself. The ${server} in this test has no limits`,
+    `reject large and slow bodies itself. The ${server} in this test has no limits`,
 });
 
 /** Google's framework parses the body, and keeps the bytes. */
@@ -58,7 +58,7 @@ const VERCEL_DEV: readonly Exception[] = [
     what: /^a body in chunks of one byte$|^an endless body|^Expect: 100-continue$|^sends no stack trace$/,
     why:
       'before the function runs, the server of `vercel dev` answers a chunked body and ' +
-      '`Expect: 100-continue` with 500 and a stack trace. In production, Vercel uses another ' +
+      '`Expect: 100-continue` with 500 and a stack trace. In production, Vercel uses a different ' +
       'HTTP server',
   },
 ];
@@ -539,7 +539,8 @@ export const hosts: readonly Host[] = [
     shows: 'src/functions.ts',
     note:
       'Our test runs the real `@azure/functions`, but a small server of ours stands in for the ' +
-      'Functions host of Azure’s Core Tools. It passes the body to `@azure/functions` as bytes.',
+      'Functions host of Azure’s Core Tools. That server passes the body to ' +
+      '`@azure/functions` as bytes.',
     ours: ['@paylink/fetch'],
     others: ['@azure/functions'],
     build: ['tsc'],

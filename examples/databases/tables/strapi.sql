@@ -1,4 +1,4 @@
--- The table of a collection type `order` as Strapi 5 makes it on PostgreSQL, without its foreign keys.
+-- Strapi 5's table for a collection type `order` on PostgreSQL, without its foreign keys.
 CREATE TABLE orders (
   id            serial PRIMARY KEY,
   document_id   varchar(255),
@@ -14,5 +14,5 @@ CREATE TABLE orders (
   updated_by_id integer,
   locale        varchar(255)
 );
--- Not by Strapi: create it in `bootstrap`, or two orders share a payment.
+-- Strapi does not create this index. Create it in `bootstrap`, or two orders can share a payment.
 CREATE UNIQUE INDEX IF NOT EXISTS orders_reference ON orders (reference) WHERE published_at IS NOT NULL;

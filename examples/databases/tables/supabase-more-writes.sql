@@ -20,9 +20,9 @@ BEGIN
   INSERT INTO outbox VALUES ('receipt', paid_reference);
   RETURN 1;
 END $$;
--- Without this line, the keys of browsers and apps may call the function.
+-- Without this line, the keys in browsers and apps can call the function.
 REVOKE EXECUTE ON FUNCTION credit_order FROM PUBLIC, anon, authenticated;
 GRANT EXECUTE ON FUNCTION credit_order TO service_role;
--- The function runs with the rights of its caller.
+-- The function runs with its caller's rights.
 GRANT SELECT, UPDATE ON wallets TO service_role;
 GRANT INSERT ON outbox TO service_role;

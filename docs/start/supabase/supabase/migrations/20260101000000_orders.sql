@@ -8,5 +8,5 @@ CREATE TABLE orders (
 );
 -- Without a policy, browsers and apps neither read nor write an order.
 ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
--- New Supabase projects grant no rights on a new table. Only your server's key needs them.
+-- New Supabase projects do not grant rights on a new table. Only your server's key needs them.
 GRANT SELECT, INSERT, UPDATE, DELETE ON orders TO service_role;

@@ -22,7 +22,7 @@ export const orders: Orders = {
   async credit({ reference, amount, currency }) {
     const update = table().update({ paid_at: new Date().toISOString() });
     const isDue = update.match({ reference, amount, currency }).is('paid_at', null);
-    // Without select, the reply does not say whether a row was changed.
+    // Without select, the response does not show whether a row changed.
     const { data } = await isDue.select('reference').throwOnError();
     return data.length;
   },
@@ -37,7 +37,7 @@ async function references(only: (rows: ReturnType<typeof lastMonth>) => typeof r
   const found: string[] = [];
   for (;;) {
     const sorted = only(lastMonth()).order('created_at').order('reference');
-    // In pages, because Supabase returns 1,000 rows at most.
+    // Reads in pages, because Supabase returns at most 1,000 rows.
     const page = sorted.range(found.length, found.length + 999).throwOnError();
     const { data } = await page.overrideTypes<Order[]>();
     if (!data?.length) return found;
