@@ -36,7 +36,7 @@ export interface CreditRow {
 
 export function writeCredits(rows: readonly CreditRow[]): void {
   const lines = table(
-    ['database', 'pool', 'by hand', 'Paylink', 'requests per second to by hand', 'floor'],
+    ['database', 'pool', 'by hand', 'Paylink', 'requests per second, relative to by hand', 'floor'],
     rows.map(({ roundTrip, poolSize, ratio, goal, cpu }) => [
       roundTrip === 0 ? 'on the same machine' : `${roundTrip} ms away`,
       `${poolSize} connections`,
@@ -78,11 +78,18 @@ function formatResults({ node, cpu, sections, goals }: Report): string {
   return [
     `\nNode ${node}, ${cpu}.\n`,
     ...table(
-      ['host', 'body', 'by hand', 'Paylink', 'requests per CPU second to by hand', 'floor'],
+      [
+        'host',
+        'body',
+        'by hand',
+        'Paylink',
+        'requests per CPU second, relative to by hand',
+        'floor',
+      ],
       hostLines,
     ),
     '\nThe CPU time of `createVerifier(…).verify` alone, relative to the same work by hand:\n',
-    ...table(['body', 'time to by hand', 'ceiling'], verifyLines),
+    ...table(['body', 'time, relative to by hand', 'ceiling'], verifyLines),
     '\n',
   ].join('\n');
 }

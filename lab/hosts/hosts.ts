@@ -53,11 +53,11 @@ const GOOGLE_READS_FIRST: readonly Exception[] = [
 ];
 
 const VERCEL_DEV: readonly Exception[] = [
-  calledWithTheBody('Vercel', 'server of `vercel dev`'),
+  calledWithTheBody('Vercel', '`vercel dev` server'),
   {
     what: /^a body in chunks of one byte$|^an endless body|^Expect: 100-continue$|^sends no stack trace$/,
     why:
-      'before the function runs, the server of `vercel dev` answers a chunked body and ' +
+      'before the function runs, the `vercel dev` server answers a chunked body and ' +
       '`Expect: 100-continue` with 500 and a stack trace. In production, Vercel uses a different ' +
       'HTTP server',
   },
@@ -352,7 +352,7 @@ export const hosts: readonly Host[] = [
       ...VERCEL_DEV,
       {
         what: /^QUERY$/,
-        why: 'the server of `vercel dev` never answers a request with an unknown method',
+        why: 'the `vercel dev` server never answers a request with an unknown method',
       },
     ],
   },
@@ -419,7 +419,7 @@ export const hosts: readonly Host[] = [
     shows: 'src/middlewares/payments.ts',
     note:
       'Put `global::payments` above `strapi::body` in `config/middlewares.ts`. Our test replaces ' +
-      'better-sqlite3 with libsql, which needs no compiler.',
+      'better-sqlite3 with libsql, which does not need a compiler.',
     ours: ['@paylink/koa'],
     others: ['@strapi/strapi', '@types/koa', 'better-sqlite3'],
     build: ['tsc'],
@@ -450,7 +450,7 @@ export const hosts: readonly Host[] = [
       {
         what: /^Expect: 100-continue$/,
         why:
-          'workerd sends no interim reply to `Expect: 100-continue`. In production, Cloudflare’s ' +
+          'workerd does not send an interim reply to `Expect: 100-continue`. In production, Cloudflare’s ' +
           'own HTTP server comes first',
       },
     ],
