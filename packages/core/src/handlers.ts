@@ -48,7 +48,7 @@ type Kinds = ReadonlyMap<string, StandardSchema | undefined>;
 export type RunHandler = (event: WebhookEvent, host: object) => Promise<Outcome>;
 type Outcome = 'handled' | 'ignored';
 
-/** @throws ConfigurationError that names the handler and the fault */
+/** @throws ConfigurationError that names the handler and the problem */
 export function createRunner(handlers: unknown, kinds: Kinds, handlerTimeout: number): RunHandler {
   const handlerOf = handlerFinder(handlers, kinds);
   return async (event, host) => {

@@ -1,6 +1,4 @@
-/**
- * A browser must never load this package, because everybody could read the webhook secret there.
- */
+/** A browser must never load this package, because anyone could read the webhook secret there. */
 export * from './hmac.web.js'; // bundlers link these names, although the next line throws
 
 throw new Error(

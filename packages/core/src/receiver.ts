@@ -31,7 +31,7 @@ interface Gate<Host> {
 /**
  * The type of an adapter's `paymentWebhook`. `More` adds host-specific options.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault
+ * @throws ConfigurationError that names the option or the handler, and the problem
  */
 export type PaymentWebhook<Host, Webhook, More = unknown> = <
   const Events extends EventTypes = NoEvents,

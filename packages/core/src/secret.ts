@@ -88,7 +88,7 @@ export function validateTenantSecret(answer: TenantSecret): TenantSecret {
   return own;
 }
 
-/** @throws ConfigurationError that names the fault, never the value */
+/** @throws ConfigurationError that names the problem, never the value */
 export function importSecrets(list: SecretList, warn?: Warn): readonly HmacKey[] {
   if (!Array.isArray(list)) return [importSecret(list, 'secret', warn)];
   // `map` would skip the hole of a double comma. A Proxy may return another length next time.

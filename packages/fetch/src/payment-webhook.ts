@@ -12,7 +12,7 @@ type FetchHandler<Extra = unknown> = (request: FetchRequest, host?: Extra) => Pr
 /**
  * Creates a handler for any Fetch API host, such as Bun, Deno, Workers, SvelteKit or Nitro.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault
+ * @throws ConfigurationError that names the option or the handler, and the problem
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents, Extra = unknown>(
   options: ReceiverOptions<SchemasOf<Events>, FetchHost<Extra>>,

@@ -22,7 +22,7 @@ export interface HonoHost<E extends Env = AnyEnv> {
 /**
  * Creates a handler that verifies a notification, runs your handler and replies.
  *
- * @throws ConfigurationError that names the option or the handler, and the fault
+ * @throws ConfigurationError that names the option or the handler, and the problem
  */
 export function paymentWebhook<const Events extends EventTypes = NoEvents, E extends Env = AnyEnv>(
   options: ReceiverOptions<SchemasOf<Events>, HonoHost<E>>,
@@ -39,7 +39,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents, E ext
  * Creates middleware that verifies a notification and calls `next`. It answers rejected requests
  * and, unless `unrecognized` is `'pass'`, events of other kinds. Your code answers the rest.
  *
- * @throws ConfigurationError that names the option and the fault
+ * @throws ConfigurationError that names the option and the problem
  */
 export function paymentGate<const Events extends EventTypes = NoEvents, E extends Env = AnyEnv>(
   options: GateOptions<SchemasOf<Events>, HonoHost<E>>,

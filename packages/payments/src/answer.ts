@@ -81,7 +81,7 @@ function unconfirmed(message: string, cause?: unknown): QuestionResult {
   return { error: new WebhookError('confirm_unavailable', { message, cause, retryAfter }) };
 }
 
-/** Returns true if the service refused the client's key, as it would for every other order. */
+/** Returns true if the service rejected the client's key, as it would for every other order. */
 export function isKeyRefused(error: WebhookError | undefined): boolean {
   // `find` and `credit` may ask other services, whose refusals are orders_unavailable.
   return error?.code === 'confirm_unavailable' && fieldOfError(error.cause, 'status') === 401;

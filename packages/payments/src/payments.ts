@@ -136,7 +136,7 @@ function logVerdict(settings: Settings, run: Run, { outcome, error }: Verdict): 
     if (!settings.isNews(`${outcome} ${isOutage ? '' : key}`, LOGGED_FOR)) return;
   } else {
     if (error instanceof Limited) return;
-    // Every run of the schedule reads a case for a person again.
+    // Every scheduled run reads an order that needs a manual decision again.
     if (list === 'undecided' && !settings.isNews(`undecided ${key}`)) return;
   }
   logError(settings, run, error);

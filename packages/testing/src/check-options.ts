@@ -1,5 +1,5 @@
 /**
- * Refuses a misspelt option, which would have no effect.
+ * Rejects a misspelt option, which would have no effect.
  *
  * @throws TypeError that lists the valid options
  */

@@ -157,7 +157,7 @@ export class Wire {
     throw new Error(`${reason}, received: ${received}`);
   }
 
-  /** Resolves after the server closed without further bytes. @throws Error otherwise */
+  /** Resolves after the server closed without more bytes. @throws Error otherwise */
   async closed(milliseconds = 2_000): Promise<Ending> {
     const isInTime = await this.#until(() => this.ending !== undefined, milliseconds);
     if (!isInTime) throw new Error(`the server did not close in ${milliseconds} ms`);

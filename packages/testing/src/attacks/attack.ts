@@ -60,7 +60,7 @@ export interface Material {
   ) => string;
   /** Set if signatures are this service's hex digits. Spelling attacks apply only to them. */
   readonly isHex: boolean;
-  /** Returns a body with the reference and further JSON fields. */
+  /** Returns a body with the reference and more JSON fields. */
   readonly bodyWith: (more: string) => Buffer;
 }
 

@@ -1,4 +1,4 @@
-/** The attack kit: deliveries that a receiver must refuse, and deliveries that it must accept. */
+/** The attack kit: deliveries that a receiver must reject, and deliveries that it must accept. */
 import { checkOptions } from '../check-options.js';
 import { headerNames, type HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret, TEST_SECRET } from '../signed-delivery.js';

@@ -7,7 +7,7 @@ import { ACKNOWLEDGED, forged, genuine, invalidEvent, tooLarge } from './verdict
 interface RawVerdict extends Verdict {
   /** Set if a server may close the connection instead of answering. */
   readonly mayClose?: boolean;
-  /** Set if a server that acknowledges must then close the connection without a further answer. */
+  /** Set if a server that acknowledges must then close the connection without another reply. */
   readonly mustClose?: boolean;
   /** Set if the HTTP server decides before the receiver. */
   readonly byServer?: boolean;
@@ -40,7 +40,7 @@ export interface RawAttack extends RawVerdict {
   readonly bytes: (craft: Craft) => Buffer;
 }
 
-/** @param more further header lines of every request. A `Host` line replaces `host` */
+/** @param more other header lines for every request. A `Host` line replaces `host` */
 export function craftOf(
   material: Material,
   host: string,
@@ -76,7 +76,7 @@ const CHUNKED: HeaderLines = [['Transfer-Encoding', 'chunked']];
 
 const repeated = forged('several_spellings', 'note');
 const valid = genuine('note', 'http_form');
-/** The HTTP parser refuses these before the receiver. */
+/** The HTTP parser rejects these before the receiver. */
 const broken = { ...forged('framing', 'low'), byServer: true, mayClose: true };
 const framing: RawVerdict = {
   category: 'invalid',
@@ -94,7 +94,7 @@ const otherMethod: RawVerdict = {
   fault: 'method',
 };
 
-/** The verdict with further statuses that do no harm, and with other traits. */
+/** The verdict with more harmless statuses, and with other traits. */
 const also = (
   verdict: RawVerdict,
   more: readonly number[],
@@ -131,7 +131,7 @@ function withSignature(...write: readonly ((right: string) => string)[]): RawAtt
   };
 }
 
-/** Creates a genuine delivery with further header lines. */
+/** Creates a genuine delivery with more header lines. */
 function withLines(more: (material: Material) => HeaderLines): RawAttack['bytes'] {
   return ({ material, request, genuineLines }) =>
     request([...genuineLines(), ...more(material)], material.body);

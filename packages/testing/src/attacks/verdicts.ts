@@ -15,7 +15,7 @@ export function forged(fault: Fault, severity: Severity = 'critical'): Verdict {
   return { category: 'forged', status: 401, code, accepts: [400, 403], severity, fault };
 }
 
-/** @param more further statuses that do no harm */
+/** @param more other harmless statuses */
 export function genuine(
   severity: Severity = 'high',
   fault: Fault = 'refuses_genuine',

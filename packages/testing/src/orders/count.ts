@@ -10,7 +10,7 @@ export const printCount = (count: number | null | undefined): string =>
   count === undefined ? 'threw' : `returned ${count}`;
 
 /**
- * Returns false if `credit` counts a payment of another amount and currency that left its order
+ * Returns false if `credit` counts a payment of a different amount and currency that left its order
  * unpaid, or one for a paid order: such a condition cannot hold there either.
  */
 export async function countsWrites(shop: Shop): Promise<boolean> {

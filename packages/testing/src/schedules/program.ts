@@ -25,7 +25,7 @@ export interface ProgramOptions {
   /** Stores an unpaid order of REFERENCE, AMOUNT and CURRENCY. Default: `books` does. */
   readonly order?: string | undefined;
   readonly secret: string;
-  /** Further variables for the program, such as the address of the service. */
+  /** More variables for the program, such as the address of the service. */
   readonly env: Readonly<Record<string, string>>;
   /** Makes the service say that the reference is paid. */
   readonly pay: (order: { reference: string; amount: number }) => Promise<void>;

@@ -54,7 +54,7 @@ export interface Subject {
   readonly hasConnections: boolean;
   /** True if a delivery of a new order, alone, left the order unpaid. */
   readonly creditsNothing: boolean;
-  /** False if nothing counts the further writes of a credit. */
+  /** False if nothing counts the other writes of a credit. */
   readonly hasEffects: boolean;
   /** Reads a number that the credit of each order moves. Undefined if nothing reads one. */
   readonly total: ((order: NewOrder) => Promise<number>) | undefined;
