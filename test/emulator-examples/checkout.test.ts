@@ -38,7 +38,7 @@ test('a paid order is marked as paid', async () => {
   expect(paid.has('order-1')).toBe(true);
 });
 
-test('a failed payment is not', async () => {
+test('a failed payment leaves the order unpaid', async () => {
   await emulator.createLink({ amount: 15_000, reference: 'order-2' });
   await emulator.fail('order-2');
   expect(emulator.deliveries()).toEqual([]);
