@@ -66,14 +66,14 @@ describe('auditReceiver', () => {
     [
       'wrong_secret',
       answering(() => 400),
-      /refused a genuine delivery like a forged delivery \(400\).*secrets and the header names on both sides/,
+      /rejected a genuine delivery like a forged delivery \(400\).*secrets and the header names on both sides/,
     ],
     [
       'unknown_reference',
       receiver({ credit: () => 400 }),
       /verified a genuine delivery, but refused it/,
     ],
-    ['refused', answering(() => 415), /refused the type of a genuine delivery \(415\)/],
+    ['refused', answering(() => 415), /rejected the type of a genuine delivery \(415\)/],
     ['refused', answering(() => 429), /has a rate limit \(429\)/],
   ] as const)(
     'stops with %s at an ambiguous refusal (case %#)',

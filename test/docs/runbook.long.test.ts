@@ -71,7 +71,7 @@ async function openNight() {
 const NOTHING_WRONG = /nothing wrong was found/;
 /** The causes that only `doctor` can tell apart, and the command that credits. */
 const NOT_NOTIFIED =
-  /would be credited[^]*never got the notification[^]*paylink doctor --to[^]*paylink reconcile --module/;
+  /would be credited[^]*never received the notification[^]*paylink doctor --to[^]*paylink reconcile --module/;
 
 it('after a rotation with 401, doctor names the secret, both secrets work, and reconcile credits', async () => {
   const night = await openNight();

@@ -89,7 +89,7 @@ it.each([
         { env: { CREDIT: credit, PORT: String(port) }, cwd: ROOT },
       );
       expect(stdout).toMatch(
-        credit === 'right' ? /^two notifications at once, and \d+ cuts: no fault/ : fault,
+        credit === 'right' ? /^two simultaneous notifications, and \d+ cuts: no fault/ : fault,
       );
       expect({ code, stderr }).toEqual({ code: credit === 'right' ? 0 : 1, stderr: '' });
     }

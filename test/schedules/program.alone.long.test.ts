@@ -31,7 +31,7 @@ describe.skipIf(!hasDriver)('paylink torture on a program in Python', () => {
   it('accepts a right credit', { tags: ['Q20', 'I03'], timeout: 240_000 }, async () => {
     const { code, stdout, stderr } = await torture('right');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^two notifications at once, and 12 cuts: no fault/);
+    expect(stdout).toMatch(/^two simultaneous notifications, and 12 cuts: no fault/);
   });
 
   it(

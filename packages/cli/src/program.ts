@@ -33,22 +33,21 @@ const GROUPS = {
 const AFTER = `
 Start here:
   $ paylink emulate --webhook http://localhost:3000/webhooks/payments
-  # runs the service on your machine, and prints the lines for your .env
+  # runs the service on your machine and prints the lines for your .env
 
 Every command has examples: paylink <command> --help
 
 Exit codes:
-  0    done, and nothing found
-  1    a finding, a refusal, no answer, or an incomplete reconcile or verify
+  0    done, nothing found
+  1    a finding, a rejection, no response, or an incomplete reconcile or verify
   2    the command line, a setting or the module is wrong
-  130  ended early by Ctrl-C, or by SIGTERM during a long command
+  130  stopped early by Ctrl-C, or by SIGTERM during a long command
 `;
 
 export function createProgram(): Command {
   const program = new Command('paylink')
     .description(
-      'Build and test an integration of the Payment Link Service: on your own machine, ' +
-        'without an account.',
+      'Build and test a Payment Link Service integration on your own machine, without an account.',
     )
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -76,7 +75,7 @@ export function createProgram(): Command {
   for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
     command.copyInheritedSettings(program);
   completion(program);
-  program.commands.at(-1)!.description('print the completion for bash, zsh or fish');
+  program.commands.at(-1)!.description('print the completion script for bash, zsh or fish');
   return program;
 }
 

@@ -57,7 +57,7 @@ describe('paylink doctor', () => {
     const shop = await openShop();
     const { code, stdout } = await doctor(shop.url);
     expect(stdout).toMatch(
-      /ok +secret +your server has the secret of this command\. Compare the portal by hand/,
+      /ok +secret +your server uses the same secret as this command\. Compare it with the secret in the portal/,
     );
     expect(stdout).toMatch(/– +credit +not checked: --deliver/);
     expect(code).toBe(0);
@@ -182,7 +182,7 @@ describe('paylink doctor', () => {
     ],
     [
       422,
-      /FAILED +signed event +.* gets 422.*200\. The server refused the notification: read its log/,
+      /FAILED +signed event +.* gets 422.*200\. The server rejected the notification: read its log/,
     ],
     [429, /FAILED +rate limit +answers 429/],
     [500, /FAILED +signed event +.* gets 500.*200\. The server failed: read its log/],

@@ -229,7 +229,7 @@ describe('paylink emulate', () => {
     const folder = newFolder();
     writeFileSync(join(folder, '.paylink'), '');
     const running = await emulate([], {}, folder);
-    expect(running.stdout()).not.toContain('kept in');
+    expect(running.stdout()).not.toContain('saved in');
     running.child.kill('SIGINT');
     expect((await running.result()).stderr).toMatch(
       /^\.paylink cannot be written \(EEXIST\): each start creates new secrets\n$/,

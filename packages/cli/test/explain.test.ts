@@ -36,7 +36,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     turn: 'the schedule',
     proven: /the service has the money/,
     possible:
-      /never got the notification[^]*`credit` throws or changes no row[^]*a refund reset the paid column/,
+      /never received the notification[^]*`credit` throws or changes no row[^]*a refund reset the paid column/,
     next: 'reconcile --module',
   },
   'the order is paid, also after a refund that keeps the paid column': {
@@ -57,7 +57,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   'the order is paid, and the service took another amount': {
     shop: { rows: [order({ paid: true, amount: 20_000 })] },
     outcome: 'paid',
-    proven: /the service has another amount or currency/,
+    proven: /the service has a different amount or currency/,
     possible: /the order changed after its credit/,
     next: 'payments get',
   },
@@ -221,7 +221,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     before: noPayment,
     env: { PAYLINK_API_KEY: 'sk_live_another.0123456789abcdef' },
     outcome: 'confirm_unavailable',
-    proven: /the service refuses your API key/,
+    proven: /the service rejects your API key/,
     next: 'payments get',
   },
 };
@@ -319,6 +319,6 @@ describe('paylink explain', () => {
     const env = environmentOf({ baseUrl: `${broken}/api`, apiKey: 'sk_live_a.bcdefghi' }, one);
     const { code, stdout } = await paylink(['explain', 'order-42', '--module', MODULE], { env });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/outcome +confirm_unavailable[^]*sent no usable answer/);
+    expect(stdout).toMatch(/outcome +confirm_unavailable[^]*did not send a usable response/);
   });
 });

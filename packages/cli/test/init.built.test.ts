@@ -268,7 +268,7 @@ app.listen(${port}, () => console.log('ready'));
     );
     expect(explained).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('turn         nobody') as string,
+      stdout: expect.stringContaining('acts next    nobody') as string,
     });
   });
 
@@ -541,7 +541,7 @@ app.listen(${port}, () => console.log('ready'));
       'a new project needs its own tool',
       undefined,
       ['--framework', 'nest'],
-      /create the project of nest with its own tool/,
+      /create the nest project with its own tool/,
     ],
     ['no framework is found', {}, [], /--framework/],
     [

@@ -48,7 +48,7 @@ describe('paylink reconcile', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/ done: read 12 orders in .*: credited 1, no payment 11\n/);
     expect(stdout).toMatch(
-      / {2}the service has no payment of: (order-0\d\d, ){9}order-0\d\d and 1 more\n/,
+      / {2}the service has no payment for: (order-0\d\d, ){9}order-0\d\d and 1 more\n/,
     );
     expect(stderr).toBe('');
   });
@@ -84,7 +84,7 @@ describe('paylink reconcile', () => {
   });
 
   it(
-    'prints cases for a person, and exits with 0 because every order was read',
+    'prints manual cases, and exits with 0 because every order was read',
     { tags: 'Q13' },
     async () => {
       const emulator = await openEmulator();
@@ -97,9 +97,9 @@ describe('paylink reconcile', () => {
       expect(code).toBe(0);
       expect(stdout).toMatch(/ done: read 4 orders in .*: credited 2, undecided 2\n/);
       expect(stdout).toMatch(
-        / {2}amount_differs, for a person to decide: order-000\n {2}npx .*explain .*order-000\n/,
+        / {2}amount_differs, needs a manual decision: order-000\n {2}npx .*explain .*order-000\n/,
       );
-      expect(stdout).toMatch(/ {2}order_closed, for a person to decide: order-001\n/);
+      expect(stdout).toMatch(/ {2}order_closed, needs a manual decision: order-001\n/);
       const [report] = recordsOf(await paylink([...ARGS, '--json'], { env }));
       expect(report).toMatchObject({
         result: 'done',
@@ -124,7 +124,7 @@ describe('paylink reconcile', () => {
     const { code, stderr } = await paylink(ARGS, { env });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /error: the service refused the API key \(401\), so the run did not ask about order-/,
+      /error: the service rejected the API key \(401\), so the run did not ask about order-/,
     );
     expect(stderr).toContain('compare PAYLINK_API_KEY');
     expect(paths.length).toBeLessThanOrEqual(8);
@@ -175,7 +175,7 @@ describe('paylink reconcile', () => {
       writeFileSync(module, `${close}\n${payments}`);
       const { code, stderr } = await paylink(['reconcile', '--module', module]);
       expect(code).toBe(1);
-      expect(stderr).toContain('close() of the module failed: it took more than 5 s');
+      expect(stderr).toContain("the module's close() failed: it took more than 5 s");
     },
   );
 
@@ -220,7 +220,7 @@ describe('paylink reconcile', () => {
     const { code, stdout, stderr } = await paylink(args, { env });
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete of refused: .*\n[^]* done of globex: .*credited 4\n$/);
-    expect(stderr).toContain('the service refused the API key (401)');
+    expect(stderr).toContain('the service rejected the API key (401)');
   });
 
   it('takes null for the only merchant of a client that is a function', async () => {
@@ -318,8 +318,8 @@ describe('paylink verify', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/ found: read 4 orders in/);
     expect(stdout).toContain('  paid in your database, but not at the service: pending\n');
-    expect(stdout).toContain('  another amount or currency at the service: differs\n');
-    expect(stdout).toContain('  the service has no payment of: missing\n');
+    expect(stdout).toContain('  a different amount or currency at the service: differs\n');
+    expect(stdout).toContain('  the service has no payment for: missing\n');
     expect(stdout).toMatch(/paylink explain --module \S+ pending\n/);
   });
 });
@@ -351,7 +351,10 @@ describe('--module', () => {
 
   it.each([
     ['export const orders = {};', 'does not export payments'],
-    ['export const payments = Promise.resolve({});', 'does not export payments of createPayments'],
+    [
+      'export const payments = Promise.resolve({});',
+      'does not export payments from createPayments',
+    ],
     ['export const payments = 7;', 'must be of the type object'],
     ["throw new Error('a fault of the module');", 'cannot be loaded: a fault of the module'],
     [
@@ -379,7 +382,7 @@ describe('--module', () => {
       const env = environmentOf(NOBODY, { rows: [], lists: 'none' });
       const { code, stderr } = await paylink([name, '--module', MODULE], { env });
       expect(code).toBe(2);
-      expect(stderr).toContain(`have no function ${list}, so name the references, or add ${list}`);
+      expect(stderr).toContain(`have no function ${list}: pass the references, or add ${list}`);
       expect(stderr).toMatch(new RegExp(`paylink ${name} --module \\S+ <reference> <another>\n`));
     },
   );
@@ -434,7 +437,9 @@ describe('--module', () => {
     const failing = ['reconcile', '--module', write('b.ts', 'throw new Error("no database")')];
     expect((await paylink(failing, { cwd })).stderr).not.toContain('tsx');
     writeFileSync(join(cwd, '.env'), 'DATABASE_URL=postgres://shop\n');
-    expect((await paylink(failing, { cwd })).stderr).toContain('not loaded: DATABASE_URL of .env');
+    expect((await paylink(failing, { cwd })).stderr).toContain(
+      'not loaded from .env: DATABASE_URL',
+    );
   });
 
   it(

@@ -139,7 +139,7 @@ describe('the settings of the commands', () => {
     ] as const) {
       expect(result.code).toBe(2);
       expect(result.stderr).toContain(
-        `the key of ${source} would go to https://0.0.0.0:1/api, which only this folder's .env`,
+        `the key from ${source} would go to https://0.0.0.0:1/api, which comes only from this folder's .env`,
       );
       expect(result.stderr).not.toContain(API_KEY);
     }

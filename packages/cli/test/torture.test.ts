@@ -8,7 +8,7 @@ import { newFolder, paylink, words } from './paylink.js';
 const PROGRAM = words`--start ${'npm start'} --books ${'node books.js'} --to`;
 
 it.each([
-  ['nothing is named', [], 'give --module <file>, or --start, --to and --books'],
+  ['nothing is named', [], 'pass --module <file>, or --start, --to and --books'],
   [
     'the webhook is on another machine',
     [...PROGRAM, 'http://shop.example/'],

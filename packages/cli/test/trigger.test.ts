@@ -65,7 +65,7 @@ describe('paylink trigger', () => {
     const signature = signatureOf(body);
     expect(JSON.parse(stdout)).toEqual({ signature, bytes: 24, headers, body });
     expect(received).toEqual([]);
-    expect((await trigger(words`--reference a`)).stderr).toContain('no --to: name the address');
+    expect((await trigger(words`--reference a`)).stderr).toContain('no --to: pass the address');
   });
 
   it.each(['payment.succeded', 'payments.succeeded', 'Payment.Succeeded', 'payment_succeeded'])(
@@ -127,7 +127,7 @@ describe('paylink trigger', () => {
     ['a missing route', 404, {}, '', /path has no route/],
     ['another method', 405, {}, '', /not for POST/],
     ['a refused content type', 415, {}, '', /content type/],
-    ['a refusal', 422, {}, '', /refused the notification/],
+    ['a refusal', 422, {}, '', /rejected the notification/],
     ['a failing server', 503, {}, '', /read its log/],
     [
       'an HTML page',

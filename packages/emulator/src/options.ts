@@ -11,11 +11,11 @@ import { parseAllowedHosts, parseTarget } from './server/target.js';
 export interface EmulatorOptions {
   /** Default: any free port. */
   readonly port?: number | undefined;
-  /** `localhost` or a loopback address, unless `allowRemote`. Default `127.0.0.1`. */
+  /** `localhost` or a loopback address, unless `allowRemote` is true. Default `127.0.0.1`. */
   readonly host?: string | undefined;
   /**
-   * The browser's origin for pay pages and the dashboard, such as `http://localhost:4010` for a
-   * published container port. Default: the listening address.
+   * The origin of pay pages and the dashboard in the browser, such as `http://localhost:4010` for
+   * a published container port. Default: the listening address.
    */
   readonly payUrl?: string | undefined;
   /** The merchant's name on the pay pages. Default none. */
@@ -25,8 +25,8 @@ export interface EmulatorOptions {
   readonly webhook?:
     | {
         /**
-         * The webhook address: http or https on this machine, or on one of `allowHosts`. Without a
-         * URL, the emulator sends no notifications.
+         * The webhook's http or https URL, on this machine or on one of `allowHosts`. Without it,
+         * the emulator sends no notifications.
          */
         readonly url?: string | undefined;
         /** Default: a new secret, in `emulator.webhookSecret`. */
@@ -34,15 +34,15 @@ export interface EmulatorOptions {
       }
     | undefined;
   /**
-   * Allows an address that other machines reach. Each of them can then mark payments as paid.
+   * Allows an address that other machines can reach. Any of them can then mark payments as paid.
    * Default false.
    */
   readonly allowRemote?: boolean | undefined;
   /** Names or addresses of other machines that may receive notifications. Default none. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Called after each API request, also after a refused one. The emulator prints its errors. */
+  /** Called after each API request, even a rejected one. The emulator logs its errors. */
   readonly onRequest?: ((request: ApiRequest) => void) | undefined;
-  /** The emulator's choices in open points of the contract. */
+  /** The emulator's choices for points that the contract leaves open. */
   readonly assumed?: AssumedOptions | undefined;
 }
 
@@ -53,7 +53,7 @@ const OPTIONS =
 const MERCHANT_LENGTH = 100;
 
 /**
- * Checks the options and fills in the defaults. @throws ConfigurationError that names the option
+ * Checks the options and fills in the defaults. @throws ConfigurationError with the option's name
  */
 export async function createSettings(options: EmulatorOptions) {
   const own = validateOptions(options, OPTIONS);
@@ -99,7 +99,7 @@ function parseOrigin(payUrl: unknown): string {
   throw new ConfigurationError('payUrl', 'must be an origin, such as http://localhost:4010');
 }
 
-/** @throws ConfigurationError for each secret that Paylink's receivers reject */
+/** @throws ConfigurationError for any secret that Paylink's receivers reject */
 async function validateSecret(secret: string): Promise<string> {
   try {
     await sign('', secret);

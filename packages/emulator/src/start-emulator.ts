@@ -20,10 +20,11 @@ import { isForEmulator } from './server/request-guard.js';
 import { listen } from './server/server.js';
 
 /**
- * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications,
+ * Starts the Payment Link Service on this machine: its API, the payment page, signed notifications
  * and a dashboard.
  *
- * @throws ConfigurationError that names the option, or the system's Error, such as `EADDRINUSE`
+ * @throws ConfigurationError with the invalid option's name, or the system's Error, such as
+ *   `EADDRINUSE`
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings = await createSettings(options);
@@ -128,7 +129,7 @@ function addRoutes(app: Hono, parts: Parts, service: Service): void {
   app.use(async (c, next) => {
     if (isForEmulator(c.req.raw, names)) return next();
     const advice = 'Set its name with --host <name> --allow-remote.';
-    return c.text(`This emulator does not answer to that host. ${advice}\n`, 421);
+    return c.text(`This emulator does not answer requests for that host. ${advice}\n`, 421);
   });
   app.route('/api', createApi({ ...parts, ...service, signal: life.signal }));
   app.route('/control', createControl(apiKey, actions));

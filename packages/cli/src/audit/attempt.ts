@@ -151,13 +151,13 @@ export function titleOf(
   answer: WireAnswer,
 ): string {
   const status = statusOf(answer);
-  if (fault === 'tells_reason') return 'gave different answers to different signature faults';
+  if (fault === 'tells_reason') return 'sent different replies to different signature errors';
   if (fault === 'refuses_duplicates') return `did not acknowledge ${what}`;
   if (fault === 'parses_first') return 'parsed a body before verifying its signature';
   if (fault === 'one_at_a_time') return `did not serve ${what}`;
   if (status === undefined)
-    return answer === 'closed' ? `closed the connection on ${what}` : `gave no answer to ${what}`;
+    return answer === 'closed' ? `closed the connection on ${what}` : `did not reply to ${what}`;
   if (isAcknowledged(answer))
     return `${category === 'invalid' ? 'acknowledged' : 'accepted'} ${what}`;
-  return status < 500 ? `refused ${what} (${status})` : `answered ${status} to ${what}`;
+  return status < 500 ? `rejected ${what} (${status})` : `answered ${status} to ${what}`;
 }

@@ -16,12 +16,12 @@ import type { AuditResult } from './result.js';
 import { loadProbes, slowProbes } from './slow-probes.js';
 
 /**
- * Attacks a running receiver over real sockets, and names its faults with their fixes. Sends forged
- * and broken deliveries, and a few hundred genuine deliveries. Run the audit against test servers,
+ * Attacks a running receiver over real sockets and reports its problems with their fixes. Sends
+ * forged and broken deliveries, and a few hundred genuine ones. Run the audit against test servers,
  * never against production.
  *
- * Stops within two seconds if the receiver refuses or does not answer the first genuine delivery,
- * and gives the reason in `stopped`. The report does not hold secrets or signatures, and holds only
+ * Stops within two seconds if the receiver rejects or does not answer the first genuine delivery.
+ * `stopped` then contains the reason. The report does not contain secrets or signatures, and only
  * the status of each reply.
  *
  * @throws Error without a connection to the server

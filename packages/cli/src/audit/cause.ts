@@ -1,8 +1,8 @@
-/** The faults of a receiver, each with its severity, its title and its fix. */
+/** A receiver's faults, each with its severity, its title and its fix. */
 import type { Fault, Severity } from '@paylink/testing/internal';
 import texts from './texts.json';
 
-/** The id of a fault. Programs can rely on these ids. */
+/** The id of a fault. The ids are stable. */
 // oxfmt-ignore
 export type CauseId =
   | Fault | 'not_acknowledged' | 'crashes' | 'hangs' | 'fails_genuine' | 'parses_first'

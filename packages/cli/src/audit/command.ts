@@ -21,15 +21,16 @@ interface Flags extends CommonFlags, SecretFlags, TargetFlags {
   readonly timeout?: number;
 }
 
-/** `paylink audit`: the attack kit against a running server. */
+/** `paylink audit`: runs the attack kit against a running server. */
 export const auditCommand = (): Command =>
   createCommand<Flags>('audit', {
-    summary: 'attack your running server and report its faults',
+    summary: 'attack your running server and report its problems',
     description:
       'Sends forged, replayed, broken and genuine notifications to a running server in any ' +
-      'language, and names its faults with evidence and fixes. Audit only your own servers, and ' +
-      'not in production: a few hundred of the notifications are genuine, so the server credits ' +
-      'their order and others named after it. paylink doctor --module judges your credit.',
+      'language, and reports its problems with evidence and fixes. Audit only your own servers, ' +
+      'and never in production: a few hundred of the notifications are genuine, so the server ' +
+      'credits their order and orders whose reference contains that one. To test your credit, ' +
+      'run paylink doctor --module.',
     options: [
       TO_OPTION,
       option(
@@ -40,7 +41,7 @@ export const auditCommand = (): Command =>
       option('--body-limit <bytes>', "the server's body limit, to test it to the byte", {
         parse: wholeNumber(1_024, 100_000_000),
       }),
-      option('--timeout <time>', 'for the answer to a slow body (default: 15s)', {
+      option('--timeout <time>', 'how long to wait for the reply to a slow body (default: 15s)', {
         parse: duration,
       }),
       HEADER_OPTION,

@@ -4,23 +4,23 @@ export interface AuditOptions {
   /** The receiver's webhook secret. */
   readonly secret: string;
   /**
-   * The order of the genuine deliveries. **They reach the merchant's code** a few hundred times, so
-   * name an order of your tests that may be credited. Default `paylink-audit`, which a receiver
-   * that looks up orders may refuse.
+   * The order in the genuine deliveries. **They reach the merchant's code** a few hundred times, so
+   * choose a test order that may be credited. Default `paylink-audit`, which a receiver that looks
+   * up orders may reject.
    */
   readonly reference?: string | undefined;
   /** The receiver's body limit in bytes. By default, the audit does not test the exact limit. */
   readonly bodyLimit?: number | undefined;
-  /** Further headers of every request. A `Host` replaces the host of `url`. */
+  /** Additional headers for every request. A `Host` replaces the host in `url`. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /**
-   * Milliseconds to wait for the answer to a slow body. Choose more than the receiver's own limit.
-   * The audit waits 5,000 for other answers, or longer if genuine deliveries are slow. Default
+   * Milliseconds to wait for the reply to a slow body. Choose more than the receiver's own limit.
+   * The audit waits 5,000 for other replies, or longer if genuine deliveries are slow. Default
    * 15,000.
    */
   readonly timeout?: number | undefined;
   /**
-   * Milliseconds for the connection and the first answer. Without an answer, the audit stops.
+   * Milliseconds for the connection and the first reply. Without a reply, the audit stops.
    * Default 1,500.
    */
   readonly firstAnswer?: number | undefined;

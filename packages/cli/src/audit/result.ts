@@ -1,15 +1,15 @@
 import type { Severity } from '@paylink/testing/internal';
 import type { CauseId } from './cause.js';
 
-/** The answer of a receiver to one delivery, and the judgement. */
+/** A receiver's reply to one delivery, and the judgement. */
 export type AuditResult = {
   /** The row of the table of attacks, such as "A06". Several results share a row. */
   readonly id: string;
-  /** A sentence that begins with the id and states a receiver's right behaviour. */
+  /** A sentence that begins with the id and states a receiver's correct behaviour. */
   readonly name: string;
   /** The delivery in words, without a verb. */
   readonly what?: string;
-  /** The server's answer: "accepted a delivery without a signature". */
+  /** The server's reaction: "accepted a delivery without a signature". */
   readonly title?: string;
   readonly passed: boolean;
   /** The reason if the probe was not tried or not judged. */
@@ -17,11 +17,11 @@ export type AuditResult = {
   /** A remark that is not a finding. */
   readonly note?: string;
   /**
-   * The right statuses. If one of them is a 2xx, every 2xx passes. If the receiver should refuse,
+   * The correct statuses. If one of them is a 2xx, every 2xx passes. If the receiver should reject,
    * every 4xx passes. A closed connection passes if the server may close it.
    */
   readonly expected: readonly number[];
-  /** The received status, or `undefined` without an answer. */
+  /** The received status, or `undefined` without a reply. */
   readonly actual: number | undefined;
   /** Observations besides the status. */
   readonly detail?: string;

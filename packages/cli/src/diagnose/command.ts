@@ -19,8 +19,8 @@ export const diagnoseCommand = (): Command =>
     summary: 'find out why a signature does not match',
     description:
       'Takes the body that your server verified, the received signature and your secret. Tries ' +
-      'the usual changes on the way, and prints the cause with its fix. Sends nothing, and prints ' +
-      'neither the secret nor the body.',
+      'the changes that proxies and parsers usually make, and prints the cause and the fix. ' +
+      'Sends nothing, and never prints the secret or the body.',
     options: [
       option('--body <file>', 'the body as your server verified it; - is stdin', { initial: '-' }),
       option('--signature <hex>', 'the received value of X-Service-Signature', {

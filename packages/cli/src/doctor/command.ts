@@ -22,24 +22,25 @@ type Flags = Partial<Pick<TargetFlags, 'to'>> &
   Partial<ShopFlags> &
   SecretFlags & { readonly deliver?: string; readonly yes?: boolean };
 
-/** `paylink doctor`: finds faults between the service and a running webhook. */
+/** `paylink doctor`: finds problems between the service and a running webhook. */
 export const doctorCommand = (): Command =>
   createCommand<Flags>('doctor', {
     summary: 'check a running webhook (--to), or your orders on a test database (--module)',
     description:
-      'Checks a running webhook from outside: route, method, secret, changed bodies. Sends bad ' +
-      `signatures, signed events of the kind ${KIND}, which only a handler named "unrecognized" ` +
-      "or a gate with unrecognized: 'pass' receives, and a payment.succeeded for an order that " +
-      'does not exist. Credits an order only with --deliver. With --module, tests find and credit ' +
-      'of your orders instead: the module exports orders and createOrder.',
+      'Checks a running webhook from outside: the route, the method, the secret and changes to ' +
+      `the body. Sends bad signatures and signed events of the kind ${KIND}, which only a handler ` +
+      'named "unrecognized" or a gate with unrecognized: \'pass\' receives. Also sends a ' +
+      'payment.succeeded for an order that does not exist. Credits an order only with --deliver. ' +
+      'With --module, tests your find and credit instead. The module must export orders and ' +
+      'createOrder.',
     options: [
       option('--to <url>', 'the address of the webhook', { parse: parseUrl }).conflicts('module'),
       option('--deliver <reference>', 'also send a payment.succeeded, which may credit this order'),
       HEADER_OPTION,
       ALLOW_HOST_OPTION,
-      option('--module <file>', 'your module, on a database for tests'),
+      option('--module <file>', 'your module, connected to a test database'),
       TENANT_OPTION,
-      option('--yes', 'the database of --module is for tests: write about 250 orders'),
+      option('--yes', 'confirm that --module uses a test database: stores about 250 orders'),
       ...SECRET_OPTIONS,
     ],
     examples: [
@@ -55,15 +56,15 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
   if (module !== undefined) {
     if (flags.yes !== true)
       throw usageFailure(
-        'nothing was tested: --module writes about 250 orders into the database of your module',
-        'if that is a database for tests, add --yes',
+        "nothing was tested: --module stores about 250 orders in your module's database",
+        'if that is a test database, add --yes',
       );
     return checkOrders({ ...flags, module }, output, (checks) =>
       conclude(checks, {}, output, TORTURE),
     );
   }
   if (to === undefined)
-    throw usageFailure('no --to', 'for example --to http://localhost:3000/webhooks/payments');
+    throw usageFailure('no --to', 'for example, --to http://localhost:3000/webhooks/payments');
   const target = { ...flags, to };
   requireAllowedHost(target, 'if you own that server');
   if (flags.deliver !== undefined && !isLocalHost(to.hostname))
@@ -77,8 +78,8 @@ async function doctor({ flags, output }: Run<Flags>): Promise<number> {
 }
 
 const TORTURE =
-  'Next: paylink torture with the same --module and --database <url> tries every order of two ' +
-  'deliveries, and cuts each';
+  'Next: run paylink torture with the same --module and --database <url>. It tries two ' +
+  'deliveries in every sequence, and cuts each';
 
 async function conclude(
   checks: readonly Check[],

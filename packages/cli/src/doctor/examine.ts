@@ -1,4 +1,4 @@
-/** Checks a running webhook from outside. A fault never hides an earlier one. */
+/** Checks a running webhook from outside. A problem never hides an earlier one. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
@@ -48,18 +48,18 @@ const PARSER = failed(
 );
 const SAME_SECRET = passed(
   'secret',
-  'your server has the secret of this command. Compare the portal by hand',
+  'your server uses the same secret as this command. Compare it with the secret in the portal',
 );
 const OTHER_SECRET = failed(
   'secret',
-  'a signed event is refused: compare the secrets, and look for a parser or proxy that changes ' +
+  'a signed event is rejected: compare the secrets, and look for a parser or proxy that changes ' +
     'the body',
 );
 const SAME_BODY = passed('body', 'reaches the webhook unchanged');
 const OTHER_BODY = failed(
   'body',
-  'some spellings of one JSON are refused and others accepted: a parser or a proxy rewrites the ' +
-    'JSON',
+  'some spellings of the same JSON are rejected and others accepted: a parser or a proxy ' +
+    'rewrites the JSON',
 );
 
 export async function examine(
@@ -111,7 +111,7 @@ async function checkRoute(
   if (status !== 404) return [path, passed('method', 'POST is accepted')];
   return (await answersGet())
     ? [path, failed('method', 'answers 404 to POST but not to GET: mount the webhook for POST')]
-    : [failed('route', 'answers 404: compare the path, and look for a prefix of the router')];
+    : [failed('route', 'answers 404: compare the path, and look for a router prefix')];
 }
 
 function checkForgery(forged: Answer, url: URL): Check {
@@ -132,8 +132,8 @@ function checkForgery(forged: Answer, url: URL): Check {
   return passed(
     'bad signature',
     isOurs
-      ? `is refused (${status})`
-      : `is refused (${status}), but not in Paylink's form (${said})`,
+      ? `is rejected (${status})`
+      : `is rejected (${status}), but not in Paylink's form (${said})`,
   );
 }
 
@@ -156,7 +156,7 @@ async function checkSigned(forged: Answer, url: URL, send: Send): Promise<Check[
         failed(
           'webhook',
           "a good and a bad signature get the same reply, which is not Paylink's: " +
-            `${describeStranger(forged)}. Exempt the path of the webhook. If you verify by hand, ` +
+            `${describeStranger(forged)}. Exempt the webhook's path. If you verify by hand, ` +
             'compare the secrets.',
         ),
       ];
@@ -184,9 +184,9 @@ async function checkUnknownOrder(forged: Answer, send: Send): Promise<Check> {
     return failed(
       name,
       `is acknowledged: ${said}. A proxy turns errors into ${answer.status}, so the service never ` +
-        'sends a failed notification again. Pass on the status of the webhook',
+        "sends a failed notification again. Pass on the webhook's status",
     );
-  const message = `is acknowledged (${answer.status}). payments.receive of Paylink answers 503`;
+  const message = `is acknowledged (${answer.status}). Paylink's payments.receive answers 503`;
   return { name, ok: undefined, message };
 }
 

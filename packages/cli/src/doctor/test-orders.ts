@@ -12,7 +12,7 @@ export async function checkOrders(
 ): Promise<number> {
   const [first, second, ...more] = tenantsOf(flags);
   if (typeof first !== typeof second || more.length > 0)
-    throw usageFailure('--tenant: name two merchants, whose orders must stay apart');
+    throw usageFailure('--tenant: name two merchants, whose orders must stay separate');
   return withShop(flags, output, async ({ orders, createOrder }, stop) => {
     if (orders === undefined || createOrder === undefined)
       throw usageFailure(

@@ -21,8 +21,8 @@ export const emulateCommand = (): Command =>
   createCommand<EmulateFlags>('emulate', {
     summary: 'run the Payment Link Service on your machine',
     description:
-      'Runs the service on your machine: the API, the payment page, signed notifications, and a ' +
-      'dashboard. Moves no money. Prints the lines for your .env, each API request and each ' +
+      'Runs the service on your machine: the API, the payment page, signed notifications and a ' +
+      'dashboard. No money moves. Prints the lines for your .env, each API request and each ' +
       'notification. Reads secrets from the environment, from .env or from ' +
       `${KEPT_SECRETS}, and saves new secrets there. In another terminal, paylink pay, fail and ` +
       'cancel act as the customer. Ctrl-C stops it.',
@@ -32,7 +32,7 @@ export const emulateCommand = (): Command =>
         initial: 4010,
       }),
       option('--host <host>', 'the listening address (default: 127.0.0.1)'),
-      option('--pay-url <url>', 'the address for browsers, if it differs'),
+      option('--pay-url <url>', 'the address in the browser, if different'),
       option('--webhook <url>', "your server's address for notifications", { parse: parseUrl }),
       option(
         '--allow-host <host>',
@@ -41,11 +41,11 @@ export const emulateCommand = (): Command =>
       ),
       option(
         '--allow-remote',
-        'allow an address that other machines reach: each of them can mark payments as paid',
+        'allow an address that other machines can reach: any of them can mark payments as paid',
       ),
       option(
         '--assume <name=value>',
-        "change the emulator's choice on an open point of the contract (can be repeated)",
+        'change an assumption about a point that the contract leaves open (can be repeated)',
         { parse: collectField },
       ),
       ...SECRET_OPTIONS,

@@ -35,7 +35,7 @@ export async function introduce(
   if (given.apiKey === undefined) output.line(`${API_KEY_VARIABLE}=${emulator.apiKey}`);
   if (given.secret === undefined) output.line(`${SECRET_VARIABLE}=${emulator.webhookSecret}`);
   if ((given.apiKey === undefined || given.secret === undefined) && existsSync(KEPT_SECRETS))
-    output.line(paint.dim(`# kept in ${KEPT_SECRETS}`));
+    output.line(paint.dim(`# saved in ${KEPT_SECRETS}`));
   output.line();
   const { dotenv, apiKeyFile } = flags;
   const service = optionsFor({ 'base-url': baseUrl, dotenv, 'api-key-file': apiKeyFile });

@@ -1,4 +1,4 @@
-/** Starts the emulator by the flags, and explains why it cannot start. */
+/** Starts the emulator with the flags, or explains why it cannot start. */
 import type { Emulator, EmulatorOptions } from '@paylink/emulator';
 import { keepSecrets, readKeptSecrets, type KeptSecrets } from '../settings/kept-secrets.js';
 import type { ApiKeyFlags, SecretFlags, Setting } from '../settings/settings.js';

@@ -1,4 +1,4 @@
-/** Names the causes of an outcome, who has to act, and the next command. */
+/** Lists the causes of an outcome, who must act, and the next command. */
 import type { Outcome } from '@paylink/payments';
 import type { Commands } from './commands.js';
 import type { Facts } from './facts.js';
@@ -56,10 +56,13 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
   credited: (_facts, { reconcile, doctor, testOrders }) =>
     advise(
       'the schedule',
-      'let the schedule try the credit, or try it at once: reconcile prints the error if it fails',
+      'let the schedule try the credit, or try it now: reconcile prints the error if it fails',
       reconcile,
       proven('the service has the money, but nothing has credited the order yet'),
-      possible('your server refused or never got the notification (secret, path, parser)', doctor),
+      possible(
+        'your server rejected or never received the notification (secret, path, parser)',
+        doctor,
+      ),
       possible('`credit` throws or changes no row, perhaps since a release', testOrders),
       possible('a refund reset the paid column: if so, do not credit this order again'),
     ),
@@ -75,7 +78,7 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       'compare the order with your bookkeeping by hand',
       readPayment,
       proven(`the order is paid in your database, but the service ${UNCONFIRMED[verified]!}`),
-      possible('somebody marked the order paid by hand, or it was paid in another way'),
+      possible('somebody marked the order paid by hand, or it was paid another way'),
       possible('the order changed after its credit'),
       possible('a statement other than `credit` writes the paid column'),
     );
@@ -140,20 +143,20 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
     ),
 
   not_credited: ({ reason }, { testOrders }) =>
-    advise('you', 'repair `credit`', testOrders, proven(reason)),
+    advise('you', 'fix `credit`', testOrders, proven(reason)),
 
   invalid_order: ({ reason }, { testOrders }) =>
-    advise('you', 'repair `find`', testOrders, proven(reason)),
+    advise('you', 'fix `find`', testOrders, proven(reason)),
 
   orders_unavailable: ({ reason, faults }, { explain }) =>
     advise(
       'you',
-      'repair `find`, or start the database',
+      'fix `find`, or start the database',
       explain,
       proven(reason),
       faults.some(isUnreached)
         ? proven("nothing answers at your database's address")
-        : possible('the query of `find` is wrong, or the database refuses it'),
+        : possible('the query of `find` is wrong, or the database rejects it'),
     ),
 
   confirm_unavailable: ({ reason, faults, isPaused }, { readPayment }) => {
@@ -184,12 +187,12 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       return fault(
         'you',
         "compare PAYLINK_API_KEY with the service's portal",
-        proven('the service refuses your API key'),
+        proven('the service rejects your API key'),
       );
     return fault(
       'the service',
-      "try again later, and show the answer to the service's support",
-      possible('the service sent no usable answer'),
+      "try again later, and send the response to the service's support",
+      possible('the service did not send a usable response'),
     );
   },
 
@@ -205,7 +208,7 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
         )
       : advise(
           'you',
-          'end the transaction that holds the row',
+          'end the transaction that locks the row',
           explain,
           proven(reason),
           possible('another transaction locks the row of this order'),
@@ -215,7 +218,7 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
 
 const UNCONFIRMED: Readonly<Record<string, string>> = {
   notPaid: 'does not',
-  differs: 'has another amount or currency',
+  differs: 'has a different amount or currency',
   noPayment: 'has no payment with this reference',
 };
 

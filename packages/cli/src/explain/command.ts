@@ -14,13 +14,13 @@ import { adviceFor, type Advice } from './causes.js';
 import { commandsFor } from './commands.js';
 import { describeOrder, describePayment, factsOf, isRange, type Facts } from './facts.js';
 
-/** `paylink explain`: says why an order is not credited, and what to do. */
+/** `paylink explain`: shows why an order is not credited, and the next step. */
 export const explainCommand = (): Command =>
   createCommand<ShopFlags>('explain', {
     summary: 'show the cause of an uncredited order, and the next step',
     description:
       'Reads the order with your module, asks the service, and prints both, the outcome that ' +
-      'Paylink would report, its causes, and the next command. Credits nothing and never writes. ' +
+      'Paylink would report, its causes and the next command. Credits nothing and never writes. ' +
       'Exits with 1 if you or the service must act.',
     argument: ['<reference>', "the order's reference"],
     options: SHOP_OPTIONS,
@@ -70,7 +70,7 @@ async function show(
     ['your order', describeOrder(facts)],
     ['the service', describePayment(facts)],
     ['outcome', outcome === 'credited' ? 'would be credited' : outcome],
-    ['turn', turn],
+    ['acts next', turn],
   ]);
   output.line();
   for (const { cause, proven, check } of causes) {

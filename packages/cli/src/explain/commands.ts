@@ -4,7 +4,7 @@ import { isRange, type Facts } from './facts.js';
 
 export type Commands = Readonly<ReturnType<typeof commandsFor>>;
 
-/** Writes the commands that an advice can name, complete for a shell. */
+/** Returns the commands for the advice, quoted for a shell. */
 export function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlags) {
   const word = quoteForShell(reference);
   const name = lastWord(reference);
@@ -22,7 +22,7 @@ export function commandsFor({ reference, tenant, order }: Facts, flags: ShopFlag
     reconcile: paylink(`reconcile${module}${of} ${name}`),
     doctor: paylink(`doctor --to <your webhook>${dotenv}`),
     testOrders: paylink(
-      `doctor${optionsFor({ module: flags.module })}${another} --dotenv <of a database for tests> --yes`,
+      `doctor${optionsFor({ module: flags.module })}${another} --dotenv <of a test database> --yes`,
     ),
     createLink: paylink(`links create${dotenv} ${link}`),
     readPayment: paylink(`payments get${dotenv} ${name}`),

@@ -21,10 +21,10 @@ export const initCommand = (): Command =>
   createCommand<Flags>('init', {
     summary: 'add the webhook, the credit, their test and the emulator to your project',
     description:
-      'Finds the framework and the database of the project in this folder. Writes the webhook, ' +
-      'the credit on your database, the return page, a test, the lines that .env lacks, and a ' +
-      'script that starts the emulator. Prints the remaining steps. Installs nothing. In a ' +
-      'folder without code, with --framework, it writes package.json and the server too.',
+      'Detects the framework and the database of the project in the current folder. Writes the ' +
+      'webhook, the credit for your database, the return page, a test, the lines missing from ' +
+      '.env, and a script that starts the emulator. Prints the remaining steps. Does not install ' +
+      'anything. In a folder without code, --framework also writes package.json and a server.',
     options: [
       option('--framework <name>', 'the framework (default: the one in package.json)').choices([
         'next',
@@ -32,7 +32,7 @@ export const initCommand = (): Command =>
       ]),
       option(
         '--shop-url <url>',
-        'the address of your server, with its global prefix (default: found in your code)',
+        "your server's address, with its global prefix (default: detected in your code)",
         { parse: parseUrl },
       ),
       option('--dry-run', 'list the files and write nothing'),

@@ -41,8 +41,8 @@ export function newManifest(framework: Framework, known: Manifest): Manifest {
   const packages = PACKAGES[framework];
   if (packages === undefined)
     throw usageFailure(
-      `this folder has no code of ${framework}`,
-      `create the project of ${framework} with its own tool, then run the command again`,
+      `this folder has no ${framework} code`,
+      `create the ${framework} project with its own tool, then run the command again`,
     );
   const isNext = framework === 'next-app';
   const test = `tsc && node --import tsx --test ${isNext ? 'lib/' : ''}payment-webhook.test.ts`;

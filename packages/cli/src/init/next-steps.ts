@@ -16,10 +16,12 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
   const { recipe, replaced } = database;
   const missing =
     replaced === undefined ? 'no database was found' : `${replaced} has no recipe in this command`;
-  const address = `your server must answer at ${webhookUrl(project)}: --shop-url names another port or prefix`;
+  const address = `your server must answer at ${webhookUrl(project)}: for another port or prefix, pass --shop-url`;
   const mount = render(HOSTS[framework].mount, styleOf(project)).trimEnd();
   return [
-    ...(isTracked('.env') ? ['git rm --cached .env   # git tracks it, and it holds secrets'] : []),
+    ...(isTracked('.env')
+      ? ['git rm --cached .env   # git tracks it, and it contains secrets']
+      : []),
     ...installLines(project),
     ...databaseLines(project, files),
     testLine(project, files.test),
@@ -29,13 +31,13 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
     ...(project.isNew
       ? firstPayment(project)
       : [
-          `call checkout of ${files.checkout} where a customer buys (one link per order: a ` +
-            'customer who tries again pays by the same link)',
+          `call checkout from ${files.checkout} when a customer buys (one link per order, so a ` +
+            'customer who tries again pays with the same link)',
         ]),
-    `${NPX} pay <reference>   # or pay on its page: the payment service shows the answer 200`,
+    `${NPX} pay <reference>   # or pay on its page: the payment service logs your server's reply, 200`,
     'schedule every few minutes:',
     ['memory', 'pglite'].includes(recipe)
-      ? 'payments.reconcile()   # within your server: no other process may use its orders'
+      ? 'payments.reconcile()   # inside your server, because no other process can use its orders'
       : `${NPX} reconcile --module ./${files.payments} --dotenv .env`,
     ...(recipe === 'memory'
       ? [
@@ -70,7 +72,7 @@ function databaseLines(project: Project, { orders, table }: CodeFiles): string[]
         ]),
     isNew
       ? `${names} in .env points to your orders`
-      : `set ${names} in .env, and ${ofTest} to another database: the test writes orders`,
+      : `set ${names} in .env, and ${ofTest} to a different database, because the test writes orders`,
     ...(prepare === undefined ? [] : [prepare()]),
     ...(recipe.startsWith('prisma')
       ? [`${project.commands.exec} prisma generate   # writes the client that ${orders} imports`]
@@ -78,7 +80,7 @@ function databaseLines(project: Project, { orders, table }: CodeFiles): string[]
     ...(createTable === undefined || project.isNew
       ? []
       : [
-          `if your orders have a table, delete createTable from ${orders}, and use your column names`,
+          `if your orders already have a table, delete createTable from ${orders} and use your column names`,
         ]),
     ...(createTable === undefined ? [] : [`${nodeLine(project, table)}   # creates the table`]),
   ];
@@ -122,8 +124,8 @@ function installLines(project: Project): string[] {
   };
   const names = packed.map((name) => name.replace('@paylink/', '')).join(' ');
   const pack =
-    `npx -y pnpm@10.34.9 pack:all ${names}   # in a clone of Paylink, because no registry has ` +
-    'the packages yet: run the lines that it prints in this folder';
+    `npx -y pnpm@10.34.9 pack:all ${names}   # in a clone of Paylink, because the packages ` +
+    'are not published yet. Run the lines that it prints in this folder';
   const lines = [
     ...(packed.length === 0 ? [] : [pack]),
     ...line(project.commands.install, production),

@@ -126,12 +126,12 @@ function frameworkOf(
   if (found.length === 1) return found[0]!;
   if (found.length > 1)
     throw usageFailure(
-      `package.json names ${found.join(' and ')}`,
+      `package.json lists ${found.join(' and ')}`,
       `choose one: --framework ${found.join('|')}`,
     );
   if ('@types/aws-lambda' in dependencies) return 'lambda';
   throw usageFailure(
-    'package.json names no framework that this command knows',
+    'package.json does not list a framework that this command supports',
     `run paylink init in your server's folder, or add --framework ${FRAMEWORKS.join('|')}`,
   );
 }

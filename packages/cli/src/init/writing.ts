@@ -1,4 +1,4 @@
-/** Writes the planned files: all of them or none, and never out of the folder. */
+/** Writes the planned files: all of them or none, and never outside the folder. */
 import { accessSync, constants, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { cannotBeWritten, usageFailure } from '../terminal/failure.js';

@@ -24,12 +24,12 @@ type Verb = 'pay' | 'fail' | 'cancel';
 const DEFAULT_BASE_URL = 'http://127.0.0.1:4010/api';
 const TIMEOUT = 10_000;
 
-const AMOUNT_OPTION = option('--amount <amount>', 'of a free-amount link (default: the lowest)', {
+const AMOUNT_OPTION = option('--amount <amount>', 'for a free-amount link (default: the lowest)', {
   parse: wholeNumber(0, Number.MAX_SAFE_INTEGER),
 });
 
 export const payCommand = (): Command =>
-  createActCommand('pay', 'pay a payment on a running emulator').addOption(AMOUNT_OPTION);
+  createActCommand('pay', 'complete a payment on a running emulator').addOption(AMOUNT_OPTION);
 export const failCommand = (): Command =>
   createActCommand('fail', 'make a payment on a running emulator fail');
 export const cancelCommand = (): Command =>
@@ -44,7 +44,10 @@ function createActCommand(verb: Verb, summary: string): Command {
       'emulate). The service itself does not offer this call.',
     argument: ['<reference>', "the link's reference"],
     options: [
-      option('--base-url <url>', `(default: ${BASE_URL_VARIABLE}, else ${DEFAULT_BASE_URL})`),
+      option(
+        '--base-url <url>',
+        `the emulator (default: ${BASE_URL_VARIABLE}, else ${DEFAULT_BASE_URL})`,
+      ),
       ...API_KEY_OPTIONS,
     ],
     examples: [`paylink ${verb} order-42`],
@@ -77,13 +80,13 @@ function controlUrl(baseUrl: string, verb: Verb): URL {
   if (isHere && /\/api\/?$/.test(url.pathname)) return new URL(`/control/${verb}`, url);
   throw usageFailure(
     `the base URL must be an emulator on this machine, such as ${DEFAULT_BASE_URL}`,
-    'only an emulator lets you act for the customer. paylink emulate prints its address',
+    'only an emulator lets you act as the customer. paylink emulate prints its address',
   );
 }
 
 type Payment = Awaited<ReturnType<Emulator['pay']>>;
 
-/** @throws Failure with the refusal of the emulator */
+/** @throws Failure with the emulator's error */
 async function tell(url: URL, apiKey: string, fields: object): Promise<Payment> {
   const response = await fetch(url, {
     method: 'POST',
@@ -94,7 +97,7 @@ async function tell(url: URL, apiKey: string, fields: object): Promise<Payment> 
   }).catch(() => {
     throw failure(
       `no emulator answers at ${url.origin}`,
-      'npx --no-install paylink emulate starts one; --base-url names another address',
+      'start one with npx --no-install paylink emulate, or pass its address with --base-url',
     );
   });
   const body = (await response.json().catch(() => ({}))) as Payment & {
@@ -107,8 +110,8 @@ async function tell(url: URL, apiKey: string, fields: object): Promise<Payment> 
       ? `the server answered ${response.status}: is it an emulator of this version?`
       : `${error.message} (${error.code})`,
     response.status === 401
-      ? `the emulator at ${url.origin} has another key. If it is another project's, start yours on ` +
-          'another port (paylink emulate --port) and give --base-url'
+      ? `the emulator at ${url.origin} uses a different key. If it belongs to another project, ` +
+          'start yours on another port (paylink emulate --port) and pass --base-url'
       : undefined,
   );
 }

@@ -8,7 +8,7 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
   const stranger = strangerIn(reply);
   const elsewhere = `If your webhook is Paylink, ${describeStranger(reply)}.`;
   if (isSuccess(status)) return stranger === undefined ? undefined : elsewhere;
-  if (status >= 300 && status < 400) return `The answer is ${explainRedirect(reply, url)}.`;
+  if (status >= 300 && status < 400) return `The server sends ${explainRedirect(reply, url)}.`;
   const known = codeOf(reply);
   if (known !== undefined && Object.hasOwn(ADVICE_BY_CODE, known)) return ADVICE_BY_CODE[known];
   if (status === 401 || status === 403)
@@ -17,14 +17,14 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
       : elsewhere;
   if (BY_STATUS[status] !== undefined) return BY_STATUS[status];
   if (stranger !== undefined) return elsewhere;
-  return status > 500 ? FAILED : 'The server refused the notification: read its log.';
+  return status > 500 ? FAILED : 'The server rejected the notification: read its log.';
 }
 
 const FAILED = 'The server failed: read its log.';
 const BY_STATUS: Readonly<Record<number, string>> = {
   404: "The path has no route: compare it with the webhook's path, and look for a prefix.",
   405: 'The path exists, but not for POST.',
-  415: 'The server refuses the content type: accept the raw body of every type.',
+  415: 'The server rejects the content type: accept the raw body of every type.',
   429: 'A rate limiter in front of the webhook answered: try again later, and exempt the path.',
   500: FAILED,
 };

@@ -19,12 +19,14 @@ export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
     'A body parser reads the body before the webhook: mount the webhook before it. The ' +
     'log names the line.',
   not_credited: 'Your `credit` ran, but the order is still unpaid: see paylink explain --help',
-  unknown_order: 'Your `find` returned no order with this reference: send one that your shop has.',
-  invalid_order: 'Your `find` returned a wrong field: the log names the field.',
-  order_closed: 'The order is closed, so a person must decide about this payment.',
+  unknown_order:
+    'Your `find` returned no order with this reference: use the reference of an existing order.',
+  invalid_order: 'Your `find` returned an invalid field: the log names the field.',
+  order_closed: 'The order is closed, so this payment needs a manual decision.',
   amount_differs:
-    'The amount or the currency differs between order and payment: a person must decide.',
-  orders_unavailable: 'Your `find` or `credit` failed: check the database. The log has the error.',
+    "The payment's amount or currency differs from the order's, so it needs a manual decision.",
+  orders_unavailable:
+    'Your `find` or `credit` failed: check the database. The log contains the error.',
   no_payment: 'The service has no payment for this order: create its link, and pay it.',
   secret_unavailable: 'The function that loads the secret failed: the log names the error.',
   confirm_unavailable:

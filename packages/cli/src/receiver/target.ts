@@ -1,4 +1,4 @@
-/** The options that name a webhook, and what may be sent to it. */
+/** The options that identify a webhook, and the check of its host. */
 import { option } from '../terminal/command.js';
 import { collect, collectHeader, parseUrl } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';

@@ -1,4 +1,4 @@
-/** `paylink links create` and `paylink payments get`: the two calls of the service. */
+/** `paylink links create` and `paylink payments get`: the service's two calls. */
 import { Command } from 'commander';
 import type { PaymentLinkRequest } from '@paylink/client';
 import { createCommand, option, type Run } from '../terminal/command.js';
@@ -25,7 +25,7 @@ export const linksCommand = (): Command =>
     createCommand('create', {
       summary: 'create a payment link',
       description:
-        "Creates a payment link and prints the payment page's address. Give --amount, or let " +
+        "Creates a payment link and prints the payment page's address. Pass --amount, or let " +
         'the customer choose with --amount-min, --amount-max and --description. Amounts are in ' +
         'the smallest unit of the currency.',
       options: [
@@ -36,10 +36,10 @@ export const linksCommand = (): Command =>
         option('--description <text>', 'the text on the payment page'),
         option('--return-url <url>', 'the address for the customer after paying'),
         option('--cancel-url <url>', 'the address for the customer after cancelling'),
-        option('--single-use', 'the link can be paid once: one reference, one payment'),
+        option('--single-use', 'the link can be paid only once'),
         option(
           '--idempotency-key <key>',
-          'repeat the key of a call to retry it (default: a new key)',
+          'to retry a call, pass its key again (default: a new key)',
         ),
         ...SERVICE_OPTIONS,
       ],
@@ -57,7 +57,7 @@ export const paymentsCommand = (): Command =>
       summary: 'read the status of a payment',
       description:
         "Reads a payment by your order's reference and prints its status: pending, success, " +
-        'failed, cancelled or one that is unknown. Exits with 0 for each of them.',
+        'failed, cancelled or unknown. Exits with 0 for every status.',
       argument: ['<reference>', "the link's reference"],
       options: SERVICE_OPTIONS,
       examples: ['paylink payments get order-42', 'paylink payments get --json -- -42'],
@@ -89,7 +89,7 @@ function linkOf({ amount, amountMin, amountMax, ...flags }: LinkFlags): PaymentL
   if (amountMin === undefined || amountMax === undefined || description === undefined)
     throw usageFailure(
       'no amount',
-      'give --amount, or all three of --amount-min, --amount-max and --description',
+      'pass --amount, or all three of --amount-min, --amount-max and --description',
     );
   return { reference, amount_min: amountMin, amount_max: amountMax, description, ...pages };
 }

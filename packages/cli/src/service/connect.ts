@@ -1,4 +1,4 @@
-/** Connects commands to the service and prints its refusals. */
+/** Connects commands to the service and prints its errors. */
 import type { PaylinkClient } from '@paylink/client';
 import { isLocalHost } from '../receiver/local-host.js';
 import {
@@ -31,7 +31,7 @@ export const SERVICE_OPTIONS = [
 /** @throws Failure if the address or the key is missing or invalid */
 export async function connect(flags: ServiceFlags, output: Output): Promise<PaylinkClient> {
   const baseUrl = flags.baseUrl ?? process.env[BASE_URL_VARIABLE];
-  const fix = 'or give --dotenv. paylink emulate prints both lines for .env';
+  const fix = 'or pass --dotenv. paylink emulate prints both lines for .env';
   if (!baseUrl) throw usageFailure('no service address', `set ${BASE_URL_VARIABLE}, ${fix}`);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isHere = url !== undefined && isLocalHost(url.hostname);
@@ -42,9 +42,9 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
   // A cloned project's .env could name any address, which would then get the key.
   if (url !== undefined && !isHere && isOfProject(source) && !isOfProject(apiKey.source)) {
     throw usageFailure(
-      `the key of ${apiKey.source} would go to ${showUrl(url)}, which only this folder's ` +
-        '.env names',
-      'if this is intended, give --base-url, or --dotenv .env',
+      `the key from ${apiKey.source} would go to ${showUrl(url)}, which comes only from this ` +
+        "folder's .env",
+      'if this is intended, pass --base-url, or --dotenv .env',
     );
   }
   const { createClient } = await import('@paylink/client');
@@ -63,7 +63,7 @@ export async function connect(flags: ServiceFlags, output: Output): Promise<Payl
 /** Errors before a request is sent. */
 const REFUSED_HERE = ['invalid_link', 'invalid_reference', 'invalid_idempotency_key'];
 
-/** Rethrows a refusal of the service as a failure that quotes its answer. */
+/** Rethrows the service's error as a failure that quotes its response. */
 export async function rethrow(error: unknown, output: Output): Promise<never> {
   const { isPaylinkError } = await import('@paylink/client');
   if (!isPaylinkError(error)) throw error;

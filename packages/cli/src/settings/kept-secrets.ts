@@ -50,7 +50,7 @@ function makePrivateFolder(output: Output): void {
   });
   if (isVisibleToGit(FOLDER))
     output.note(
-      `git does not ignore ${FOLDER}, which holds secrets: git rm -rq --cached ` +
+      `git does not ignore ${FOLDER}, which contains secrets: git rm -rq --cached ` +
         `--ignore-unmatch ${FOLDER} && echo ${FOLDER}/ >> .gitignore`,
     );
 }

@@ -1,6 +1,6 @@
 /**
  * Finds the webhook secret and the API key, in this order: flag, file, environment, .env file, the
- * emulator's kept secrets.
+ * secrets that the emulator saved.
  */
 import { isUtf8 } from 'node:buffer';
 import { option } from '../terminal/command.js';
@@ -23,14 +23,14 @@ export interface ApiKeyFlags {
 export const SECRET_OPTIONS = [
   option(
     '--secret <secret>',
-    `the webhook secret (default: ${SECRET_VARIABLE} of the environment)`,
+    `the webhook secret (default: ${SECRET_VARIABLE} from the environment)`,
   ),
-  option('--secret-file <path>', 'a file that holds the webhook secret').conflicts('secret'),
+  option('--secret-file <path>', 'a file that contains the webhook secret').conflicts('secret'),
 ];
 
 export const API_KEY_OPTIONS = [
-  option('--api-key <key>', `the API key (default: ${API_KEY_VARIABLE} of the environment)`),
-  option('--api-key-file <path>', 'a file that holds the API key').conflicts('apiKey'),
+  option('--api-key <key>', `the API key (default: ${API_KEY_VARIABLE} from the environment)`),
+  option('--api-key-file <path>', 'a file that contains the API key').conflicts('apiKey'),
 ];
 
 /** A value with the name of its source. Messages print the name instead of the value. */
@@ -69,7 +69,7 @@ export async function requireSecret(flags: SecretFlags, output: Output): Promise
   if (found !== undefined) return found;
   throw usageFailure(
     'no webhook secret',
-    `set ${SECRET_VARIABLE} in the environment or in .env, or give --dotenv or --secret-file`,
+    `set ${SECRET_VARIABLE} in the environment or in .env, or pass --dotenv or --secret-file`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** Loads the merchant's module: the payments, and what the checks need beside them. */
+/** Loads the merchant's module: the payments, and the other exports that the checks need. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -49,7 +49,7 @@ async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
       `--module: ${path} cannot be loaded: ` +
         `${isConfigurationError(error) ? 'a setting is wrong: ' : ''}${messageOf(error)}`,
       isOfDeno(error)
-        ? `a module of Deno needs Deno: ${NPX_DENO} in place of ${NPX}`
+        ? `a Deno module needs Deno: run ${NPX_DENO} instead of ${NPX}`
         : lacksTsx
           ? 'TypeScript needs tsx in this folder: npm install --save-dev tsx'
           : undefined,

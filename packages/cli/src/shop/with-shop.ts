@@ -1,4 +1,4 @@
-/** Runs a command on the merchant's module, and ends although the module holds connections. */
+/** Runs a command with the merchant's module, and ends even if the module holds connections. */
 import type { Payments } from '@paylink/payments';
 import { option, type CommonFlags } from '../terminal/command.js';
 import { API_KEY_VARIABLE, namesNotLoaded, SECRET_VARIABLE } from '../terminal/dotenv.js';
@@ -19,7 +19,7 @@ export const TENANT_OPTION = option('--tenant <id>', 'a merchant, or null (can b
 });
 
 export const SHOP_OPTIONS = [
-  option('--module <file>', 'your module: it exports payments, and may export close()', {
+  option('--module <file>', 'your module, which exports payments and optionally close()', {
     isRequired: true,
   }),
   TENANT_OPTION,
@@ -42,7 +42,7 @@ export function requirePayments(
 ): Payments {
   if (typeof payments?.[command] === 'function') return payments;
   throw usageFailure(
-    `--module: ${module} does not export payments of createPayments()`,
+    `--module: ${module} does not export payments from createPayments()`,
     'export const payments = createPayments({ client, orders })',
   );
 }
@@ -68,7 +68,7 @@ export async function withShop(
   } finally {
     const names = code === EXIT.ok ? [] : namesNotLoaded();
     if (names.length > 0)
-      output.note(text`not loaded: ${names.join(', ')} of .env (add --dotenv .env)`);
+      output.note(text`not loaded from .env: ${names.join(', ')} (add --dotenv .env)`);
     await close(shop, output);
     exitSoon();
   }
@@ -86,7 +86,7 @@ async function close(shop: ShopModule | undefined, output: Output): Promise<void
   try {
     await Promise.race([shop?.close?.(), late]);
   } catch (error) {
-    output.error(`close() of the module failed: ${messageOf(error)}`);
+    output.error(`the module's close() failed: ${messageOf(error)}`);
   } finally {
     clearTimeout(timer);
   }

@@ -24,11 +24,14 @@ interface Flags extends ShopFlags {
 const OPTIONS = [
   ...SHOP_OPTIONS,
   option('--cursor <cursor>', 'continue a run that could not ask about every order'),
-  option('--time-limit <time>', 'start no order after this time', {
+  option('--time-limit <time>', 'do not start an order after this time', {
     parse: duration,
     initial: [600_000, '10m'],
   }),
-  option('--concurrency <n>', 'concurrent orders', { parse: wholeNumber(1, 100), initial: 4 }),
+  option('--concurrency <n>', 'the number of concurrent orders', {
+    parse: wholeNumber(1, 100),
+    initial: 4,
+  }),
 ];
 
 /** `paylink reconcile`: credits paid orders that no notification and no return page credited. */
@@ -36,10 +39,10 @@ export const reconcileCommand = (): Command =>
   createCommand<Flags>('reconcile', {
     summary: 'credit paid orders whose notification never arrived',
     description:
-      'Asks the service about each unpaid order, and credits the paid ones. Your module exports ' +
-      'payments, whose orders have unpaid(). Without it, name the references. An order without ' +
-      'a payment at the service is not an error: most likely its link was never created. Run it ' +
-      'on a schedule, such as with cron.',
+      'Asks the service about each unpaid order and credits the paid ones. Your module exports ' +
+      'payments, whose orders include unpaid(). Without unpaid(), pass the references. An order ' +
+      'without a payment at the service is not an error: most likely, its link was never ' +
+      'created. Run it on a schedule, for example with cron.',
     argument: ['[references...]', 'the orders (default: orders.unpaid())'],
     options: OPTIONS,
     examples: [
@@ -58,9 +61,10 @@ export const verifyCommand = (): Command =>
   createCommand<Flags>('verify', {
     summary: 'compare your paid orders with the service, and change nothing',
     description:
-      'Asks the service about each paid order, and lists the orders that the service does not ' +
-      'call paid, or only with another amount or currency. Your module exports payments, whose ' +
-      'orders have paid(). Without it, name the references. Credits nothing and never writes.',
+      'Asks the service about each paid order. Lists the orders whose payment the service does ' +
+      'not confirm, or confirms with a different amount or currency. Your module exports ' +
+      'payments, whose orders include paid(). Without paid(), pass the references. Credits ' +
+      'nothing and never writes.',
     argument: ['[references...]', 'the orders (default: orders.paid())'],
     options: OPTIONS,
     examples: [
@@ -119,7 +123,7 @@ function withoutList({ name }: Sweep, { module, dotenv }: Flags): Failure {
   const list = name === 'reconcile' ? 'unpaid()' : 'paid()';
   const options = optionsFor({ module, dotenv });
   return usageFailure(
-    `the orders of ${module} have no function ${list}, so name the references, or add ${list}`,
+    `the orders in ${module} have no function ${list}: pass the references, or add ${list}`,
     `${NPX} ${name}${options} <reference> <another>`,
   );
 }

@@ -8,9 +8,9 @@ type SweepProgress = Parameters<NonNullable<SweepOptions['onProgress']>>[0];
 type Listed = ReconcileReport['paid'];
 
 /**
- * `done`: every order was read and decided, or waits for a person. `found`: an order differs from
- * the service. `incomplete`: an order was not read, not asked about or not credited. `failed`: the
- * run could not start or read its list.
+ * `done`: every order was read and decided, or needs a manual decision. `found`: an order differs
+ * from the service. `incomplete`: an order was not read, not asked about or not credited.
+ * `failed`: the run could not start or read its list.
  */
 export type Result = 'done' | 'found' | 'incomplete' | 'stopped' | 'failed';
 
@@ -22,10 +22,10 @@ export interface RunReport {
   readonly result: Result;
   /** A stopped run reports the known counts. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The first 1,000 references of each list that a person may want to read. */
+  /** The first 1,000 references of each list that people may want to read. */
   readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly errors: readonly RunError[];
-  /** Cases for a person: the first 1,000. */
+  /** The first 1,000 manual cases. */
   readonly undecided: readonly RunError[];
   /** Why the run did not ask about each order. */
   readonly reason: string | undefined;
@@ -113,7 +113,7 @@ function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep, isPaused:
   const isFound = sweep.findings.some((name) => lists[name]!.count > 0);
   const counts = Object.entries(lists).map(([name, { count }]): [string, number] => [name, count]);
   const because = isPaused ? 'the service limits requests (429)' : 'its time ran out';
-  const reason = keyRefused ? 'the service refused the API key (401)' : because;
+  const reason = keyRefused ? 'the service rejected the API key (401)' : because;
   return {
     result: isIncomplete ? 'incomplete' : isFound ? 'found' : 'done',
     counts: { read: total - notAsked.count, ...Object.fromEntries(counts) },

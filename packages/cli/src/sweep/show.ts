@@ -10,9 +10,9 @@ import type { RunError, RunReport, Sweep } from './run.js';
 const SHOWN = 10;
 
 const SENTENCES: Readonly<Record<string, string>> = {
-  noPayment: 'the service has no payment of',
+  noPayment: 'the service has no payment for',
   notPaid: 'paid in your database, but not at the service',
-  differs: 'another amount or currency at the service',
+  differs: 'a different amount or currency at the service',
 };
 
 export function showReport(
@@ -23,7 +23,7 @@ export function showReport(
 ): void {
   const options = optionsFor({ module, dotenv, tenant: flags.tenant && String(tenant) });
   const explain = (reference: string) => `${NPX} explain${options} ${lastWord(reference)}`;
-  const test = `${NPX} doctor${optionsFor({ module })} --dotenv <of a database for tests> --yes`;
+  const test = `${NPX} doctor${optionsFor({ module })} --dotenv <of a test database> --yes`;
   const { read = 0, ...others } = counts;
   const parts = Object.entries(others)
     .filter(([name, count]) => count > 0 || name === 'credited' || name === 'confirmed')
@@ -40,7 +40,7 @@ export function showReport(
   }
   // One line per outcome: the log of `payments` has a line for each order.
   for (const [code, references] of byCode(undecided)) {
-    output.line(text`  ${code}, for a person to decide: ${listed(references, references.length)}`);
+    output.line(text`  ${code}, needs a manual decision: ${listed(references, references.length)}`);
     output.line(text`  ${explain(references[0]!)}`);
   }
   for (const [code, references] of byCode(errors)) {

@@ -44,8 +44,11 @@ export function createCommand<Flags extends CommonFlags>(
   return (
     command
       // Not --env-file: Node 20 takes that option for itself at any position.
-      .option('--dotenv <path>', 'load the whole file (default: our own variables of .env)')
-      .option('--json', 'JSON on stdout, for programs')
+      .option(
+        '--dotenv <path>',
+        "load this whole file (default: only Paylink's variables from .env)",
+      )
+      .option('--json', 'print machine-readable JSON to stdout')
       .action(async () => {
         const flags = command.opts<Flags>();
         const output = new Output(flags.json === true);
@@ -83,7 +86,9 @@ export function option<Value = string>(
 /** Prints the error through the output, which redacts secrets. Returns the exit code. */
 function report(error: unknown, output: Output): number {
   const isTenant = isConfigurationError(error) && error.option === 'tenant';
-  const fixes = isTenant ? ['give --tenant <id>, or --tenant null for one merchant'] : [];
+  const fixes = isTenant
+    ? ['pass --tenant <id>, or --tenant null if you have only one merchant']
+    : [];
   output.error(messageOf(error), error instanceof Failure ? error.fixes : fixes);
   if (process.env['DEBUG'] && error instanceof Error) {
     for (const line of (error.stack ?? '').split('\n')) output.note(line);

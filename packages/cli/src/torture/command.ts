@@ -1,4 +1,4 @@
-/** `paylink torture`: tries a credit in every order of its round trips, and with every cut. */
+/** `paylink torture`: runs a credit's round trips in every sequence, and with every cut. */
 import type { Command } from 'commander';
 import type { Finding, SchedulesReport } from '@paylink/testing/schedules/internal';
 import { isLocalHost } from '../receiver/local-host.js';
@@ -27,31 +27,41 @@ interface Flags extends CommonFlags {
 
 export const tortureCommand = (): Command =>
   createCommand<Flags>('torture', {
-    summary: 'try your credit in every order, and kill it at every step',
+    summary: "run your credit's round trips in every sequence, and kill it at each step",
     description:
       'Delivers orders through your module, in separate processes. A proxy in front of your ' +
       'database (PostgreSQL, MySQL, MariaDB, plain HTTP), or a hook in a SQLite driver, holds ' +
-      'each round trip, and releases two deliveries in every order. Then it cuts the connection ' +
-      'or kills the process before and after each round trip. Your module exports orders and ' +
-      'createOrder, and may export effects(reference), which counts further writes, and total(), ' +
-      'which reads a number that each credit moves. Instead of a module, a program in any ' +
-      'language can run under notifications. Orders are stored and credited, so use a test database.',
+      'each round trip and releases those of two deliveries in every sequence. Then it cuts the ' +
+      'connection or kills the process before and after each round trip. Your module exports ' +
+      'orders and createOrder. It can also export effects(reference), which counts other writes, ' +
+      'and total(), which reads a number that each credit changes. Instead of a module, you can ' +
+      'test a program in any language, which receives notifications. The command stores and ' +
+      'credits orders, so use a test database.',
     options: [
-      option('--module <file>', 'your module: it exports orders and createOrder'),
+      option('--module <file>', 'your module, which exports orders and createOrder'),
       option('--database <url>', 'the address of a test database', { isRequired: true }),
-      option('--database-variable <name>', 'the variable that your program reads it from', {
+      option('--database-variable <name>', 'the variable that contains its address', {
         initial: 'DATABASE_URL',
       }),
-      option('--tenant <id>', 'the merchant of the orders, or null'),
-      option('--callers <n>', 'how many deliveries race', { parse: wholeNumber(2, 3), initial: 2 }),
-      option('--time-limit <time>', 'start no attempt after this time', {
+      option('--tenant <id>', "the orders' merchant, or null"),
+      option('--callers <n>', 'the number of concurrent deliveries', {
+        parse: wholeNumber(2, 3),
+        initial: 2,
+      }),
+      option('--time-limit <time>', 'do not start an attempt after this time', {
         parse: duration,
         initial: [60_000, '1m'],
       }),
-      option('--start <command>', 'starts your program, instead of --module'),
+      option('--start <command>', 'the command that starts your program, instead of --module'),
       option('--to <url>', "the program's webhook on this machine", { parse: parseUrl }),
-      option('--books <command>', 'prints {"paid":true,"effects":1} of the order $REFERENCE'),
-      option('--order <command>', 'stores an unpaid order $REFERENCE of $AMOUNT $CURRENCY'),
+      option(
+        '--books <command>',
+        'the command that prints {"paid":true,"effects":1} for the order $REFERENCE',
+      ),
+      option(
+        '--order <command>',
+        'the command that stores an unpaid order $REFERENCE for $AMOUNT $CURRENCY',
+      ),
       option('--replay <n>', 'try only the finding with this number', {
         parse: wholeNumber(1, Number.MAX_SAFE_INTEGER),
       }),
@@ -88,14 +98,14 @@ async function explore(flags: Flags, output: Output): Promise<SchedulesReport> {
     timeLimit: rest.timeLimit,
     replay: rest.replay,
     onProgress: ({ orders, cuts }: { readonly orders: number; readonly cuts: number }) =>
-      output.progress(`${orders} orders, ${cuts} cuts tried`),
+      output.progress(`${orders} sequences, ${cuts} cuts tried`),
   };
   if (tenant === '') throw usageFailure('--tenant must not be empty');
   const { tryProgram, trySchedules } = await import('@paylink/testing/schedules/internal');
   if (module !== undefined && start === undefined)
     return trySchedules({ ...common, module, callers, tenant: tenant === 'null' ? null : tenant });
   if (module !== undefined || start === undefined || to === undefined || books === undefined)
-    throw usageFailure('give --module <file>, or --start, --to and --books of a whole program');
+    throw usageFailure('pass --module <file>, or --start, --to and --books for a whole program');
   if (tenant !== undefined) throw usageFailure('--tenant belongs to --module');
   if (!isLocalHost(to.hostname)) throw usageFailure('--to must be an address of this machine');
   const { startEmulator } = await import('@paylink/emulator');
@@ -127,8 +137,8 @@ function show(report: SchedulesReport, flags: Flags, output: Output): void {
   if (replay === undefined) {
     const races =
       flags.module === undefined
-        ? 'two notifications at once'
-        : `${orders.tried} orders of ${callers} deliveries`;
+        ? 'two simultaneous notifications'
+        : `${orders.tried} sequences of ${callers} deliveries`;
     output.line(
       text`${races}, and ${cuts.tried} cuts: ${findings.length === 0 ? 'no fault' : 'see the faults above'}`,
     );

@@ -39,19 +39,22 @@ export const triggerCommand = (): Command =>
     summary: 'send a signed notification to your server',
     description:
       'Sends a signed notification to your address, as the service does. A server that accepts ' +
-      'it credits the order, so name an order that it may credit.',
+      'it credits the order, so choose an order that it may credit.',
     argument: ['[event]', 'the event kind', PAYMENT_SUCCEEDED],
     options: [
       option('--to <url>', 'the address of the webhook', { parse: parseUrl }),
-      option('--print', 'print the signed notification, and send nothing'),
+      option('--print', 'print the signed notification without sending it'),
       option('--reference <reference>', 'the order that was paid'),
       option('--field <name=value>', 'add a body field (can be repeated)', { parse: collectField }),
       option('--body <file>', 'the exact body; - is stdin').conflicts(['reference', 'field']),
-      option('--times <n>', 'send this many, all at once', {
+      option('--times <n>', 'send this many at the same time', {
         parse: wholeNumber(1, 1_000),
         initial: 1,
       }),
-      option('--timeout <time>', 'for each answer', { parse: duration, initial: [30_000, '30s'] }),
+      option('--timeout <time>', 'how long to wait for each reply', {
+        parse: duration,
+        initial: [30_000, '30s'],
+      }),
       HEADER_OPTION,
       ...SECRET_OPTIONS,
     ],
@@ -71,7 +74,7 @@ async function trigger(run: Run<Flags>): Promise<number> {
   const delivery = await createDelivery(flags, event, secret);
   if (print === true) return printDelivery(delivery, output);
   if (to === undefined)
-    throw usageFailure('no --to: name the address of your webhook, or add --print');
+    throw usageFailure('no --to: pass the address of your webhook, or add --print');
   output.hide(delivery.signature);
   hideRequest({ ...flags, to }, output);
   output.line(text`POST ${output.paint.bold(showUrl(to))}`);
@@ -117,7 +120,7 @@ async function createDelivery(
   if (body !== undefined)
     return signedDelivery({ secret, type, rawBody: await readBytes(body, '--body') });
   if (reference === undefined)
-    throw usageFailure('no --reference: name an order that your server may credit');
+    throw usageFailure('no --reference: pass an order that your server may credit');
   return signedDelivery({ secret, type, reference, payload: field });
 }
 

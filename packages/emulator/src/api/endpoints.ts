@@ -32,7 +32,7 @@ export interface ApiOptions {
   readonly signal: AbortSignal;
 }
 
-/** Creates the two endpoints of the service, mounted at the path of `baseUrl`. */
+/** Creates the service's two endpoints, mounted at the path of `baseUrl`. */
 export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariables }> {
   const { apiKey, ledger, limiter, assumed, onRequest, signal } = options;
   const api = new Hono<{ Variables: ObservedVariables }>();
@@ -126,7 +126,7 @@ function decodeReference(request: Request): string {
 
 function refuseMethod(c: Context, allow: string): never {
   c.header('Allow', allow);
-  throw new EmulatorError('method_not_allowed', `this endpoint takes ${allow}`);
+  throw new EmulatorError('method_not_allowed', `this endpoint accepts ${allow}`);
 }
 
 function answerError(

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { report } from '../base/report.js';
 
-/** A request that the emulated API answered or refused, without the API key. */
+/** A request that the emulated API answered or rejected, without the API key. */
 export interface ApiRequest {
   readonly at: Date;
   readonly durationMs: number;
@@ -12,7 +12,7 @@ export interface ApiRequest {
   /** The reference in the path or the body. */
   readonly reference?: string;
   readonly status: number;
-  /** The error code, if the API refused the request. */
+  /** The error code, if the API rejected the request. */
   readonly code?: string;
   readonly message?: string;
 }
@@ -23,7 +23,7 @@ export interface ObservedVariables {
   refusal?: { readonly code: string; readonly message: string };
 }
 
-/** Calls `listener` after each request. Its errors are printed, and change nothing. */
+/** Calls `listener` after each request. Prints its errors, which change nothing. */
 export function observe(
   listener: (request: ApiRequest) => void,
 ): MiddlewareHandler<{ Variables: ObservedVariables }> {

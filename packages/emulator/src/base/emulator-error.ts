@@ -20,7 +20,7 @@ export const ERROR_STATUSES = {
 
 export type ServiceErrorCode = keyof typeof ERROR_STATUSES;
 
-/** The codes of the emulator's methods. `createLink` also fails with codes of the API. */
+/** The error codes of the emulator's methods. `createLink` can also fail with an API code. */
 export type EmulatorErrorCode =
   | 'emulator_closed'
   | 'emulator_reset'
@@ -32,7 +32,7 @@ export type EmulatorErrorCode =
   | 'wait_timeout'
   | ServiceErrorCode;
 
-/** An error of the emulator's methods. Branch on `code`. The message is for people. */
+/** An error from the emulator's methods. Branch on `code`. The message is meant for people. */
 export class EmulatorError extends Error {
   override readonly name = 'EmulatorError';
 

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { toVisible } from './visible-text.js';
 
 /**
- * Prints an error that no caller awaits: an error of a function under `assumed`, or a bug of the
+ * Prints an error that no caller awaits: an error from a function under `assumed`, or a bug in the
  * emulator.
  */
 export function report(error: unknown): void {

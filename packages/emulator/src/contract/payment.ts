@@ -49,7 +49,7 @@ export function amountOf(link: Link): number | undefined {
   return 'amount' in link ? link.amount : link.chosen;
 }
 
-/** The API's answer to a created link (docs/service.md 2.2). */
+/** The API's response to a new link (docs/service.md 2.2). */
 export type CreatedLink = Readonly<{
   token: string;
   url: string;

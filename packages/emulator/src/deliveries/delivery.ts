@@ -1,7 +1,7 @@
-/** A receiver's answer. */
+/** A receiver's reply. */
 export type ReceiverAnswer = {
   readonly status: number;
-  /** The code of a body such as `{"error":"unknown_order"}`. */
+  /** The code in a body such as `{"error":"unknown_order"}`. */
   readonly code?: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** The first 4,096 bytes. */
@@ -11,7 +11,7 @@ export type ReceiverAnswer = {
 
 /** One POST to the webhook URL. */
 export type DeliveryAttempt = {
-  /** Counts from 1. Forgotten attempts keep their numbers. */
+  /** Counts from 1, including discarded attempts. */
   readonly number: number;
   readonly startedAt: Date;
   readonly durationMs: number;
@@ -23,7 +23,7 @@ export type DeliveryAttempt = {
     readonly body: string;
   };
   readonly response?: ReceiverAnswer;
-  /** The reason if the attempt got no response, for people. */
+  /** The reason if your server did not reply. Meant for people. */
   readonly error?: string;
   /** The code of that reason, such as `ECONNREFUSED` or `timeout`. */
   readonly errorCode?: string;
@@ -38,13 +38,13 @@ export interface EmulatorDelivery {
   readonly createdAt: Date;
   /**
    * `pending` until the receiver acknowledges the notification, then `delivered`. The emulator
-   * retries pending deliveries as long as it runs. `unsent`: the switch `times: 0` held it back,
-   * and only `redeliver` sends it.
+   * retries pending deliveries as long as it runs. An `unsent` delivery has `times: 0`, and only
+   * `redeliver` sends it.
    */
   readonly state: 'pending' | 'delivered' | 'unsent';
-  /** The number of attempts, including running and forgotten ones. */
+  /** The number of attempts, including unfinished and discarded ones. */
   readonly attemptCount: number;
-  /** The newest 50 attempts that have ended, in the order of their ends. */
+  /** The newest 50 finished attempts, in the order in which they finished. */
   readonly attempts: readonly DeliveryAttempt[];
   readonly nextAttemptAt?: Date;
 }

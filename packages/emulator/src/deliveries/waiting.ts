@@ -7,9 +7,9 @@ import { countOf, resultOf, type EmulatorDelivery } from './delivery.js';
 /** The options of `waitForDelivery`. */
 export interface AwaitedDelivery {
   readonly reference: string;
-  /** The status of your server's answer. Default: any status that acknowledges the notification. */
+  /** The status of your server's reply. Default: any status that acknowledges the notification. */
   readonly status?: number | undefined;
-  /** Milliseconds by the real clock, even under fake timers. Default 5,000. */
+  /** Milliseconds on the real clock, even with fake timers. Default 5,000. */
   readonly timeout?: number | undefined;
 }
 

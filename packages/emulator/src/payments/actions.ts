@@ -8,9 +8,9 @@ import type { CreatedLink, Link, Payment, PaymentLinkFields } from '../contract/
 import type { Ledger } from './ledger.js';
 import { parseLinkRequest } from './link-request.js';
 
-/** What the customer pays, and how its notification travels. */
+/** The customer's amount, and the delivery of its notification. */
 export interface PayChoice {
-  /** The amount of a free-amount link. Default: its lower bound. */
+  /** The amount for a free-amount link. Default: its lower bound. */
   readonly amount?: number | undefined;
   /** Default: `assumed.delivery`. */
   readonly delivery?: DeliverySwitches | undefined;

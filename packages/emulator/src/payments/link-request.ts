@@ -11,8 +11,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads the body of POST /v1/payment-links. @throws EmulatorError `invalid_request` that names the
- * field
+ * Parses the body of POST /v1/payment-links.
+ *
+ * @throws EmulatorError `invalid_request` with the field's name
  */
 export function parseLinkRequest(body: Uint8Array): PaymentLinkFields {
   const fields = parseObject(body);
@@ -82,7 +83,7 @@ function parseText(fields: Fields, name: string, length: number): string | undef
     refuse(`${name} must be a non-blank string`);
   if (value.length > length) refuse(`${name} must have at most ${length} characters`);
   if (value.includes('\0') || /\p{Surrogate}/u.test(value))
-    refuse(`${name} must not have NUL or unpaired surrogates`);
+    refuse(`${name} must not contain NUL or unpaired surrogates`);
   return value;
 }
 

@@ -5,7 +5,7 @@ import { Icon } from '../icon.js';
 import { formatAmount } from '../language.js';
 import { DASHBOARD_STYLE } from '../style.js';
 
-/** The frame of every dashboard page. The dashboard is for developers, and in English. */
+/** The frame of every dashboard page. The dashboard is meant for developers and is in English. */
 export function DashboardFrame({ title, children }: Omit<DocumentProps, 'style'>) {
   return (
     <Document title={title} style={DASHBOARD_STYLE}>
@@ -22,8 +22,8 @@ export function DashboardFrame({ title, children }: Omit<DocumentProps, 'style'>
 }
 
 const MESSAGES = {
-  notFound: ['Not found', 'This page does not exist, or the emulator forgot its content.'],
-  refused: ['Request refused', 'Open the dashboard again, and retry from its page.'],
+  notFound: ['Not found', 'This page does not exist, or the emulator discarded its content.'],
+  refused: ['Request rejected', 'Open the dashboard again and retry from there.'],
 } as const;
 
 /** A dashboard page with only a message. */

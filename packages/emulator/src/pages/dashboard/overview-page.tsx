@@ -25,7 +25,7 @@ export function OverviewPage({ baseUrl, webhookUrl, links, newest }: OverviewPro
         <code>{webhookUrl ?? 'no address: start the emulator with one'}</code>
       </p>
       <h2>Payments</h2>
-      {rows.length === 0 && <p>No payments here. Your server creates them through the API.</p>}
+      {rows.length === 0 && <p>No payments yet. Your server creates them through the API.</p>}
       <ul class="rows">
         {rows.map(({ link, delivery }) => (
           <li

@@ -74,7 +74,7 @@ function Attempt({ attempt }: { readonly attempt: DeliveryAttempt }) {
       </summary>
       <Message start={`POST ${pathname}${search}`} message={request} />
       {response && <Message start={`HTTP ${response.status}`} message={response} />}
-      {response?.truncated === true && <p class="soft">The emulator does not keep the rest.</p>}
+      {response?.truncated === true && <p class="soft">The emulator did not store the rest.</p>}
     </details>
   );
 }

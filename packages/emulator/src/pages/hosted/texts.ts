@@ -21,8 +21,8 @@ const en = {
   back: 'Return to the merchant',
   notFound: 'Link not found',
   notFoundHint: 'This payment link does not exist. Ask the merchant for a new one.',
-  refused: 'Request refused',
-  refusedHint: 'Open the payment link again, and retry from the page.',
+  refused: 'Request rejected',
+  refusedHint: 'Open the payment link again and retry from that page.',
 };
 
 const fr: typeof en = {
