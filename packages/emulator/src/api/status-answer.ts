@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StatusAnswer } from '../contract/assumed.js';
 import { LONGEST_TIMER } from '@paylink/core/internal';
 
-/** Answers a status read as `assumed.statusAnswer` says. An abort ends the delay. */
+/** Answers a status read with the result of `assumed.statusAnswer`. An abort ends the delay. */
 export async function answerStatus(
   { status = 200, headers = {}, body, delay = 0 }: StatusAnswer,
   signal: AbortSignal,

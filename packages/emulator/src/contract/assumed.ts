@@ -13,7 +13,7 @@ export interface DeliverySwitches {
   readonly times?: number | undefined;
   /** Milliseconds before the first attempt. Default 0. */
   readonly delay?: number | undefined;
-  /** Waits until the next notification is answered, so that the two arrive out of order. */
+  /** Waits until your server has answered the next notification, so the two arrive out of order. */
   readonly afterNext?: boolean | undefined;
 }
 
@@ -39,7 +39,7 @@ export const REPLAY_ANSWERS = [
   'same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore',
 ] as const;
 
-/** The maximum number of requests with a valid API key per window. The first request opens it. */
+/** The maximum number of authenticated requests per window. The first one opens the window. */
 export type RateLimit = 'off' | { readonly requests: number; readonly seconds: number };
 
 /**

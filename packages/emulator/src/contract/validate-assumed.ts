@@ -8,7 +8,7 @@ import {
   type DeliverySwitches,
 } from './assumed.js';
 
-/** @throws ConfigurationError that names the switch */
+/** @throws ConfigurationError with the switch's name */
 type Check = (name: string, value: unknown) => unknown;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -49,7 +49,7 @@ const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
   deliveriesKept: whole(),
 };
 
-/** Fills in the defaults. @throws ConfigurationError that names the switch */
+/** Fills in the defaults. @throws ConfigurationError with the switch's name */
 export function createAssumed(options: AssumedOptions = {}): Assumed {
   check(isObject(options), 'assumed', 'must be an object');
   const given = Object.entries(options).filter(([, value]) => value !== undefined);

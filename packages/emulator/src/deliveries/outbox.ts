@@ -15,7 +15,7 @@ export interface OutboxOptions {
   readonly target: WebhookTarget;
   readonly secret: string;
   readonly assumed: Assumed;
-  /** Called when a delivery is created, and after its answers. */
+  /** Called when a delivery is created, and after each reply. */
   readonly onChange: () => void;
 }
 
@@ -31,20 +31,20 @@ export class Outbox {
   readonly #entries = new Map<string, Entry>();
   readonly #running = new Set<Promise<unknown>>();
   #life = newLife();
-  /** A notification that waits until the next one is answered. */
+  /** A notification that waits until your server has answered the next one. */
   #held: Entry | undefined;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
   }
 
-  /** Starts a delivery. Does not wait for the answer. */
+  /** Starts a delivery. Does not wait for the reply. */
   send(reference: string, body: string, switches: DeliverySwitches): void {
     if (this.#life.signal.aborted) return;
     const { times = 1, delay = 0, afterNext = false } = switches;
     const entry = createEntry(reference, body);
     this.#entries.set(entry.id, entry);
-    // Two notifications that wait for each other would wait for ever, so the second one goes out.
+    // Two notifications that wait for each other would wait forever, so the second one goes out.
     const isHeld = afterNext && this.#held === undefined;
     if (times === 0) entry.state = 'unsent';
     else if (isHeld) this.#held = entry;
@@ -73,7 +73,7 @@ export class Outbox {
     return Array.from(this.#entries.values(), (entry) => toDelivery(entry, href));
   }
 
-  /** Forgets every delivery. Resolves when the last running request has ended. */
+  /** Deletes every delivery. Resolves when the last request in progress has ended. */
   async reset(): Promise<void> {
     const ended = this.#end('the emulator was reset');
     this.#life = newLife();
@@ -82,7 +82,7 @@ export class Outbox {
     await ended;
   }
 
-  /** Stops every timer and aborts running requests. */
+  /** Stops every timer and aborts the requests in progress. */
   close(): void {
     void this.#end('the emulator was closed');
   }
@@ -103,7 +103,7 @@ export class Outbox {
     if (ended.length > this.#options.assumed.deliveriesKept) this.#entries.delete(ended[0]!.id);
   }
 
-  /** Sends a notification and, after its answer, the held notification. */
+  /** Sends a notification and, after the reply, the held notification. */
   #startAndRelease(entry: Entry, times: number): void {
     const held = this.#held;
     this.#held = undefined;
@@ -124,7 +124,7 @@ export class Outbox {
     entry.next = { timer, at: new Date(Date.now() + delay) };
   }
 
-  /** Sends `times` copies at once, and concludes after the last answer. */
+  /** Sends `times` copies at the same time, and concludes after the last reply. */
   async #attempt(entry: Entry, times: number): Promise<DeliveryAttempt[]> {
     const { signal } = this.#life;
     cancelNext(entry);

@@ -1,7 +1,7 @@
 import { EmulatorError } from '../base/emulator-error.js';
 import type { Assumed } from '../contract/assumed.js';
 
-/** The answer to a repeated key: the kept body under a status, or undefined for a new link. */
+/** The response to a repeated key: the stored body with a status, or undefined for a new link. */
 export type Replay = 200 | 201 | undefined;
 
 const REFUSALS = {
@@ -12,10 +12,10 @@ const REFUSALS = {
 } as const;
 
 /**
- * Decides the answer to a request whose Idempotency-Key was used before.
+ * Decides the response to a request whose Idempotency-Key was used before.
  *
  * @param isSame whether the earlier request under the key had the same fields
- * @throws EmulatorError if `assumed` refuses the key
+ * @throws EmulatorError if `assumed` rejects the key
  */
 export function replay(isSame: boolean, assumed: Assumed): Replay {
   const choice = isSame ? assumed.replayedKey : assumed.replayedKeyOtherBody;

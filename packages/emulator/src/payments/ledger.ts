@@ -16,7 +16,7 @@ type OwnLink = Link & { status: PaymentStatus; chosen?: number };
 interface Entry {
   readonly request: PaymentLinkFields;
   readonly link: OwnLink;
-  /** The body of the 201, kept for a repeated key. */
+  /** The body of the 201, stored for a repeated key. */
   readonly created: string;
   readonly key: string | undefined;
   /** Pages that have already paid: a double click must not pay twice. */
@@ -26,7 +26,7 @@ interface Entry {
 export interface LedgerOptions {
   readonly assumed: Assumed;
   readonly payUrl: string;
-  /** Called once per successful payment, with the switches that `pay` got. */
+  /** Called once per successful payment, with the switches that `pay` received. */
   readonly onSuccess: (link: Link, delivery: DeliverySwitches | undefined) => void;
 }
 
@@ -82,7 +82,7 @@ export class Ledger {
     return Array.from(this.#entries.values(), ({ link }) => link).reverse();
   }
 
-  /** Finds the paid link of a reference, otherwise the newest link. */
+  /** Finds the paid link for a reference, otherwise the newest link. */
   findByReference(reference: string): Link | undefined {
     const links = (this.#byReference.get(reference) ?? []).map(({ link }) => link);
     return links.find(({ status }) => status === 'success') ?? links.at(-1);
@@ -96,7 +96,7 @@ export class Ledger {
   /**
    * Records a success at most once per page, and at most once in total for a single-use link.
    *
-   * @param how `page`: the id of the sent page. `delivery`: how the notification travels
+   * @param how `page`: the id of the sent page. `delivery`: how to deliver the notification
    */
   pay(
     token: string,

@@ -24,8 +24,9 @@ export function parseAllowedHosts(hosts: readonly string[] = []): readonly strin
 }
 
 /**
- * Parses a URL for notifications: this machine, or an allowed host. @throws ConfigurationError that
- * names `option`
+ * Parses a URL for notifications, on this machine or an allowed host.
+ *
+ * @throws ConfigurationError with the name in `option`
  */
 export function parseTarget(
   option: string,
