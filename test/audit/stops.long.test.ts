@@ -17,7 +17,7 @@ describe('auditReceiver', () => {
     expect(findings).toMatchObject([{ id: 'H03', actual: undefined, severity: 'high' }]);
     expect(stopped).toMatchObject({
       reason: 'no_answer',
-      message: expect.stringMatching(/no answer in 1\.5 s/) as string,
+      message: expect.stringMatching(/did not reply within 1\.5 s/) as string,
     });
     expect(complete).toBe(false);
     silent.close();
@@ -71,7 +71,7 @@ describe('auditReceiver', () => {
     [
       'unknown_reference',
       receiver({ credit: () => 400 }),
-      /verified a genuine delivery, but refused it/,
+      /verified a genuine delivery, but rejected it/,
     ],
     ['refused', answering(() => 415), /rejected the type of a genuine delivery \(415\)/],
     ['refused', answering(() => 429), /has a rate limit \(429\)/],

@@ -178,7 +178,7 @@ describe('paylink doctor', () => {
   it.each([
     [
       400,
-      /FAILED +signed event +a signed event of the kind paylink\.doctor gets 400.*200\. The server refused the/,
+      /FAILED +signed event +a signed event of the kind paylink\.doctor gets 400.*200\. The server rejected the/,
     ],
     [
       422,
@@ -204,7 +204,7 @@ describe('paylink doctor', () => {
 
   it('does not blame the secret if the server refuses every request for another reason', async () => {
     const found = await examined(await openHandWritten(() => 415));
-    expect(found).toMatch(/FAILED +signed event +.* gets 415.*The server refuses the content type/);
+    expect(found).toMatch(/FAILED +signed event +.* gets 415.*The server rejects the content type/);
   });
 
   it('names a proxy that adds spaces to the JSON if the webhook refuses with 400', async () => {
@@ -264,7 +264,7 @@ describe('paylink doctor --module', () => {
     expect(stdout).toMatch(/ok +orders +20 simultaneous calls credit an order once/);
     expect(stdout).toMatch(/– +orders +not tested: .*tenant/);
     expect(stdout).toContain('nothing wrong was found');
-    expect(stdout).toMatch(/\nNext: paylink torture .*--module and --database <url>/);
+    expect(stdout).toMatch(/\nNext: run paylink torture .*--module and --database <url>/);
     expect(code).toBe(0);
   });
 
@@ -279,7 +279,7 @@ describe('paylink doctor --module', () => {
   });
 
   it.each([
-    ['--yes is missing', [], /writes about 250 orders[^]*add --yes/],
+    ['--yes is missing', [], /stores about 250 orders[^]*add --yes/],
     ['there is one merchant', ['--yes', '--tenant', 'acme'], /name two merchants/],
   ])('exits with 2 and tests nothing if %s', async (_, args, message) => {
     const env = environmentOf(NOBODY, { rows: [] });

@@ -507,7 +507,9 @@ app.listen(${port}, () => console.log('ready'));
       { 'tsconfig.json': TSCONFIG },
     );
     const { stdout } = await inFolder(folder, ['--shop-url', 'http://localhost:8080/api']);
-    expect(stdout).toContain('must answer at http://localhost:8080/webhooks/payments: --shop-url');
+    expect(stdout).toContain(
+      'must answer at http://localhost:8080/webhooks/payments: for another port',
+    );
     expect(await readFile(join(folder, '.env'), 'utf8')).toContain(
       'SHOP_URL=http://localhost:8080/api\n',
     );

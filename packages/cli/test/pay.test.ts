@@ -88,7 +88,7 @@ describe('paylink pay, fail and cancel', () => {
     const wrong = await paylink(args, { env: { PAYLINK_API_KEY: 'sk_live_wrong.key' } });
     expect(wrong).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/\(unauthorized\)[^]*another project's/) as string,
+      stderr: expect.stringMatching(/\(unauthorized\)[^]*belongs to another project/) as string,
     });
   });
 

@@ -220,7 +220,7 @@ describe('paylink reconcile', () => {
     const { code, stdout, stderr } = await paylink(args, { env });
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete of refused: .*\n[^]* done of globex: .*credited 4\n$/);
-    expect(stderr).toContain('the service rejected the API key (401)');
+    expect(stderr).toContain('refused the API key (401)');
   });
 
   it('takes null for the only merchant of a client that is a function', async () => {
@@ -359,12 +359,12 @@ describe('--module', () => {
     ["throw new Error('a fault of the module');", 'cannot be loaded: a fault of the module'],
     [
       "import 'npm:@paylink/client';",
-      'needs Deno: npx deno run -A npm:@paylink/cli in place of npx',
+      'needs Deno: run npx deno run -A npm:@paylink/cli instead of npx',
     ],
-    ["Deno.env.get('SUPABASE_URL');", 'a module of Deno needs Deno'],
+    ["Deno.env.get('SUPABASE_URL');", 'a Deno module needs Deno'],
     [
       "import { createRequire } from 'node:module'; createRequire(import.meta.url)('npm:a');",
-      'a module of Deno needs Deno',
+      'a Deno module needs Deno',
     ],
   ])('exits with 2 for a module with %s', async (content, message) => {
     const result = await paylink(['reconcile', '--module', write('a.mjs', content)]);
