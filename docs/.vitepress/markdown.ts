@@ -21,6 +21,19 @@ const nameCells: Core = ({ tokens }) => {
   }
 };
 
+/**
+ * French has a space inside « » and before the high marks, where no line may break. The sources have
+ * plain spaces, which editors can see and anchors keep.
+ */
+const joinFrenchMarks: Core = ({ tokens, env }) => {
+  const { relativePath } = env as { readonly relativePath?: string };
+  if (relativePath?.startsWith('fr/') !== true) return;
+  for (const { children } of tokens)
+    for (const child of children ?? [])
+      if (child.type === 'text')
+        child.content = child.content.replace(/(?<=«) | (?=[»:;?!])/g, '\u00A0');
+};
+
 /** A first line that is a comment with the path of a file. */
 const FILE_NAME = /^(?:\/\/|#|--) ([\w@.()[\]/-]+\.\w+)\n+/;
 /** Languages of blocks that a command prints. */
@@ -59,5 +72,7 @@ function nameBlocks(md: MarkdownRenderer): void {
 export const extendMarkdown: NonNullable<MarkdownOptions['config']> = (md) => {
   md.use(taskLists, { label: true });
   md.core.ruler.push('name_cells', nameCells);
+  // The anchors of headings exist by now.
+  md.core.ruler.push('join_french_marks', joinFrenchMarks);
   nameBlocks(md);
 };

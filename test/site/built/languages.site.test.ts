@@ -24,3 +24,12 @@ describe('the language menu', () => {
     expect(menuOf('performance.html')).toEqual(new Set(['/fr/']));
   });
 });
+
+describe('a page in French', () => {
+  it.each(french)('has no-break spaces at its marks: %s', (path) => {
+    const text = read(path)
+      .replace(/<(script|pre|code)\b.*?<\/\1>/gs, '')
+      .replace(/<[^>]*>/g, '');
+    expect(text.match(/.*(?: [:;?!»]|« ).*/g)).toBeNull();
+  });
+});
