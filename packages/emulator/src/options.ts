@@ -26,7 +26,7 @@ export interface EmulatorOptions {
     | {
         /**
          * The webhook's http or https URL, on this machine or on one of `allowHosts`. Without it,
-         * the emulator sends no notifications.
+         * the emulator does not send notifications.
          */
         readonly url?: string | undefined;
         /** Default: a new secret, in `emulator.webhookSecret`. */
@@ -67,7 +67,7 @@ export async function createSettings(options: EmulatorOptions) {
   check(
     isHost,
     'host',
-    'must be localhost or a loopback address, unless allowRemote is true: each machine ' +
+    'must be localhost or a loopback address, unless allowRemote is true: any machine ' +
       'that reaches the emulator can mark payments as paid',
   );
   check(hasKeyForm(apiKey), 'apiKey', 'must have the form sk_live_<id>.<secret>');

@@ -43,7 +43,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 
   function requireOutbox(): Outbox {
     if (outbox !== undefined) return outbox;
-    const message = 'webhook.url is not set, so the emulator sends no notifications';
+    const message = 'webhook.url is not set, so the emulator does not send notifications';
     throw new EmulatorError('no_webhook', message);
   }
 
@@ -98,7 +98,7 @@ function createParts(settings: Settings, payUrl: string) {
     const payment = { ...ledger.paymentOf(link), token: link.token };
     try {
       const body = JSON.stringify(assumed.notificationBody(payment)) as string | undefined;
-      if (body === undefined) throw new Error('assumed.notificationBody returned no object');
+      if (body === undefined) throw new Error('assumed.notificationBody did not return an object');
       const switches = delivery ?? validateDelivery(assumed.delivery(payment));
       outbox?.send(link.reference, body, switches);
     } catch (error) {

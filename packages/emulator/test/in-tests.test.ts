@@ -164,7 +164,7 @@ describe('waitForDelivery', () => {
         .waitForDelivery({ reference: 'order-1', timeout: 1 })
         .then(String, (error: unknown) => (error as Error).message);
     expect(await wait()).toBe(
-      'no notification of "order-1" was acknowledged within 1 ms: this reference has no payment',
+      'no notification for "order-1" was acknowledged within 1 ms: this reference has no payment',
     );
     await emulator.createLink(FIXED);
     expect(await wait()).toMatch(/none was sent: the payment is pending$/);
@@ -174,7 +174,7 @@ describe('waitForDelivery', () => {
     await receiver.close();
     await emulator.redeliver(emulator.deliveries()[0]!.id);
     expect(await wait()).toMatch(
-      /2 attempts, the last without an answer: nothing listens at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)$/,
+      /2 attempts, the last without a reply: nothing listens at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)$/,
     );
   });
 

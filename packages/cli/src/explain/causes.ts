@@ -169,7 +169,7 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
         'you',
         'correct the setting',
         readPayment,
-        proven(`a setting of the client is wrong: ${setting.message}`),
+        proven(`a client setting is wrong: ${setting.message}`),
       );
     if (isPaused || status === 429)
       return fault(

@@ -24,7 +24,7 @@ const FAILED = 'The server failed: read its log.';
 const BY_STATUS: Readonly<Record<number, string>> = {
   404: "The path has no route: compare it with the webhook's path, and look for a prefix.",
   405: 'The path exists, but not for POST.',
-  415: 'The server rejects the content type: accept the raw body of every type.',
+  415: 'The server rejects the content type: accept raw bodies of every type.',
   429: 'A rate limiter in front of the webhook answered: try again later, and exempt the path.',
   500: FAILED,
 };

@@ -85,12 +85,12 @@ function checkRateLimit(name: string, limit: unknown): void {
 }
 
 function checkStatuses(name: string, statuses: unknown): void {
-  check(isObject(statuses), name, 'must be an object from error code to status');
+  check(isObject(statuses), name, 'must be an object that maps error codes to statuses');
   for (const [code, status] of Object.entries(statuses)) {
     check(Object.hasOwn(ERROR_STATUSES, code), name, `has the unknown code ${code}`);
     const isStatus =
       Number.isInteger(status) && (status as number) > 399 && (status as number) < 600;
-    check(isStatus, name, `must give ${code} a status from 400 to 599`);
+    check(isStatus, name, `must map ${code} to a status from 400 to 599`);
   }
 }
 

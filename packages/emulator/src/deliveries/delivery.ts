@@ -53,7 +53,7 @@ export function countOf({ attemptCount }: EmulatorDelivery): string {
   return attemptCount === 1 ? '1 attempt' : `${attemptCount} attempts`;
 }
 
-/** Returns the status and the code (`503 unknown_order`), or the reason without an answer. */
+/** Returns the status and the code (`503 unknown_order`), or the reason for a missing reply. */
 export function resultOf({ response, error = '' }: DeliveryAttempt): string {
   if (response === undefined) return error;
   return response.code === undefined ? `${response.status}` : `${response.status} ${response.code}`;

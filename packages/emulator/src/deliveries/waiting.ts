@@ -55,7 +55,7 @@ export class Waiting {
         const goal = status === undefined ? 'acknowledged' : `answered ${status}`;
         const last = ofIt().at(-1);
         const reason = last === undefined ? why() : explain(last);
-        const message = `no notification of ${quote(reference)} was ${goal} within ${timeout} ms`;
+        const message = `no notification for ${quote(reference)} was ${goal} within ${timeout} ms`;
         waiter.fail('wait_timeout', `${message}: ${reason}`);
       }, timeout);
       this.#waiters.add(waiter);
@@ -90,6 +90,6 @@ function explain(delivery: EmulatorDelivery): string {
   if (delivery.state === 'unsent') return 'it was not sent, because its delivery has times: 0';
   const last = delivery.attempts.at(-1);
   if (last === undefined) return 'the emulator has not sent it yet';
-  const result = last.response === undefined ? 'without an answer:' : 'answered';
+  const result = last.response === undefined ? 'without a reply:' : 'answered';
   return `${countOf(delivery)}, the last ${result} ${resultOf(last)}`;
 }
