@@ -11,13 +11,24 @@ const LONGEST_STACK = 8_000;
 export function describeThrown(thrown: unknown): string {
   try {
     if (typeof thrown !== 'object' || thrown === null) return toLine(`threw ${String(thrown)}`);
-    const { message, cause } = thrown as { readonly message?: unknown; readonly cause?: unknown };
-    if (typeof message !== 'string') return 'threw an object that is not an Error';
-    const because = cause instanceof Error ? ` (${cause.name}: ${cause.message})` : '';
-    return toLine(message.replace(/\.$/, '') + because);
+    const text = textOf(thrown);
+    if (text === undefined) return 'threw an object that is not an Error';
+    const { cause } = thrown as { readonly cause?: unknown };
+    const reason = textOf(cause);
+    const name = cause instanceof Error ? `${cause.name}: ` : '';
+    return toLine(text.replace(/\.$/, '') + (reason === undefined ? '' : ` (${name}${reason})`));
   } catch {
     return UNREADABLE;
   }
+}
+
+/** Returns the message, or the code if the message is empty. supabase-js throws plain objects. */
+function textOf(thrown: unknown): string | undefined {
+  const error = Object(thrown) as { readonly message?: unknown; readonly code?: unknown };
+  const { message } = error;
+  const code = message === '' ? error.code : undefined;
+  if (typeof code === 'string') return code;
+  return typeof message === 'string' ? message : undefined;
 }
 
 const CLASSES = [TypeError, RangeError, SyntaxError, ReferenceError, Error];

@@ -19,6 +19,10 @@ function failureOf(returned: unknown): unknown {
     return error;
   }
 }
+/** As supabase-js gives its errors. */
+const plain = { message: 'no right', code: '42501', details: 'a row', hint: null };
+/** As Node refuses a connection on a host with two addresses. */
+const refused = Object.assign(new AggregateError([new Error('a')]), { code: 'ECONNREFUSED' });
 const hostile = (): never => {
   throw new Error('hostile');
 };
@@ -108,6 +112,20 @@ describe('a thrown value', () => {
       new Error('mine', { cause: new TypeError('yours') }),
       'mine (TypeError: yours)',
     ],
+    ['an Error whose cause has no text', new Error('mine', { cause: { status: 200 } }), 'mine'],
+    ['a plain object with a message', { ...plain, cause: plain }, 'no right (no right)'],
+    [
+      'an Error whose cause is a plain object',
+      new Error('mine', { cause: plain }),
+      'mine (no right)',
+    ],
+    ['an Error with a code and no message', refused, 'ECONNREFUSED'],
+    [
+      'an Error whose cause has a code and no message',
+      new Error('mine', { cause: refused }),
+      'mine (AggregateError: ECONNREFUSED)',
+    ],
+    ['an Error without a message', new Error(''), ''],
     [
       'an error that acknowledges',
       Object.assign(new Error('mine'), {
@@ -132,6 +150,12 @@ describe('a thrown value', () => {
       'threw an object that is not an Error',
     ],
     ['a getter `message` that throws', getter('message', hostile), 'an error that cannot be read'],
+    ['a getter `code` that throws', getter('code', hostile), 'mine'],
+    [
+      'a getter `code` that throws, and no message',
+      getter('code', hostile, new Error('')),
+      'an error that cannot be read',
+    ],
     ['a getter `stack` that throws', getter('stack', hostile), 'mine'],
     ['a getter `status`', getter('status', () => 200), 'mine'],
     [
@@ -145,6 +169,17 @@ describe('a thrown value', () => {
       'an error that cannot be read',
     ],
     ['a revoked Proxy', revoked(), 'an error that cannot be read'],
+    [
+      'a plain cause whose getter `message` throws',
+      new Error('mine', {
+        cause: {
+          get message() {
+            return hostile();
+          },
+        },
+      }),
+      'an error that cannot be read',
+    ],
     [
       'a cause that cannot be read',
       new Error('mine', { cause: new Proxy(new Error('x'), { getPrototypeOf: hostile }) }),

@@ -244,7 +244,9 @@ export async function explain(settings: Settings, run: Run): Promise<Explanation
   const { order = null, payment = null } = findings;
   if (payment?.status === 'success') settings.forget(run);
   const { message, cause } = error ?? {};
-  const problem = fieldOfError(cause, 'message');
+  // Node refuses a connection with a code and no message if the host has several addresses.
+  const text = fieldOfError(cause, 'message');
+  const problem = text === '' ? fieldOfError(cause, 'code') : text;
   const because = typeof problem === 'string' ? `: ${problem}` : '';
   const isUnknown = fieldOfError(unasked, 'code') === 'no_payment';
   const both = isUnknown ? ', and the service has no payment with this reference' : '';

@@ -146,6 +146,24 @@ describe('a row that comes back paid and closed', () => {
   });
 });
 
+describe('an error of find', () => {
+  it.each<readonly [string, object, string]>([
+    ['a plain object', { message: 'no right', code: '42501' }, 'no right'],
+    [
+      'an Error without a message',
+      Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }),
+      'ECONNREFUSED',
+    ],
+  ])('is in the log and in explain: %s', async (_what, thrown, text) => {
+    const { payments, find, logger } = openShop();
+    find.mockRejectedValue(thrown);
+    expect((await payments.settle(REFERENCE)).status).toBe('unavailable');
+    expect(logger.error.mock.calls[0]![0]).toContain('find() threw');
+    expect(logger.error.mock.calls[0]![0]).toContain(text);
+    expect((await payments.explain(REFERENCE)).reason).toContain(`find() threw: ${text}`);
+  });
+});
+
 describe('an error of credit', { tags: ['P04', 'P24'] }, () => {
   it('is logged if the row says paid, and the delivery is acknowledged', async () => {
     const { memory, ...shop } = openShop();
