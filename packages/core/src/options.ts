@@ -42,7 +42,10 @@ interface Reading<Events extends EventSchemas, Host> extends VerifierOptions<Eve
 export interface ReceiverOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
   /** Milliseconds for the handler. Then `signal` aborts and the reply is a 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
-  /** Receives what a handler or schema threw in time. Errors from the hook have no effect. */
+  /**
+   * Receives the error with which a handler fails, also Paylink's `handler_timeout`, and each error
+   * that a schema throws, except a WebhookError. Errors from the hook have no effect.
+   */
   readonly onError?: ErrorHook<Host> | undefined;
 }
 

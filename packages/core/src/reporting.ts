@@ -8,8 +8,8 @@ import type { Refusal } from './reply.js';
 export type DeliveryOutcome = {
   /**
    * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: signed, but of
-   * another kind. `rejected`: Paylink refused the delivery with a 4xx. `failed`: the handler or a
-   * schema threw, or the reply is a 5xx. The code shows whether a retry may help.
+   * another kind. `failed`: the handler failed, or the reply is a 5xx. `rejected`: Paylink or a
+   * schema's WebhookError refused the delivery with a 4xx. The code shows whether a retry may help.
    */
   readonly outcome: 'handled' | 'ignored' | 'rejected' | 'failed';
   /** The code of the error, for `rejected` and `failed`. */
@@ -49,7 +49,7 @@ export class DeliveryReport {
     this.#started = hooks.observe === undefined ? 0 : performance.now();
   }
 
-  /** @param isByMerchant true if a handler or a schema threw, so `thrown` can be any value */
+  /** @param isByMerchant true if the handler failed, or a schema threw a value of its own */
   fail(thrown: unknown, isByMerchant: boolean): Refusal {
     const refusal = refusalOf(thrown);
     const { code, status } = refusal;
