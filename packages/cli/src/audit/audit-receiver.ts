@@ -20,9 +20,9 @@ import { loadProbes, slowProbes } from './slow-probes.js';
  * forged and broken deliveries, and a few hundred genuine ones. Run the audit against test servers,
  * never against production.
  *
- * Stops within two seconds if the receiver rejects or does not answer the first genuine delivery.
- * `stopped` then contains the reason. The report does not contain secrets or signatures, and only
- * the status of each reply.
+ * By default, stops within three seconds if the receiver rejects or does not answer the first
+ * genuine delivery. `stopped` then contains the reason. The report does not contain secrets or
+ * signatures, and only the status of each reply.
  *
  * @throws Error without a connection to the server
  */

@@ -36,7 +36,8 @@ const MOST_CHOICES = 30;
 
 /**
  * Delivers orders while a proxy decides in which order their rounds reach the database, and cuts
- * deliveries off. Gives one finding for each fault.
+ * deliveries off. Stops trying orders at the first finding. The cuts add a finding for each fault
+ * that is not known yet.
  *
  * @throws Error with the code `misconfigured` if the subject or the database cannot be used
  */
