@@ -309,7 +309,8 @@ export const hosts: readonly Host[] = [
     version: '@deno/linux-x64-glibc',
     shows: 'functions/payments/index.ts',
     note:
-      'Supabase runs each function on Deno. Turn off `verify_jwt` for this function, because the service does not ' +
+      'Supabase runs each function on Deno. Our test runs plain Deno, without Supabase’s Edge Runtime and gateway. ' +
+      'Turn off `verify_jwt` for this function, because the service does not ' +
       'send your project’s JWT. [The quick start](start/supabase.md) adds the order table, the order page and ' +
       'the schedule.',
     orders: 'functions/orders.ts',
@@ -363,7 +364,7 @@ export const hosts: readonly Host[] = [
     shows: 'api/webhooks/payments.ts',
     note:
       'Set the environment variable `NODEJS_HELPERS` to 0 in your project. Otherwise Vercel’s helpers read ' +
-      'the body first, and Paylink answers 500 ' +
+      'the body first, and with the server of `vercel dev`, which we tested, Paylink answers 500 ' +
       '[`body_consumed`](errors.md#body_consumed). A function that takes a `Request` does not need this.',
     orders: 'lib/orders.ts',
     ours: ['@paylink/node'],

@@ -8,7 +8,7 @@ type Event = Parameters<Payments['receive']>[0];
 
 /**
  * The service has its 200 and does not send again, and BullMQ's default is one attempt. These take
- * about six days. Set no jobId and no deduplication: BullMQ would drop jobs that were acknowledged.
+ * three to six days. Set no jobId and no deduplication: BullMQ would drop acknowledged jobs.
  */
 const PERSISTENT: JobsOptions = {
   attempts: 20,

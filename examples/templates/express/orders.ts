@@ -57,7 +57,10 @@ const TABLE = `CREATE TABLE IF NOT EXISTS orders (
   refunded_at text                       -- a refund has a column of its own
 );`;
 
-/** If your orders have a table, delete this function, and name your columns above. */
+/**
+ * If your orders have a table, delete this function, and name your columns above. Set the column
+ * of the credit on orders that are already paid, or Paylink can credit them again.
+ */
 export async function createTable(): Promise<void> {
   db.exec(TABLE);
 }

@@ -27,7 +27,7 @@ export async function credit(pool: Pool, { reference, amount, currency }: Confir
   }
 }
 
-/** For a scheduled function. One statement takes a receipt, so two senders never share one. */
+/** For a scheduled function. A sender takes receipts for five minutes, and others skip these. */
 export async function sendReceipts(pool: Pool, send: (reference: string) => Promise<void>) {
   const { rows } = await pool.query<{ reference: string }>(
     `UPDATE outbox SET tried_at = now() WHERE reference IN (

@@ -82,6 +82,11 @@ function databaseLines(project: Project, { orders, table }: CodeFiles): string[]
       : [
           `if your orders already have a table, delete createTable from ${orders} and use your column names`,
         ]),
+    ...(project.isNew
+      ? []
+      : [
+          'set the time of payment on orders that are already paid, or Paylink can credit them again',
+        ]),
     ...(createTable === undefined ? [] : [`${nodeLine(project, table)}   # creates the table`]),
   ];
 }
