@@ -49,7 +49,7 @@ export class DeliveryReport {
     this.#started = hooks.observe === undefined ? 0 : performance.now();
   }
 
-  /** @param isByMerchant true if the handler failed, or a schema threw a value of its own */
+  /** @param isByMerchant true if the handler failed, or a schema threw another error than ours */
   fail(thrown: unknown, isByMerchant: boolean): Refusal {
     const refusal = refusalOf(thrown);
     const { code, status } = refusal;
