@@ -15,9 +15,9 @@ export interface LogFields {
   readonly reference?: string | undefined;
   readonly kind?: string | undefined;
   /**
-   * The error with which a handler fails, what a schema throws except a WebhookError, or an error
-   * from payments with its cause. Log only the stack, because an HTTP client's error can contain
-   * its API key. Loggers from pino, Fastify and winston receive the field `stack` instead.
+   * A handler's error, a schema's error other than a WebhookError, or an error from payments with
+   * its cause. Log only the stack, because an HTTP client's error can contain its API key. Loggers
+   * from pino, Fastify and winston receive the field `stack` instead.
    */
   readonly error?: unknown;
 }

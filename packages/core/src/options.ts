@@ -43,8 +43,8 @@ export interface ReceiverOptions<Events extends EventSchemas, Host> extends Read
   /** Milliseconds for the handler. Then `signal` aborts and the reply is a 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
   /**
-   * Receives the error with which a handler fails, also Paylink's `handler_timeout`, and each error
-   * that a schema throws, except a WebhookError. Errors from the hook have no effect.
+   * Called with each handler error, including Paylink's `handler_timeout`, and with each schema
+   * error except a WebhookError. Errors from the hook have no effect.
    */
   readonly onError?: ErrorHook<Host> | undefined;
 }

@@ -8,8 +8,8 @@ import type { Refusal } from './reply.js';
 export type DeliveryOutcome = {
   /**
    * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: signed, but of
-   * another kind. `failed`: the handler failed, or the reply is a 5xx. `rejected`: Paylink or a
-   * schema's WebhookError refused the delivery with a 4xx. The code shows whether a retry may help.
+   * another kind. `failed`: the handler failed, or the reply is a 5xx. `rejected`: the reply is a
+   * 4xx from Paylink or from a schema's WebhookError. The code shows whether a retry may help.
    */
   readonly outcome: 'handled' | 'ignored' | 'rejected' | 'failed';
   /** The code of the error, for `rejected` and `failed`. */
@@ -49,7 +49,7 @@ export class DeliveryReport {
     this.#started = hooks.observe === undefined ? 0 : performance.now();
   }
 
-  /** @param isByMerchant true if the handler failed, or a schema threw another error than ours */
+  /** @param isByMerchant true if the handler failed, or a schema threw an error that is not ours */
   fail(thrown: unknown, isByMerchant: boolean): Refusal {
     const refusal = refusalOf(thrown);
     const { code, status } = refusal;

@@ -1,4 +1,4 @@
-/** Tries every order and every cut of a merchant's credit. */
+/** Tries every sequence and every cut of a merchant's credit. */
 import { NotTestable, readDatabase, type Database } from './database.js';
 import type { Subject } from './subject.js';
 import { isKill, numberOfCut, numberOfOrder, tryOne, type Finding, type Tried } from './try-one.js';
@@ -36,8 +36,8 @@ const MOST_CHOICES = 30;
 
 /**
  * Delivers orders while a proxy decides in which order their rounds reach the database, and cuts
- * deliveries off. Stops trying orders at the first finding. The cuts add a finding for each fault
- * that is not known yet.
+ * deliveries off. Stops trying sequences at the first finding. The cuts add a finding for each new
+ * fault.
  *
  * @throws Error with the code `misconfigured` if the subject or the database cannot be used
  */
