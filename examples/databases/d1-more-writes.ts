@@ -24,6 +24,6 @@ export const orders: Orders = {
       deposit.bind(reference),
       receipt.bind(reference),
     ]);
-    return Math.min(paid!.meta.changes, 1); // D1 counts the rows of triggers too
+    return Math.min(paid!.meta.changes, 1); // D1 also counts rows that triggers write
   },
 };

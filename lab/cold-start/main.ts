@@ -45,8 +45,8 @@ try {
     `Paylink adds ${load} ms of processor time to a cold start. In that time, Node loads ` +
     `a bundle of ${kilobytes} kB with ` +
     '`@paylink/lambda`, `@paylink/payments` and `@paylink/client`. ' +
-    `The first notification takes another ${first} ms. Node ${process.versions.node}, ` +
-    `${cpus()[0]!.model.trim()}, the median of ${starts.length} processes.`;
+    `The first notification takes another ${first} ms. Each figure is the median of ` +
+    `${starts.length} processes on Node ${process.versions.node} (${cpus()[0]!.model.trim()}).`;
   console.log(text);
   if (values.write) {
     const page = readFileSync(PAGE, 'utf8');

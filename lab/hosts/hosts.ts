@@ -505,7 +505,7 @@ export const hosts: readonly Host[] = [
     note:
       'Pass `event` to the webhook, not `req`. Powertools decodes the body as text before it ' +
       'creates `req`, which changes ' +
-      'bytes that are not UTF-8. A changed body could then pass for the signed one.',
+      'bytes that are not UTF-8. A changed body could then pass as the signed one.',
     ours: ['@paylink/lambda'],
     others: ['@aws-lambda-powertools/event-handler', '@types/aws-lambda'],
     copies: ['gateway.mjs'],
@@ -539,7 +539,7 @@ export const hosts: readonly Host[] = [
     version: '@azure/functions',
     shows: 'src/functions.ts',
     note:
-      'Our test runs the real `@azure/functions`, but a small server of ours stands in for the ' +
+      'Our test runs the real `@azure/functions`, but our own small server stands in for the ' +
       'Functions host of Azure’s Core Tools. That server passes the body to ' +
       '`@azure/functions` as bytes.',
     ours: ['@paylink/fetch'],

@@ -2,23 +2,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createReceiver, WebhookError, type BodyLimits, type Delivery } from '@paylink/core';
 import type { Handlers, NoEvents, ReceiverOptions } from '@paylink/core';
 
-/** The request's side of the host. Handlers and the `secret` function get it. */
+/** The host's request, which handlers and the `secret` function receive. */
 interface Host {
   readonly req: IncomingMessage;
 }
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** A complete adapter for node:http, the best known host. For production, use @paylink/node. */
+/** A complete adapter for node:http, the best-known host. For production, use @paylink/node. */
 export function paymentWebhook(
   options: ReceiverOptions<NoEvents, Host>,
   handlers: Handlers<NoEvents, Host>,
 ): Listener {
   const receiver = createReceiver<NoEvents, Host>(options, handlers);
   return async (req, res) => {
-    // Always gives a reply: no handler's error reaches the host.
+    // Always returns a reply, so a handler's error never reaches the host.
     const { status, headers, body } = await receiver.receive(deliveryOf(req), { req });
-    // The reply precedes the body's end, so the connection cannot be reused.
+    // The reply comes before the body ends, so the connection cannot be reused.
     const close = req.complete ? {} : { connection: 'close' };
     res.writeHead(status, { ...headers, ...close }).end(body);
   };

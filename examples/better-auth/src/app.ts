@@ -6,14 +6,14 @@ import type { Auth } from 'better-auth';
 import { fromNodeHeaders, toNodeHandler } from 'better-auth/node';
 import express, { type Express } from 'express';
 
-/** The orders of a shop. Each row has the id of its customer in Better Auth's table `user`. */
+/** A shop's orders. Each row contains its customer's id from Better Auth's `user` table. */
 export interface Orders {
   insert(order: { reference: string; amount: number; userId: string }): Promise<void>;
   customerOf(reference: string): Promise<string | undefined>;
 }
 
 export interface Parts {
-  /** What betterAuth() returns. */
+  /** The object that betterAuth() returns. */
   readonly auth: {
     readonly handler: Auth['handler'];
     readonly api: Pick<Auth['api'], 'getSession'>;
@@ -26,9 +26,9 @@ export interface Parts {
 
 export function createApp({ auth, client, orders, payments, secret }: Parts): Express {
   const app = express();
-  // The service has no session: its signature is its proof.
+  // The service has no session. The signature proves who sent the request.
   app.post('/webhooks/payments', paymentWebhook({ secret }, payments.receive));
-  // Both stay above the parser, because both read the body themselves.
+  // Keep both above the parser, because both read the body themselves.
   app.all('/api/auth/*splat', toNodeHandler(auth));
   app.use(express.json());
 

@@ -13,7 +13,7 @@ export async function createApp({ secret, payments }: Options): Promise<FastifyI
 
   await app.register(paymentWebhook({ url: '/webhooks/payments', secret }, payments.receive));
 
-  // Routes beside it keep Fastify's own JSON parser.
+  // Your other routes keep Fastify's own JSON parser.
   app.post('/echo', (request) => request.body);
   return app;
 }

@@ -14,7 +14,7 @@ export function createApp({ secret, payments }: Options): Koa {
 
   router.post('/webhooks/payments', paymentWebhook({ secret }, payments.receive));
 
-  // A body parser comes after this router: it would use up the signed bytes.
+  // Add a body parser only after this router, because a parser consumes the signed bytes.
   const app = new Koa();
   app.use(router.routes()).use(router.allowedMethods());
   return app;

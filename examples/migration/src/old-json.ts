@@ -13,8 +13,8 @@ interface WithRawBody {
 }
 
 /**
- * The old receiver, which verifies its parser's output. New: the option `verify`, which keeps the
- * bytes, and the line with `shadow`.
+ * The old receiver, which verifies its parser's output. The `verify` option, which keeps the bytes,
+ * and the line with `shadow` are new.
  */
 export function createApp({ secret, creditOrder, shadow }: Settings): Express {
   const app = express();

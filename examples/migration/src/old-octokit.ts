@@ -9,8 +9,8 @@ interface Settings {
 }
 
 /**
- * The old receiver with another library, which takes text. New: `express.raw` instead of
- * `express.text`, and the line with `shadow`.
+ * The old receiver with a different library, which takes text. `express.raw`, which replaces
+ * `express.text`, and the line with `shadow` are new.
  */
 export function createApp({ secret, creditOrder, shadow }: Settings): Express {
   const webhooks = new Webhooks({ secret });

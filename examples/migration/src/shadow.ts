@@ -9,17 +9,17 @@ export type Verdict = 'accepted' | 'refused';
  */
 export type Count = (old: Verdict, shadow: string) => unknown;
 
-/** The used part of `createVerifier`'s result. */
+/** The part of `createVerifier`'s result that the shadow uses. */
 interface Verifier {
   verify(rawBody: Uint8Array, headers: WebhookHeaders): Promise<unknown>;
 }
 
-/** The most concurrent checks. A check that never ends must not fill the memory. */
+/** The maximum of concurrent checks, so that checks that never end cannot fill the memory. */
 const AT_ONCE = 100;
 
 /**
- * Returns a function that verifies beside the active receiver and counts both verdicts. The
- * function returns at once and never throws, so it cannot change an answer.
+ * Returns a function that verifies alongside the active receiver and counts both verdicts. The
+ * function returns immediately and never throws, so it cannot change a reply.
  *
  * @param makeVerifier called at the first delivery, so that a secret that Paylink rejects does not
  *   stop the old receiver from starting

@@ -1,6 +1,6 @@
 const paid = new Set<string>();
 
-/** Stands for a shop's database, where a unique key does what the set does here. */
+/** Stands in for a shop's database, where a unique key replaces this set. */
 export async function creditOrder(reference: string): Promise<void> {
   if (paid.has(reference)) return;
   paid.add(reference);

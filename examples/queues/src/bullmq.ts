@@ -1,4 +1,4 @@
-/** Notifications as jobs of BullMQ. The 200 goes out when Redis has the job. */
+/** Queues notifications as BullMQ jobs. The 200 goes out once Redis has stored the job. */
 import { paymentWebhook } from '@paylink/express';
 import { WebhookError, type Payments } from '@paylink/payments';
 import { Worker, type JobsOptions, type Queue, type WorkerOptions } from 'bullmq';
@@ -7,8 +7,9 @@ import express, { type Express } from 'express';
 type Event = Parameters<Payments['receive']>[0];
 
 /**
- * The service has its 200 and does not send again, and BullMQ's default is one attempt. These take
- * three to six days. Set no jobId and no deduplication: BullMQ would drop acknowledged jobs.
+ * The service has its 200 and does not send again, and BullMQ tries only once by default. These
+ * attempts take three to six days. Do not set a jobId or deduplication, or BullMQ would drop
+ * acknowledged jobs.
  */
 const PERSISTENT: JobsOptions = {
   attempts: 20,
@@ -19,7 +20,7 @@ const PERSISTENT: JobsOptions = {
 export function createApp(secret: string | undefined, queue: Queue): Express {
   const app = express();
   const webhook = paymentWebhook(
-    // BullMQ keeps commands while Redis is down, so the wait has a limit.
+    // BullMQ holds commands while Redis is down, so the wait has a limit.
     { secret, handlerTimeout: 5_000 },
     async ({ type, reference, tenant }) => {
       const job: unknown = await queue
@@ -33,7 +34,7 @@ export function createApp(secret: string | undefined, queue: Queue): Express {
 }
 
 export function startWorker(payments: Payments, options: WorkerOptions): Worker<Event> {
-  // BullMQ's default of 1 would give up a job whose worker was killed twice.
+  // With the default of 1, BullMQ would give up on a job whose worker was killed twice.
   return new Worker<Event>('payments', ({ data }) => payments.receive(data), {
     maxStalledCount: 20,
     ...options,

@@ -1,6 +1,6 @@
 /**
- * Notifications as messages of Cloudflare Queues, in one Worker, with PostgreSQL by Hyperdrive. The
- * 200 goes out when the queue has the message.
+ * Queues notifications in Cloudflare Queues, in one Worker, with PostgreSQL through Hyperdrive. The
+ * 200 goes out once the queue has stored the message.
  */
 import { createClient } from '@paylink/client';
 import { paymentWebhook } from '@paylink/fetch';
@@ -28,7 +28,7 @@ const webhook = paymentWebhook(
   { secret: ({ env }: { readonly env: Env }) => ({ secret: env.WEBHOOK_SECRET, tenant: null }) },
   async ({ type, reference, tenant }, { env }) => {
     try {
-      // Awaited, and not given to `waitUntil`: the 200 says that the queue has the message.
+      // Awaited instead of passed to `waitUntil`, because the 200 means that the message is stored.
       await env.PAYMENTS.send({ type, reference, tenant });
     } catch (cause) {
       throw new WebhookError('orders_unavailable', { cause });
@@ -62,7 +62,7 @@ export default {
   fetch: (request: Request, env: Env): Promise<Response> => webhook(request, { env }),
 
   async queue({ messages }: { readonly messages: readonly Message[] }, env: Env): Promise<void> {
-    // Made for each batch, because a Worker may not use a connection of another invocation.
+    // Created for each batch, because a Worker must not use another invocation's connection.
     const pool = new Pool({ connectionString: env.HYPERDRIVE.connectionString, max: 2 });
     pool.on('error', (error) => console.error('an idle connection broke', error.message));
     const payments = paymentsOf(env, pool);

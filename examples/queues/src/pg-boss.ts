@@ -1,4 +1,4 @@
-/** Notifications as jobs of pg-boss on PostgreSQL. The 200 goes out when the job is committed. */
+/** Queues notifications as pg-boss jobs on PostgreSQL. The 200 goes out after the job's commit. */
 import { paymentWebhook } from '@paylink/express';
 import { WebhookError, type Payments } from '@paylink/payments';
 import express, { type Express } from 'express';
@@ -7,10 +7,10 @@ import type PgBoss from 'pg-boss';
 const QUEUE = 'payments';
 const DEAD = 'payments-dead';
 
-/** Call this after `boss.start()`, and before the first job. */
+/** Call this after `boss.start()` and before the first job. */
 export async function createQueues(boss: PgBoss, expireInSeconds = 60): Promise<void> {
   await boss.createQueue(DEAD);
-  // The service has its 200 and does not send again. A person watches the dead-letter queue.
+  // The service has its 200 and does not send again, so watch the dead-letter queue.
   const retries = { retryLimit: 20, retryDelay: 1, retryBackoff: true, deadLetter: DEAD };
   await boss.createQueue(QUEUE, { name: QUEUE, ...retries, expireInSeconds });
 }
@@ -18,7 +18,7 @@ export async function createQueues(boss: PgBoss, expireInSeconds = 60): Promise<
 export function createApp(secret: string | undefined, boss: PgBoss): Express {
   const app = express();
   const webhook = paymentWebhook({ secret }, async ({ type, reference, tenant }) => {
-    // pg-boss resolves with null if there is no such queue.
+    // pg-boss resolves with null if the queue does not exist.
     const id = await boss.send(QUEUE, { type, reference, tenant }).catch(() => null);
     if (id === null) throw new WebhookError('orders_unavailable');
   });

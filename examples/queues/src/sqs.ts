@@ -1,6 +1,6 @@
 /**
- * Notifications as messages of Amazon SQS, between two Lambda functions. The 200 goes out when SQS
- * has the message. The queue needs a dead-letter queue, and a visibility timeout of at least six
+ * Queues notifications in Amazon SQS, between two Lambda functions. The 200 goes out once SQS has
+ * stored the message. The queue needs a dead-letter queue, and a visibility timeout of at least six
  * times the time limit of the worker's function.
  */
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
@@ -8,7 +8,7 @@ import { paymentWebhook } from '@paylink/lambda';
 import { WebhookError, type Payments } from '@paylink/payments';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 
-/** The function behind the address that the service posts to. */
+/** The function that receives the service's notifications. */
 export function createWebhook(secret: string | undefined, sqs: SQSClient, queueUrl: string) {
   const options = { secret, handlerTimeout: 5_000 };
   return paymentWebhook(options, async ({ type, reference, tenant }, { signal }) => {

@@ -4,7 +4,7 @@ import { paylink } from './payments.js';
 
 /**
  * Inserts an order, then creates its only payment link. Send the customer to `url`. A customer who
- * tries again pays by the same link.
+ * tries again pays through the same link.
  */
 export async function checkout(amount: number): Promise<{ reference: string; url: string }> {
   // A reference must never repeat, not even after you restore a backup.

@@ -7,7 +7,7 @@ export const paylink = createClient({
   apiKey: process.env['PAYLINK_API_KEY'],
 });
 
-/** Says how an order is credited. The webhook, the return page and the schedule share it. */
+/** Defines how an order is credited. The webhook, the return page and the schedule share it. */
 export const payments = createPayments({ client: paylink, orders });
 
 // For paylink reconcile, verify, explain, doctor and torture.

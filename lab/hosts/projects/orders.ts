@@ -12,8 +12,8 @@ async function query(method: 'GET' | 'POST', path: string, reference: string): P
 }
 
 const payments = createPayments({
-  // Replaces createClient({ baseUrl, apiKey }) of @paylink/client: this service reports every order
-  // as paid.
+  // Replaces createClient({ baseUrl, apiKey }) from @paylink/client. This service reports every
+  // order as paid.
   client: {
     getPayment: async (reference: string) => ({
       ...{ reference, amount: 1_500, currency: 'XOF', status: 'success' },
@@ -35,6 +35,6 @@ export const handlers = {
 
 export const options = {
   events: { 'payment.refunded': z.object({ reference: z.string(), refund_id: z.string() }) },
-  // Shorter than the default, so that attacks by slow senders end sooner.
+  // Shorter than the default, so that attacks with slow senders end sooner.
   bodyTimeout: 3_000,
 };

@@ -3,7 +3,7 @@ import { createPayments } from '@paylink/payments';
 import { close, createOrder, orders } from './orders';
 
 let client: PaylinkClient | undefined;
-/** Made at its first use: `next build` imports every route and may not have the API key. */
+/** Created on first use: `next build` imports every route and may not have the API key. */
 export function paylink(): PaylinkClient {
   client ??= createClient({
     baseUrl: process.env['PAYLINK_BASE_URL'],
@@ -14,7 +14,7 @@ export function paylink(): PaylinkClient {
 
 const getPayment = (reference: string, options: object) => paylink().getPayment(reference, options);
 
-/** Says how an order is credited. The webhook, the return page and the schedule share it. */
+/** Defines how an order is credited. The webhook, the return page and the schedule share it. */
 export const payments = createPayments({ client: { getPayment }, orders });
 
 // For paylink reconcile, verify, explain, doctor and torture.

@@ -1,7 +1,7 @@
 import type { ConfirmedPayment } from '@paylink/payments';
 import type { Pool } from 'pg';
 
-/** For `credit`: the order and its receipt are committed together, or neither. */
+/** For `credit`: commits the order and its receipt together, or neither. */
 export async function credit(pool: Pool, { reference, amount, currency }: ConfirmedPayment) {
   const client = await pool.connect();
   // Without a listener, a lost connection ends the process.
@@ -22,7 +22,7 @@ export async function credit(pool: Pool, { reference, amount, currency }: Confir
     client.release();
     return rowCount;
   } catch (error) {
-    client.release(true); // Closes the connection, and so rolls back.
+    client.release(true); // Closes the connection, which rolls back.
     throw error;
   }
 }

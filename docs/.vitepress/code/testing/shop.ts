@@ -13,13 +13,13 @@ export const payments = createPayments({
 
 const webhook = paymentWebhook({ secret: TEST_SECRET }, payments.receive);
 
-/** Inserts an order, and creates its link. */
+/** Inserts an order and creates its link. */
 export async function order(reference: string) {
   add({ reference, amount: 15_000, currency: 'XOF' });
   await emulator.createLink({ amount: 15_000, reference });
 }
 
-/** Sends a genuine notification, and gives the status of the answer. */
+/** Sends a genuine notification and returns the status of the reply. */
 export async function deliver(reference: string): Promise<number> {
   const delivery = signedDelivery({ reference });
   return (await webhook(delivery.toRequest('http://localhost/webhooks/payments'))).status;

@@ -57,8 +57,8 @@ const TABLE = `CREATE TABLE IF NOT EXISTS orders (
 );`;
 
 /**
- * If your orders have a table, delete this function, and name your columns above. Set the column
- * of the credit on orders that are already paid, or Paylink can credit them again.
+ * If your orders already have a table, delete this function and use your columns above. Set the
+ * credit's column on orders that are already paid, or Paylink can credit them again.
  */
 export async function createTable(): Promise<void> {
   db.exec(TABLE);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TEST_SECRET } from '@paylink/testing';
 
-// A database of its own: the orders of the test do not exist at the service.
+// A separate database, because the test's orders do not exist at the service.
 process.env['DATABASE_FILE'] = join(mkdtempSync(join(tmpdir(), 'orders-')), 'test');
 
 export const port = 10_000 + (process.pid % 20_000);

@@ -4,7 +4,7 @@ import type { Order, Orders } from '@paylink/payments';
 interface OrderRow extends Omit<Order, 'paid'> {
   readonly paid_at: string | null;
 }
-// The binding `DB` of wrangler.jsonc.
+// The `DB` binding from wrangler.jsonc.
 const db = env.DB;
 const lastMonth = "created_at > datetime('now', '-30 days')";
 
@@ -20,7 +20,7 @@ export const orders: Orders = {
         WHERE reference = ? AND amount = ? AND currency = ? AND paid_at IS NULL`,
     );
     const { meta } = await update.bind(reference, amount, currency).run();
-    return Math.min(meta.changes, 1); // D1 counts the rows of triggers too
+    return Math.min(meta.changes, 1); // D1 also counts rows that triggers write
   },
   unpaid: () => references('paid_at IS NULL'),
   paid: () => references('paid_at IS NOT NULL'),

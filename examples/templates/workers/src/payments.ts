@@ -6,7 +6,7 @@ import { orders } from './orders.ts';
 const clientOfRequest = () =>
   createClient({ baseUrl: env.PAYLINK_BASE_URL, apiKey: env.PAYLINK_API_KEY });
 
-/** For one request: a Worker ends all work with its request, and another one would wait forever. */
+/** Created for each request, because work that another request started may never finish. */
 export const paymentsOfRequest = () => createPayments({ client: clientOfRequest(), orders });
 
 export async function createOrder(order: {

@@ -12,14 +12,14 @@ export default {
     if (pathname === '/webhooks/payments') return webhook(request);
     if (request.method === 'POST' && pathname === '/checkout')
       return Response.json(await checkout(15_000), { status: 201 });
-    // The page that the customer returns to. Check first that the order is of this customer.
+    // The page that the customer returns to. First check that the order belongs to this customer.
     const reference = /^\/orders\/([\w-]+)$/.exec(pathname)?.[1];
     if (reference === undefined) return new Response(null, { status: 404 });
     const { status } = await paymentsOfRequest().settle(reference);
     return Response.json({ status });
   },
 
-  /** Credits the orders whose notification is lost. */
+  /** Credits the orders whose notification was lost. */
   async scheduled(): Promise<void> {
     const report = await paymentsOfRequest().reconcile(undefined, { timeLimit: 50_000 });
     console.log('reconcile', JSON.stringify(report));

@@ -1,4 +1,4 @@
-/** Gives the test the bindings of the Worker: a database of its own, and the emulator. */
+/** Gives the test the Worker's bindings: a separate database and the emulator. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { after } from 'node:test';

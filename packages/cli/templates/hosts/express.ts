@@ -7,7 +7,7 @@ export const paymentRoutes: Router = Router();
 const secret = process.env['WEBHOOK_SECRET'];
 paymentRoutes.post('/webhooks/payments', paymentWebhook({ secret }, payments.receive));
 
-// The page that the customer returns to. Check first that the order is of this customer.
+// The page that the customer returns to. First check that the order belongs to this customer.
 paymentRoutes.get('/payments/:reference', (req, res, next) => {
   payments.settle(req.params.reference).then(({ status }) => res.json({ status }), next);
 });

@@ -7,7 +7,7 @@ export async function paymentRoutes(app: FastifyInstance): Promise<void> {
   const webhook = { url: '/webhooks/payments', secret: process.env['WEBHOOK_SECRET'] };
   await app.register(paymentWebhook(webhook, payments.receive));
 
-  // The page that the customer returns to. Check first that the order is of this customer.
+  // The page that the customer returns to. First check that the order belongs to this customer.
   app.get<{ Params: { reference: string } }>('/payments/:reference', async (request) => {
     const { status } = await payments.settle(request.params.reference);
     return { status };

@@ -9,7 +9,7 @@ export async function paymentRoutes(ctx: Context, next: Next): Promise<void> {
     await webhook(ctx, next);
     return;
   }
-  // The page that the customer returns to. Check first that the order is of this customer.
+  // The page that the customer returns to. First check that the order belongs to this customer.
   const reference = /^\/payments\/([\w-]+)$/.exec(ctx.path)?.[1];
   if (reference === undefined || ctx.method !== 'GET') {
     await next();

@@ -5,7 +5,7 @@ const secret = process.env['WEBHOOK_SECRET'];
 
 export const webhook = paymentWebhook({ secret }, payments.receive);
 
-// The page that the customer returns to. Check first that the order is of this customer.
+// The page that the customer returns to. First check that the order belongs to this customer.
 export async function returnPage(event: { pathParameters?: { reference?: string } }) {
   const { status } = await payments.settle(event.pathParameters?.reference ?? '');
   return {

@@ -4,7 +4,7 @@ import { payments } from './payments';
 
 @Controller()
 export class PaymentsController {
-  // The page that the customer returns to. Check first that the order is of this customer.
+  // The page that the customer returns to. First check that the order belongs to this customer.
   @Get('payments/:reference')
   async read(@Param('reference') reference: string): Promise<{ status: string }> {
     const { status } = await payments.settle(reference);

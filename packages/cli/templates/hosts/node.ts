@@ -11,7 +11,7 @@ export async function paymentRoutes(req: IncomingMessage, res: ServerResponse): 
     await webhook(req, res);
     return true;
   }
-  // The page that the customer returns to. Check first that the order is of this customer.
+  // The page that the customer returns to. First check that the order belongs to this customer.
   const reference = /^\/payments\/([\w-]+)$/.exec(path)?.[1];
   if (reference === undefined || req.method !== 'GET') return false;
   try {

@@ -6,6 +6,6 @@ const handle = paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }
 Bun.serve({
   port: Number(process.env.PORT),
   hostname: '127.0.0.1',
-  // With its server, so that the reply to a slow sender can close the connection.
+  // Passes the server, so that the reply to a slow sender can close the connection.
   routes: { '/webhooks/payments': { POST: (request, server) => handle(request, server) } },
 });

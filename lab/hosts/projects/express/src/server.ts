@@ -7,7 +7,7 @@ app.post(
   '/webhooks/payments',
   paymentWebhook({ secret: process.env.WEBHOOK_SECRET, ...options }, handlers),
 );
-// Below the webhook: a parser above it takes the bytes that were signed.
+// Keep the parser below the webhook. A parser above it would consume the signed bytes.
 app.use(express.json());
 
 app.listen(Number(process.env.PORT), '127.0.0.1');

@@ -8,7 +8,7 @@ const server = Hapi.server({ port: Number(process.env.PORT), host: '127.0.0.1' }
 server.route({
   method: '*',
   path: '/webhooks/payments',
-  // hapi leaves the body and its limit alone, and Paylink reads it.
+  // hapi does not touch the body or limit it, and Paylink reads it.
   options: { payload: { parse: false, output: 'stream', maxBytes: Number.MAX_SAFE_INTEGER } },
   async handler({ raw }, h) {
     await webhook(raw.req, raw.res);

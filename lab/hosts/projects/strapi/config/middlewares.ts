@@ -1,7 +1,7 @@
 export default [
   'strapi::logger',
   'strapi::errors',
-  'global::payments', // above the parser: the signature covers the raw bytes
+  'global::payments', // above the parser, because the signature covers the raw bytes
   'strapi::security',
   'strapi::cors',
   'strapi::poweredBy',

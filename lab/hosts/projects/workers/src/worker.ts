@@ -5,8 +5,8 @@ interface Env {
   readonly WEBHOOK_SECRET: string;
 }
 
-// A Worker has its secret only in the `env` of a request. `tenant: null` says that there is one
-// merchant.
+// A Worker finds its secret only in a request's `env`. `tenant: null` means that there is only
+// one merchant.
 const handle = paymentWebhook(
   {
     secret: ({ env }: { env: Env }) => ({ secret: env.WEBHOOK_SECRET, tenant: null }),

@@ -1,7 +1,7 @@
 import type { Order, Orders } from 'npm:@paylink/payments';
 import { createClient } from 'npm:@supabase/supabase-js@2';
 
-// Supabase gives both to every function. This key passes row level security.
+// Supabase sets both for every function. This key bypasses row level security.
 const url = Deno.env.get('SUPABASE_URL')!;
 const supabase = createClient(url, Deno.env.get('SUPABASE_SERVICE_ROLE_KEY')!);
 const table = () => supabase.from('orders');

@@ -1,6 +1,6 @@
 import { checkout, payments } from '../_shared/payments.ts';
 
-// A browser asks for these before it calls a function of another site.
+// A browser requests these before it calls a function on another site.
 const headers = {
   'access-control-allow-origin': Deno.env.get('SHOP_URL')!,
   'access-control-allow-headers': 'authorization, x-client-info, apikey, content-type',

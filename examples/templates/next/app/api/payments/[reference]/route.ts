@@ -1,6 +1,6 @@
 import { payments } from '../../../../lib/payments';
 
-// The page that the customer returns to. Check first that the order is of this customer.
+// The page that the customer returns to. First check that the order belongs to this customer.
 export async function GET(
   _request: Request,
   { params }: { params: Promise<{ reference: string }> },
