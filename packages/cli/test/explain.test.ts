@@ -36,7 +36,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     turn: 'the schedule',
     proven: /the service has the money/,
     possible:
-      /never received the notification[^]*`credit` throws or changes no row[^]*a refund reset the paid column/,
+      /never received the notification[^]*`credit` throws or changes no row[^]*a refund reset the column/,
     next: 'reconcile --module',
   },
   'the order is paid, also after a refund that keeps the paid column': {

@@ -58,13 +58,16 @@ const ADVICE: Readonly<Record<Outcome, Rule>> = {
       'the schedule',
       'let the schedule try the credit, or try it now: reconcile prints the error if it fails',
       reconcile,
-      proven('the service has the money, but nothing has credited the order yet'),
+      proven('the service has the money, but the order is not marked as paid'),
       possible(
         'your server rejected or never received the notification (secret, path, parser)',
         doctor,
       ),
       possible('`credit` throws or changes no row, perhaps since a release', testOrders),
-      possible('a refund reset the paid column: if so, do not credit this order again'),
+      possible(
+        'the order was credited before it had the paid column, or a refund reset the column: if ' +
+          'so, set the column again instead of crediting the order',
+      ),
     ),
 
   paid: ({ verified }, { readPayment }) => {

@@ -2,7 +2,8 @@
 export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
   invalid_event: 'The X-Service-Event header is missing or is not a kind.',
   event_contradicted: 'The signed body has a status that contradicts the event.',
-  invalid_payload: 'The signed body is not a JSON object with a `reference`.',
+  invalid_payload:
+    'The signed body is not a JSON object with a `reference`, or your schema rejected it.',
   incomplete_body: 'The body does not have its declared length: read the log.',
   invalid_signature:
     'The signature was not accepted. Compare the secrets on both sides, and verify the ' +
@@ -33,5 +34,5 @@ export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
     'The webhook could not ask the service about this payment: check the base URL, the ' +
     'API key and the reference.',
   payment_pending: 'The service says that this payment is pending, so pay it first.',
-  handler_timeout: 'Your handler took longer than `handlerTimeout`.',
+  handler_timeout: 'Your handler, a run of `payments` or your schema took too long: read the log.',
 };
