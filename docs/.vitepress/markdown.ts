@@ -22,8 +22,8 @@ const nameCells: Core = ({ tokens }) => {
 };
 
 /**
- * French has a space inside « » and before the high marks, where no line may break. The sources have
- * plain spaces, which editors can see and anchors keep.
+ * French has a space inside « » and before the high marks, where no line may break. The sources
+ * have plain spaces, which editors can see and anchors keep.
  */
 const joinFrenchMarks: Core = ({ tokens, env }) => {
   const { relativePath } = env as { readonly relativePath?: string };
