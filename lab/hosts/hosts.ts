@@ -364,7 +364,7 @@ export const hosts: readonly Host[] = [
     shows: 'api/webhooks/payments.ts',
     note:
       'Set the environment variable `NODEJS_HELPERS` to 0 in your project. Otherwise Vercel’s helpers read ' +
-      'the body first, and with the server of `vercel dev`, which we tested, Paylink answers 500 ' +
+      'the body first. On the `vercel dev` server, which we tested, Paylink then answers 500 ' +
       '[`body_consumed`](errors.md#body_consumed). A function that takes a `Request` does not need this.',
     orders: 'lib/orders.ts',
     ours: ['@paylink/node'],
