@@ -464,7 +464,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["if (status !== 'success')", "if (status === 'failed')", 'a pending payment is credited'],
     ['if (order.paid !== true) {', 'if (false) {', 'an order without money says paid'],
-    ["if (order.paid === true) return { outcome: 'paid' };", '', 'a paid order asks the service'],
+    [
+      "if (order.paid === true) return { order, verdict: { outcome: 'paid' } };",
+      '',
+      'a paid order asks the service',
+    ],
     [
       'orders.find(reference, run.createContext())',
       'orders.find(reference, Object.assign(run.createContext(), { tenant: null }))',

@@ -18,6 +18,7 @@ import {
   readFields,
   runError,
   toRow,
+  type CheckedOrder,
   type Row,
 } from './order.js';
 import type { Run } from './run.js';
@@ -60,40 +61,43 @@ export function refusal(error: unknown): Verdict & { readonly error: WebhookErro
   return { outcome, error };
 }
 
+/** The facts of a run before its write. */
 interface Findings {
-  order?: Row;
-  payment?: ServicePayment;
+  readonly order?: Row | undefined;
+  readonly payment?: ServicePayment | undefined;
+  /** Undefined if the order is to be credited. */
+  readonly verdict?: Verdict | undefined;
 }
 
 /** Credits the order of a payment that succeeded, unless the order is already marked paid. */
 export async function settleOrder(settings: Settings, run: Run, hold: Hold): Promise<Verdict> {
-  const findings: Findings = {};
-  let verdict: Verdict;
-  try {
-    const decided = await decide(settings, run, findings);
-    verdict = decided ?? (await creditOrder(settings, run, hold, findings.payment!));
-  } catch (error) {
-    verdict = refusal(error);
-  }
+  const { payment, verdict: decided } = await examine(settings, run);
+  const verdict = decided ?? (await creditOrder(settings, run, hold, payment!).catch(refusal));
   if (TRANSLATIONS[verdict.outcome].settle === 'paid') settings.forget(run);
-  return { ...verdict, payment: findings.payment };
+  return { ...verdict, payment };
+}
+
+/** Finds the order, asks the service and compares both. Never writes. */
+async function examine(settings: Settings, run: Run): Promise<Findings> {
+  let order: Row | undefined;
+  let payment: ServicePayment | undefined;
+  try {
+    order = await findOrder(settings, run);
+    if (order.paid === true) return { order, verdict: { outcome: 'paid' } };
+    const expected = checkOrder(order);
+    payment = await settings.askerOf(run.tenant).ask(run);
+    return { order, payment, verdict: compare(expected, payment) };
+  } catch (error) {
+    return { order, payment, verdict: refusal(error) };
+  }
 }
 
 /**
- * Finds the order, asks the service and compares both. Never writes. Returns undefined if the order
- * is to be credited.
+ * Returns undefined if the order is to be credited.
  *
- * @throws WebhookError whose code is the outcome
+ * @throws WebhookError `amount_differs` or `order_closed`
  */
-async function decide(
-  settings: Settings,
-  run: Run,
-  findings: Findings,
-): Promise<Verdict | undefined> {
-  const order = (findings.order = await findOrder(settings, run));
-  if (order.paid === true) return { outcome: 'paid' };
-  const expected = checkOrder(order);
-  const payment = (findings.payment = await settings.askerOf(run.tenant).ask(run));
+function compare(expected: CheckedOrder, payment: ServicePayment): Verdict | undefined {
   const { status } = payment;
   if (status !== 'success') {
     // It has signed a success to a webhook, so its API lags or a person must look.
@@ -229,19 +233,18 @@ const REASONS: Readonly<Partial<Record<Outcome, string>>> = {
 };
 
 export async function explain(settings: Settings, run: Run): Promise<Explanation> {
-  const findings: Findings = {};
-  const decided = await decide(settings, run, findings).catch(refusal);
-  const { outcome, error }: Verdict = decided ?? { outcome: 'credited' };
+  const { order = null, verdict, ...found } = await examine(settings, run);
+  const { outcome, error }: Verdict = verdict ?? { outcome: 'credited' };
+  let { payment = null } = found;
   const isFinal =
     ['no_payment', 'confirm_unavailable', 'handler_timeout'].includes(outcome) ||
     faultOfReference(run.reference) !== undefined;
   let unasked: unknown;
   try {
-    if (!isFinal) findings.payment ??= await settings.askerOf(run.tenant).ask(run);
+    if (!isFinal) payment ??= await settings.askerOf(run.tenant).ask(run);
   } catch (thrown) {
     unasked = thrown;
   }
-  const { order = null, payment = null } = findings;
   if (payment?.status === 'success') settings.forget(run);
   const { message, cause } = error ?? {};
   // Node refuses a connection with a code and no message if the host has several addresses.
