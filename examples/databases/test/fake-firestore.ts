@@ -1,7 +1,8 @@
 /**
  * A fake of Firestore, for tests where the emulator cannot be had. It speaks Firestore's gRPC API
  * to the real driver, and keeps the promise that the recipe relies on: a transaction whose document
- * changed since it was read is ABORTED, and writes nothing.
+ * changed since it was read is ABORTED, and writes nothing. Transactions wait for each other, as
+ * with the locks of the service.
  */
 import { createRequire } from 'node:module';
 import {
@@ -95,10 +96,20 @@ function handlers() {
   const transactions = new Map<string, Map<string, number>>();
   let count = 0;
 
-  const begin = (): Buffer => {
+  let current: string | undefined;
+  const waiting: (() => void)[] = [];
+
+  const begin = (go: (id: Buffer) => void): void => {
+    if (current !== undefined) return void waiting.push(() => begin(go));
     const id = Buffer.from(`transaction-${(count += 1)}`);
-    transactions.set(String(id), new Map());
-    return id;
+    current = String(id);
+    transactions.set(current, new Map());
+    go(id);
+  };
+  const end = (transaction: Buffer | undefined): void => {
+    if (String(transaction) !== current) return;
+    current = undefined;
+    waiting.shift()?.();
   };
   const toDocument = (name: string, { fields, version }: Stored): object => ({
     name,
@@ -108,23 +119,29 @@ function handlers() {
   });
   return {
     BeginTransaction(_call: unknown, reply: sendUnaryData<object>) {
-      reply(null, { transaction: begin() });
+      begin((transaction) => reply(null, { transaction }));
     },
-    Rollback(_call: unknown, reply: sendUnaryData<object>) {
+    Rollback(call: ServerUnaryCall<CommitRequest, object>, reply: sendUnaryData<object>) {
+      end(call.request.transaction);
       reply(null, {});
     },
     BatchGetDocuments(call: ServerWritableStream<GetRequest, object>) {
       const { documents: names, newTransaction, transaction: known } = call.request;
-      const transaction = newTransaction === undefined ? known : begin();
-      const read = transaction && transactions.get(String(transaction));
-      if (newTransaction !== undefined) call.write({ transaction });
-      for (const name of names) {
-        const stored = documents.get(name);
-        read?.set(name, stored?.version ?? 0);
-        const found = stored && { found: toDocument(name, stored) };
-        call.write({ ...(found ?? { missing: name }), readTime: timeOf(count) });
-      }
-      call.end();
+      const read = (transaction: Buffer | undefined): void => {
+        const versions = transaction && transactions.get(String(transaction));
+        for (const name of names) {
+          const stored = documents.get(name);
+          versions?.set(name, stored?.version ?? 0);
+          const found = stored && { found: toDocument(name, stored) };
+          call.write({ ...(found ?? { missing: name }), readTime: timeOf(count) });
+        }
+        call.end();
+      };
+      if (newTransaction === undefined) return read(known);
+      begin((transaction) => {
+        call.write({ transaction });
+        read(transaction);
+      });
     },
     RunQuery(call: ServerWritableStream<{ readonly structuredQuery: Query }, object>) {
       const { where, orderBy = [] } = call.request.structuredQuery;
@@ -142,14 +159,16 @@ function handlers() {
       const { writes = [], transaction } = call.request;
       const read = transactions.get(String(transaction)) ?? new Map<string, number>();
       const refusal = refusalOf(documents, read, writes);
-      if (refusal !== undefined) {
-        reply(refusal);
-        return;
+      if (refusal === undefined) {
+        count += 1;
+        for (const write of writes) store(documents, write, count);
       }
-      count += 1;
-      const time = timeOf(count);
-      for (const write of writes) store(documents, write, count);
-      reply(null, { commitTime: time, writeResults: writes.map(() => ({ updateTime: time })) });
+      end(transaction);
+      const updateTime = timeOf(count);
+      reply(refusal ?? null, {
+        commitTime: updateTime,
+        writeResults: writes.map(() => ({ updateTime })),
+      });
     },
   };
 }

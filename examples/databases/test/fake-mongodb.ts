@@ -149,11 +149,11 @@ function run(command: Document, collections: Collections): Document {
       });
     case 'findAndModify': {
       const [before] = collection.find(command['query'] as Document);
-      const copy = before && structuredClone(before);
       const { query: q, update: u, upsert } = command as Document & { query: Document };
       const { n, upserted } = collection.update({ q, u: u as Document, upsert: upsert === true });
-      const after = before ?? (upserted && collection.find({ _id: upserted })[0]);
-      const value = (command['new'] === true ? after : copy) ?? null;
+      const _id: unknown = before?.['_id'] ?? upserted;
+      const after = _id === undefined ? undefined : collection.find({ _id })[0];
+      const value = (command['new'] === true ? after : before) ?? null;
       return { ok: 1, value, lastErrorObject: { n, updatedExisting: before !== undefined } };
     }
     default:
@@ -256,7 +256,7 @@ class Collection {
   copy(): Collection {
     const copy = new Collection();
     for (const key of this.unique) copy.unique.add(key);
-    copy.#documents = this.#documents.map((each) => BSON.deserialize(BSON.serialize(each)));
+    copy.#documents = [...this.#documents];
     return copy;
   }
 
@@ -273,7 +273,12 @@ class Collection {
   }
 
   find(filter: Document, sort?: Document): Document[] {
-    const found = new Query(filter).find<Document>(this.#documents);
+    // First by texts, because mingo takes long for thousands of documents.
+    const texts = Object.entries(filter).filter(([, value]) => typeof value === 'string');
+    const candidates = this.#documents.filter((each) =>
+      texts.every(([key, value]) => each[key] === value),
+    );
+    const found = new Query(filter).find<Document>(candidates);
     return (sort === undefined ? found : found.sort(sort)).all();
   }
 
@@ -294,7 +299,12 @@ class Collection {
       return { n: 1, nModified: 0, upserted: created['_id'] };
     }
     let nModified = 0;
-    for (const document of found) nModified += apply(document, u);
+    for (const document of found) {
+      // A copy, because a transaction shares the documents that it has not changed.
+      const changed = BSON.deserialize(BSON.serialize(document));
+      this.#documents[this.#documents.indexOf(document)] = changed;
+      nModified += apply(changed, u);
+    }
     return { n: found.length, nModified };
   }
 }
