@@ -32,7 +32,7 @@ it.each(['one write', 'one write and a receipt, in a transaction'])(
 );
 
 it(
-  'accepts one write in every order of two processes',
+  'accepts one write in every sequence of two processes',
   { tags: ['Q20', 'I04'], timeout: 120_000 },
   async () => {
     const { faults, orders } = await exploreOnSqlite('one write', 'orders');

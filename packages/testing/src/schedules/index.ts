@@ -1,4 +1,4 @@
-/** The suite that tries a merchant's credit in every order and with every cut. */
+/** The suite that tries a merchant's credit in every sequence and with every cut. */
 import { basename } from 'node:path';
 import { checkOptions } from '../check-options.js';
 import { skipRunning } from '../orders/index.js';
@@ -61,8 +61,8 @@ export function testSchedules(options: TestSchedulesOptions): void {
   };
   register(
     'orders',
-    `${name} credits an order once in every order of the round trips of ${deliveries}`,
-    (count) => `${count} orders of ${deliveries} were tried`,
+    `${name} credits an order once in every sequence of the round trips of ${deliveries}`,
+    (count) => `${count} sequences of ${deliveries} were tried`,
   );
   register(
     'cuts',
