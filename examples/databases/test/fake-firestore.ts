@@ -100,7 +100,10 @@ function handlers() {
   const waiting: (() => void)[] = [];
 
   const begin = (go: (id: Buffer) => void): void => {
-    if (current !== undefined) return void waiting.push(() => begin(go));
+    if (current !== undefined) {
+      waiting.push(() => begin(go));
+      return;
+    }
     const id = Buffer.from(`transaction-${(count += 1)}`);
     current = String(id);
     transactions.set(current, new Map());
@@ -137,11 +140,12 @@ function handlers() {
         }
         call.end();
       };
-      if (newTransaction === undefined) return read(known);
-      begin((transaction) => {
-        call.write({ transaction });
-        read(transaction);
-      });
+      if (newTransaction === undefined) read(known);
+      else
+        begin((transaction) => {
+          call.write({ transaction });
+          read(transaction);
+        });
     },
     RunQuery(call: ServerWritableStream<{ readonly structuredQuery: Query }, object>) {
       const { where, orderBy = [] } = call.request.structuredQuery;
