@@ -9,5 +9,6 @@ export { createReceiverOrRefuse } from './receiver.js';
 export { DeliveryContext } from './delivery-context.js';
 export { LazyAbort } from './lazy-abort.js';
 export { errorReply } from './reply.js';
+export { reasonOf } from './thrown.js';
 export { checkSignal, withinBounds, type Bounds } from './time-limit.js';
 export { LONGEST_TIMER, validateBound, validateOptions } from './validate-options.js';

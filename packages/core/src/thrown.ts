@@ -22,8 +22,18 @@ export function describeThrown(thrown: unknown): string {
   }
 }
 
+/** Returns the reason in a thrown value that a merchant reads. */
+export function reasonOf(thrown: unknown): string | undefined {
+  try {
+    return textOf(thrown);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
 /** Returns the message, or the code if the message is empty. supabase-js throws plain objects. */
 function textOf(thrown: unknown): string | undefined {
+  if (typeof thrown === 'string') return thrown;
   const error = Object(thrown) as { readonly message?: unknown; readonly code?: unknown };
   const { message } = error;
   const code = message === '' ? error.code : undefined;

@@ -113,6 +113,7 @@ describe('a thrown value', () => {
       'mine (TypeError: yours)',
     ],
     ['an Error whose cause has no text', new Error('mine', { cause: { status: 200 } }), 'mine'],
+    ['an Error whose cause is a text', new Error('mine', { cause: 'yours' }), 'mine (yours)'],
     ['a plain object with a message', { ...plain, cause: plain }, 'no right (no right)'],
     [
       'an Error whose cause is a plain object',

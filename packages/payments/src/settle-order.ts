@@ -1,6 +1,6 @@
 /** The outcomes of a run, and the one function that decides whether an order is credited. */
 import { isWebhookError, type WebhookError } from '@paylink/core';
-import { cutReference, faultOfReference, logLine } from '@paylink/core/internal';
+import { cutReference, faultOfReference, logLine, reasonOf } from '@paylink/core/internal';
 import type {
   Explanation,
   Order,
@@ -247,10 +247,8 @@ export async function explain(settings: Settings, run: Run): Promise<Explanation
   }
   if (payment?.status === 'success') settings.forget(run);
   const { message, cause } = error ?? {};
-  // Node refuses a connection with a code and no message if the host has several addresses.
-  const text = fieldOfError(cause, 'message');
-  const problem = text === '' ? fieldOfError(cause, 'code') : text;
-  const because = typeof problem === 'string' ? `: ${problem}` : '';
+  const problem = reasonOf(cause);
+  const because = problem === undefined ? '' : `: ${problem}`;
   const isUnknown = fieldOfError(unasked, 'code') === 'no_payment';
   const both = isUnknown ? ', and the service has no payment with this reference' : '';
   const reason = (message === undefined ? REASONS[outcome]! : message + because) + both;

@@ -147,7 +147,8 @@ describe('a row that comes back paid and closed', () => {
 });
 
 describe('an error of find', () => {
-  it.each<readonly [string, object, string]>([
+  it.each<readonly [string, unknown, string]>([
+    ['a text', 'no connection', 'no connection'],
     ['a plain object', { message: 'no right', code: '42501' }, 'no right'],
     [
       'an Error without a message',
