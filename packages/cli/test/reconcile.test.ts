@@ -220,7 +220,7 @@ describe('paylink reconcile', () => {
     const { code, stdout, stderr } = await paylink(args, { env });
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete of refused: .*\n[^]* done of globex: .*credited 4\n$/);
-    expect(stderr).toContain('refused the API key (401)');
+    expect(stderr).toContain('rejected the API key (401)');
   });
 
   it('takes null for the only merchant of a client that is a function', async () => {

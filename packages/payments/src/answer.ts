@@ -71,7 +71,7 @@ export function readClientError(cause: unknown): QuestionResult {
   }
   const message =
     status === 401
-      ? 'the service refused the API key (401): check the key and its environment'
+      ? 'the service rejected the API key (401): check the key and its environment'
       : 'the client could not read the payment';
   return unconfirmed(message, cause);
 }

@@ -299,7 +299,7 @@ describe('an error of the client', () => {
       notAsked: { count: 1 },
       cursor: '2:order-3',
     });
-    expect(report.errors.details[0]!.message).toMatch(/refused the API key \(401\)/);
+    expect(report.errors.details[0]!.message).toMatch(/rejected the API key \(401\)/);
     expect(client.getPayment).toHaveBeenCalledTimes(2);
   });
 
@@ -349,7 +349,7 @@ describe('an error of the client', () => {
     const { payments, client } = openShop({ answer: error });
     expect((await payments.explain(REFERENCE)).error).toMatchObject({ cause: error });
     const later = await payments.explain(REFERENCE);
-    expect(later.reason).toContain('refused the API key (401)');
+    expect(later.reason).toContain('rejected the API key (401)');
     expect(later.error).toHaveProperty('cause', { status: 401 });
     expect(client.getPayment).toHaveBeenCalledOnce();
   });
