@@ -9,6 +9,7 @@ interface OrderRow {
 }
 const db = new Database(process.env['DATABASE_FILE'] ?? 'shop.db', { timeout: 5_000 });
 db.exec('PRAGMA journal_mode = WAL');
+db.exec('PRAGMA synchronous = FULL'); // or a power failure can lose a committed credit
 const lastMonth = "created_at > datetime('now', '-30 days')";
 
 export const orders: Orders = {

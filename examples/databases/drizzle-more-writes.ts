@@ -11,9 +11,9 @@ export const orders: Orders = {
         WHERE reference = ${reference} AND amount = ${amount} AND currency = ${currency}
           AND paid_at IS NULL RETURNING wallet`);
       for (const { wallet } of rows) {
-        await tx.execute(
-          sql`UPDATE wallets SET balance = balance + ${amount} WHERE id = ${wallet}`,
-        );
+        await tx.execute(sql`
+          INSERT INTO wallets VALUES (${wallet}, ${amount})
+          ON CONFLICT (id) DO UPDATE SET balance = wallets.balance + excluded.balance`);
         await tx.execute(sql`INSERT INTO outbox VALUES ('receipt', ${reference})`);
       }
       return rows.length;

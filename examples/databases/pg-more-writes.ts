@@ -20,7 +20,11 @@ export const orders: Orders = {
         [reference, amount, currency],
       );
       for (const { id } of rows) {
-        await client.query('UPDATE wallets SET balance = balance + $1 WHERE id = $2', [amount, id]);
+        await client.query(
+          `INSERT INTO wallets VALUES ($1, $2)
+            ON CONFLICT (id) DO UPDATE SET balance = wallets.balance + excluded.balance`,
+          [id, amount],
+        );
         await client.query("INSERT INTO outbox VALUES ('receipt', $1)", [reference]);
       }
       await client.query('COMMIT');

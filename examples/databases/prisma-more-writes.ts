@@ -9,8 +9,8 @@ export const orders: Orders = {
       const { count } = await tx.order.updateMany({ where: isDue, data: { paidAt: new Date() } });
       if (count === 0) return 0;
       await tx.$executeRaw`
-        UPDATE wallets SET balance = balance + ${amount}
-        WHERE id = (SELECT wallet FROM orders WHERE reference = ${reference})`;
+        INSERT INTO wallets SELECT wallet, amount FROM orders WHERE reference = ${reference}
+        ON CONFLICT (id) DO UPDATE SET balance = wallets.balance + excluded.balance`;
       await tx.$executeRaw`INSERT INTO outbox VALUES ('receipt', ${reference})`;
       return count;
     }),

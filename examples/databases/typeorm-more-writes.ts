@@ -10,9 +10,9 @@ export const orders: Orders = {
       const { affected } = await manager.update(OrderRow, isDue, { paidAt: () => 'now()' });
       if (affected !== 1) return 0;
       await manager.query(
-        `UPDATE wallets SET balance = balance + $1
-          WHERE id = (SELECT wallet FROM orders WHERE reference = $2)`,
-        [amount, reference],
+        `INSERT INTO wallets SELECT wallet, amount FROM orders WHERE reference = $1
+          ON CONFLICT (id) DO UPDATE SET balance = wallets.balance + excluded.balance`,
+        [reference],
       );
       await manager.query("INSERT INTO outbox VALUES ('receipt', $1)", [reference]);
       return affected;

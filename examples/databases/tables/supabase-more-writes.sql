@@ -16,7 +16,8 @@ BEGIN
   IF NOT FOUND THEN
     RETURN 0;
   END IF;
-  UPDATE wallets SET balance = balance + paid_amount WHERE id = credited_wallet;
+  INSERT INTO wallets VALUES (credited_wallet, paid_amount)
+  ON CONFLICT (id) DO UPDATE SET balance = wallets.balance + excluded.balance;
   INSERT INTO outbox VALUES ('receipt', paid_reference);
   RETURN 1;
 END $$;
@@ -24,5 +25,5 @@ END $$;
 REVOKE EXECUTE ON FUNCTION credit_order FROM PUBLIC, anon, authenticated;
 GRANT EXECUTE ON FUNCTION credit_order TO service_role;
 -- The function runs with its caller's rights.
-GRANT SELECT, UPDATE ON wallets TO service_role;
+GRANT SELECT, INSERT, UPDATE ON wallets TO service_role;
 GRANT INSERT ON outbox TO service_role;

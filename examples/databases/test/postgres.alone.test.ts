@@ -155,6 +155,20 @@ for (const [name, { orders }] of Object.entries(moreWrites))
     },
   );
 
+for (const [name, { orders }] of Object.entries(moreWrites))
+  it(`${name} deposits into a wallet that has no row yet`, async () => {
+    const payment = { reference: `first of ${name}`, amount: 1_500, currency: 'XOF' };
+    await options.createOrder({ ...payment, tenant: null });
+    await merchant.query('UPDATE orders SET wallet = $1 WHERE reference = $1', [payment.reference]);
+    const context = { tenant: null, signal: new AbortController().signal };
+    expect(await orders.credit(payment, { ...context, source: 'webhook' })).toBe(1);
+    const { rows } = await merchant.query<{ balance: string }>(
+      'DELETE FROM wallets WHERE id = $1 RETURNING balance',
+      [payment.reference],
+    );
+    expect(rows).toEqual([{ balance: '1500' }]);
+  });
+
 const closing = await import('../pg-closing.js');
 const cancel = (reference: string, status = 'pending'): Promise<boolean> =>
   closing.cancelOrder({ settle: () => Promise.resolve({ status } as never) }, reference);

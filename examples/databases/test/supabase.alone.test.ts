@@ -53,6 +53,15 @@ testRecipe('Supabase with more writes', moreWrites, {
 const { signal } = new AbortController();
 const context = { tenant: null, signal, source: 'webhook' } as const;
 
+it('deposits into a wallet that has no row yet', async () => {
+  const payment = { reference: 'first', amount: 1_500, currency: 'XOF' };
+  await insert('first', 1_500, 'XOF');
+  await merchant.query("UPDATE orders SET wallet = 'new' WHERE reference = 'first'");
+  expect(await moreWrites.orders.credit(payment, context)).toBe(1);
+  const { rows } = await merchant.query("SELECT balance FROM wallets WHERE id = 'new'");
+  expect(rows).toEqual([{ balance: '1500' }]);
+});
+
 it('lists more orders than Supabase returns at once', async () => {
   await merchant.query(
     "INSERT INTO orders (reference, amount, currency) SELECT 'many-' || n, 1, 'XOF' FROM generate_series(1, 2345) AS n",
