@@ -14,6 +14,7 @@ type Event = Parameters<Payments['receive']>[0];
 const PERSISTENT: JobsOptions = {
   attempts: 20,
   backoff: { type: 'exponential', delay: 1_000, jitter: 0.5 },
+  removeOnComplete: true,
   removeOnFail: false,
 };
 

@@ -62,7 +62,8 @@ export default {
   fetch: (request: Request, env: Env): Promise<Response> => webhook(request, { env }),
 
   async queue({ messages }: { readonly messages: readonly Message[] }, env: Env): Promise<void> {
-    // Created for each batch, because a Worker must not use another invocation's connection.
+    // Created for each batch, because a Worker must not use another invocation's connection. The
+    // Hyperdrive configuration needs --caching-disabled, or find returns a row from its cache.
     const pool = new Pool({ connectionString: env.HYPERDRIVE.connectionString, max: 2 });
     pool.on('error', (error) => console.error('an idle connection broke', error.message));
     const payments = paymentsOf(env, pool);
