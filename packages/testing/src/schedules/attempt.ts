@@ -10,7 +10,7 @@ const IDLE = 3_000;
  * the machine's load.
  */
 const QUESTIONS = 20;
-/** Milliseconds beside them for a round that commits, because that waits for the disk. */
+/** Milliseconds beside them for a round that begins or commits: a commit waits for the disk. */
 const COMMITTING = 100;
 
 export class Attempt {
@@ -63,7 +63,8 @@ export class Attempt {
 
   /** Sends the next round, and resolves when it is answered or waits for a lock. */
   async step(party: Party, isAnswerLost = false): Promise<void> {
-    const { connection } = party.proxy.held[0]!;
+    const round = party.proxy.held[0]!;
+    const { connection } = round;
     this.tellRound(party);
     const isAlone = this.parties.every((other) => other === party || other.isOver);
     if (isAlone || !connection.canBegin) {
@@ -72,7 +73,16 @@ export class Attempt {
     }
     this.lines.at(-1)!.notes.push('uncommitted');
     connection.begin();
-    for (let asked = 0; asked < QUESTIONS; asked += 1) await this.subject.questionAnswered();
+    await this.#askUntil(() => round.left <= 0, COMMITTING);
+  }
+
+  /** Asks the database until the condition holds, or a round probably waits for a lock. */
+  async #askUntil(isMet: () => boolean, milliseconds: number): Promise<void> {
+    const earliest = performance.now() + milliseconds;
+    const isTooEarly = (asked: number): boolean =>
+      asked < QUESTIONS || performance.now() < earliest;
+    for (let asked = 0; isTooEarly(asked) && !isMet(); asked += 1)
+      await this.subject.questionAnswered();
   }
 
   /** Adds a line for the party's next round. */
@@ -132,11 +142,7 @@ export class Attempt {
     );
     if (!mayWait) await this.subject.changes.until(isAnswered);
     const commits = rounds.some(({ connection }) => !connection.isInTransaction);
-    const earliest = performance.now() + (commits ? COMMITTING : 0);
-    const isTooEarly = (asked: number): boolean =>
-      asked < QUESTIONS || performance.now() < earliest;
-    for (let asked = 0; isTooEarly(asked) && !isAnswered(); asked += 1)
-      await this.subject.questionAnswered();
+    await this.#askUntil(isAnswered, commits ? COMMITTING : 0);
     if (isAnswered()) {
       // Its locks may be gone, so the others may go on.
       if (rounds.some((round) => round.isAnswered && !round.isInTransaction)) this.#waiting.clear();

@@ -5,6 +5,7 @@ import { splitMessages, WireError, type Listener, type Wire } from './wire.js';
 const TLS_REQUEST = 80_877_103;
 const GSS_REQUEST = 80_877_104;
 const CANCEL_REQUEST = 80_877_102;
+const FLUSH = Buffer.of(0x48, 0, 0, 0, 4);
 /** The types that a server may send before the login's end. */
 const AT_LOGIN = 'RENSKvZ';
 /** Enough for a command's tag and for the code of an error. */
@@ -68,7 +69,8 @@ export function openPostgresWire({ onRound, current, onAnswer, reply, note }: Li
         if (round.completions === 0) return passRound();
       }
       // The server commits at the end that the client asks for, and not before.
-      round.isSplittable = type === 'S' && round.statements.length > 0;
+      round.left = round.statements.length;
+      if (type === 'S' && round.left > 0) round.flush = FLUSH;
       if ('QSFH'.includes(type)) end();
     },
   );
@@ -99,7 +101,11 @@ export function openPostgresWire({ onRound, current, onAnswer, reply, note }: Li
       }
       if (type === 'G') isCopying = true;
       if (answered === undefined) return;
-      if (type === 'E') answered.error = codeOf(message);
+      if ('CIs'.includes(type)) answered.left -= 1;
+      if (type === 'E') {
+        answered.left = 0;
+        answered.error = codeOf(message);
+      }
       if (type === 'C') {
         isCopying = false;
         const [rows] = /\d+$/.exec(textAt(message, 5)) ?? [];

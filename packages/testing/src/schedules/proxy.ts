@@ -1,6 +1,6 @@
 /**
- * Stands between one process and its database, on loopback. Sends every byte unchanged, and holds
- * rounds until they are released.
+ * Stands between one process and its database, on loopback. Holds rounds until they are released,
+ * and sends every byte unchanged. The only bytes of its own let PostgreSQL answer a begun round.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -128,6 +128,8 @@ export class Proxy {
 class Connection implements Holder {
   readonly queue: Round[] = [];
   readonly sent: Round[] = [];
+  /** The answers to a begun round, which its client gets with the rest. */
+  readonly #early: Buffer[] = [];
   #isMute = false;
   isInTransaction = false;
   /** Stays true after a lock of the session, which outlives transactions. */
@@ -148,7 +150,7 @@ class Connection implements Holder {
         this.queue.push(round);
         this.pump();
       },
-      current: () => this.sent[0],
+      current: () => this.sent[0] ?? this.#begun,
       onAnswer: () => this.#onAnswer(),
       reply: (bytes) => void (this.#isMute || client.write(bytes)),
       note: (sentence) => notes.add(`Your program ${sentence}.`),
@@ -160,9 +162,16 @@ class Connection implements Holder {
     if (!database.isInProcess)
       this.#lead(server, client, database.place, (chunk) => {
         const isMute = this.#isMute;
+        const isEarly = this.#begun !== undefined;
         this.#wire.fromServer(chunk);
-        if (!isMute) this.#write(client, server, chunk);
+        if (isEarly) this.#early.push(chunk);
+        else if (!isMute) this.#write(client, server, chunk);
       });
+  }
+
+  get #begun(): Round | undefined {
+    const [next] = this.queue;
+    return next?.isBegun === true ? next : undefined;
   }
 
   get isOpen(): boolean {
@@ -170,19 +179,19 @@ class Connection implements Holder {
   }
 
   get mayHoldLocks(): boolean {
-    const isAtWork = this.queue[0]?.isBegun === true || this.sent.some((round) => !round.isFree);
+    const isAtWork = this.#begun !== undefined || this.sent.some((round) => !round.isFree);
     return this.#hasWritten || this.#hasLocked || isAtWork;
   }
 
   get canBegin(): boolean {
     const round = this.queue[0]!;
-    return !this.isInTransaction && round.isSplittable && !round.isBegun && !round.isRead;
+    return !this.isInTransaction && round.flush !== undefined && !round.isBegun && !round.isRead;
   }
 
   begin(): void {
     const round = this.queue[0]!;
     round.isBegun = true;
-    this.#send(round.parts.splice(0, round.parts.length - 1));
+    this.#send([...round.parts.splice(0, round.parts.length - 1), round.flush!]);
   }
 
   release(isAnswerLost: boolean): void {
@@ -203,6 +212,9 @@ class Connection implements Holder {
   #sendNext(): void {
     const round = this.queue.shift()!;
     if (round.isExpectingAnswer) this.sent.push(round);
+    const early = this.#early.splice(0);
+    if (early.length > 0 && !this.#isMute)
+      this.#write(this.client, this.server, Buffer.concat(early));
     this.#send(round.parts);
   }
 

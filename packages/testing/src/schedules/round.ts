@@ -23,10 +23,15 @@ export class Round {
   /** True if a transaction is still open after the round. */
   isInTransaction = false;
   isAnswered = false;
-  /** True if its last part alone commits, so that the rest can run before another's round. */
-  isSplittable = false;
+  /**
+   * Lets the server answer a round without its last part. Undefined if more than the last part
+   * commits. Otherwise the rest can run before another's round.
+   */
+  flush: Buffer | undefined;
   /** True once the rest has been sent. */
   isBegun = false;
+  /** Statements of the rest that the server has not run. */
+  left = 0;
   /** In the order in which the rounds came. */
   number = 0;
   connection!: Holder;
