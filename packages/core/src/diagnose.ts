@@ -5,8 +5,8 @@ export type { Diagnosis } from './diagnosis/search.js';
 /**
  * Finds out why a signature does not match. Undoes the usual changes to bodies, signatures and
  * secrets until the signature matches. Takes up to a few seconds without blocking the event loop,
- * so use it for development and support. For bodies over 100,000 bytes, undoes only changes to the
- * signature. Stops after hashing about 16,000,000 bytes. In both cases, the cause can be
+ * so use it for development and support. Undoes only changes to the signature if the body is over
+ * 100,000 bytes. Stops after hashing about 16,000,000 bytes. In both cases, the cause can be
  * `body_too_complex` or `unknown`.
  *
  * Never throws, whether or not the body, signature and secret have the right types. The result

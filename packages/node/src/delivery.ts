@@ -4,7 +4,7 @@ import { headerOf } from './header.js';
 import { readBody } from './read-body.js';
 
 /**
- * Creates a delivery from a request of node:http or the HTTP/2 compatibility API.
+ * Creates a delivery from a request received through node:http or the HTTP/2 compatibility API.
  *
  * @param hint the fix to log if other code read the body first
  */

@@ -129,7 +129,7 @@ export type Outcome =
   | 'confirm_unavailable'
   | 'handler_timeout';
 
-/** The outcome of one run, for `observe`. */
+/** The outcome of a run, as passed to `observe`. */
 export interface PaymentOutcome {
   readonly source: Source;
   readonly outcome: Outcome;

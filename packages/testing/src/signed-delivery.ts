@@ -43,7 +43,8 @@ export interface SignedDelivery extends DeliveryForms {
 const OPTIONS = ['secret', 'type', 'reference', 'payload', 'rawBody', 'headers'];
 
 /**
- * Creates a genuine delivery from the Payment Link Service (docs/service.md 6) for a receiver test.
+ * Creates a delivery signed like one from the Payment Link Service (docs/service.md 6), for tests
+ * of a receiver.
  *
  * @throws TypeError for an unknown option, or if `secret` is empty
  */

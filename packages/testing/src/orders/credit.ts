@@ -175,8 +175,9 @@ async function race(shop: Shop, order: NewOrder): Promise<void> {
   if (wrote > 1 && (await countsWrites(shop)))
     throw new Error(
       `${wrote} of ${CALLS} simultaneous calls credited the same order. The write itself must` +
-        ' require an unpaid order: after a read, another call writes first. With Prisma use' +
-        ' updateMany, because update may read first. If the write requires it, look for a wrong count.',
+        ' require an unpaid order: between your read and your write, another call can write' +
+        ' first. With Prisma, use updateMany, because update may read first. If the write already' +
+        ' requires an unpaid order, check the count that credit returns.',
     );
   if (counts.includes(null)) throw countUnknown();
 }
