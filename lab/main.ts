@@ -4,7 +4,7 @@
  *     pnpm lab                             the names
  *     pnpm lab kills --long
  *     pnpm lab simulation --seed 4711
- *     pnpm lab all                         the short form of each proof
+ *     pnpm lab all                         the short forms of the main proofs
  *
  * A proof exits with 0 if everything holds, with 1 if something does not, and with 2 if an option
  * is wrong or no case ran.
@@ -22,7 +22,7 @@ else process.exitCode = await prove(proof, options);
 
 function list(): number {
   for (const [each, { what }] of Object.entries(PROOFS)) console.log(`${each.padEnd(16)}${what}`);
-  console.log(`${'all'.padEnd(16)}the short form of each proof, without the built ones`);
+  console.log(`${'all'.padEnd(16)}the short forms of the main proofs`);
   return name === '' ? 0 : 2;
 }
 

@@ -1,7 +1,7 @@
 /** Broken and right `orders` in memory: one file for all, caches, sources, tenants. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryOrders, type Order, type Orders } from '@paylink/payments';
-import type { TestOrdersOptions } from '@paylink/testing';
+import { testOrders, type TestOrdersOptions } from '@paylink/testing';
 import { expect, it, vi } from 'vitest';
 import { faultsOf, type Broken } from './faults.js';
 
@@ -120,4 +120,20 @@ it('accuses no right orders of a missing tenant, nor of an error that is returne
     },
   );
   expect(await faultsOf(options)).toEqual([]);
+});
+
+it.each<readonly [string, object]>([
+  ['an unknown option', { tenant: 'a' }],
+  ['createOrder must be a function', { createOrder: undefined }],
+  ['effects must be a function', { effects: 1 }],
+  ['later.ship must be a function', { later: { ship: true } }],
+  ['orders.unpaid must be a function', { orders: { ...memoryOrders().orders, unpaid: [] } }],
+  ['tenants must be two different tenants', { tenants: ['a'] }],
+  ['tenants must be two different tenants', { tenants: ['a', 'a'] }],
+  ['tenants must be two different tenants', { tenants: ['a', undefined] }],
+])('registers no test, because %s', (message, wrong) => {
+  const test = vi.fn();
+  const right = { test, orders: memoryOrders().orders, createOrder: () => Promise.resolve() };
+  expect(() => testOrders({ ...right, ...wrong } as TestOrdersOptions)).toThrow(message);
+  expect(test).not.toHaveBeenCalled();
 });

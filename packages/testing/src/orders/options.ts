@@ -48,7 +48,7 @@ const OPTIONS = ['orders', 'test', 'createOrder', 'tenants', 'later', ...FUNCTIO
 /** @throws TypeError for a wrong option */
 export function validateOptions(options: TestOrdersOptions): TestOrdersOptions {
   checkOptions(options, OPTIONS);
-  const { orders, test, createOrder } = options;
+  const { orders, test, createOrder, tenants, later = {} } = options;
   if (typeof test !== 'function')
     throw new TypeError('test must be the function `test` of your test runner');
   for (const name of FUNCTIONS)
@@ -58,5 +58,13 @@ export function validateOptions(options: TestOrdersOptions): TestOrdersOptions {
   for (const name of ['find', 'credit'] as const)
     if (typeof orders?.[name] !== 'function')
       throw new TypeError(`orders.${name} must be a function`);
+  for (const name of ['unpaid', 'paid'] as const)
+    if (orders[name] !== undefined && typeof orders[name] !== 'function')
+      throw new TypeError(`orders.${name} must be a function`);
+  const names = new Set<unknown>(tenants);
+  if (tenants !== undefined && (tenants.length !== 2 || names.size !== 2 || names.has(undefined)))
+    throw new TypeError('tenants must be two different tenants');
+  for (const [name, change] of Object.entries(later))
+    if (typeof change !== 'function') throw new TypeError(`later.${name} must be a function`);
   return options;
 }

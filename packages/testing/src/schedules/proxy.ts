@@ -104,7 +104,7 @@ export class Proxy {
     return [...this.#connections].some(({ client }) => client.destroyed);
   }
 
-  /** True if another connection holds locks on rows for which the round may wait. */
+  /** True if another connection may hold locks for which the round waits. */
   mayLockOut({ connection }: Round): boolean {
     return [...this.#connections].some((each) => each !== connection && each.mayHoldLocks);
   }
