@@ -134,6 +134,6 @@ it.each<readonly [string, object]>([
 ])('registers no test, because %s', (message, wrong) => {
   const test = vi.fn();
   const right = { test, orders: memoryOrders().orders, createOrder: () => Promise.resolve() };
-  expect(() => testOrders({ ...right, ...wrong } as TestOrdersOptions)).toThrow(message);
+  expect(() => testOrders({ ...right, ...wrong })).toThrow(message);
   expect(test).not.toHaveBeenCalled();
 });

@@ -15,8 +15,8 @@ type Request = IncomingMessage & { [CLAIMED]?: true };
 
 /**
  * Reads the raw body once. Attaches its listeners in the same tick, so that another `data` listener
- * takes no bytes. Resolves at the end of a turn of the event loop, or immediately if other code kept
- * the bytes.
+ * takes no bytes. Resolves at the end of a turn of the event loop, or immediately if other code
+ * kept the bytes.
  *
  * @param hint the fix to log if other code read the body first
  * @throws WebhookError `body_consumed`, `body_too_large`, `body_timeout`, `incomplete_body`
