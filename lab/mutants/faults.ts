@@ -672,6 +672,20 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
   'cli/src/sweep/run.ts': [
     ['known.cursor ?? options.cursor', 'known.cursor', 'a run that was ended loses its place'],
   ],
+  'cli/src/torture/command.ts': [
+    [
+      'decodeURIComponent(password)',
+      'decodeURI(password)',
+      'a database’s refusal prints its password',
+    ],
+  ],
+  'cli/src/doctor/test-orders.ts': [
+    [
+      '...(tenants === undefined ? {} : { tenants })',
+      '',
+      'credit may pay the order of another merchant',
+    ],
+  ],
   'cli/src/audit/command.ts': [
     [
       'return report.passed ? EXIT.ok : EXIT.failed;',
@@ -770,6 +784,23 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'isUnused, CLOSING);\n    this.proxy.close();',
       'isUnused, CLOSING);',
       'an open port keeps the test process alive',
+    ],
+  ],
+  'testing/src/schedules/program.ts': [
+    [
+      'paid && this.isOver && !this.proxy.wasUsed',
+      'false',
+      'a program that passes by the proxy gets: no fault',
+    ],
+  ],
+  'testing/src/schedules/explore.ts': [
+    ['only === undefined ? 3 / 4 : 1', '1', 'many sequences leave no time for the cuts'],
+  ],
+  'testing/src/schedules/fault.ts': [
+    [
+      'Math.abs(credits - orders.length) < 1e-6',
+      'credits > orders.length - 1e-6',
+      'a balance that two orders move three times passes',
     ],
   ],
   'testing/src/wire.ts': [

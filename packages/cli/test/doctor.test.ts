@@ -192,6 +192,25 @@ describe('paylink doctor', () => {
     expect(found.match(/FAILED/g)).toHaveLength(1);
   });
 
+  it('does not call an unknown order refused if a rate limiter answers 429', async () => {
+    const url = await openHandWritten((isRight, event) =>
+      event === 'payment.succeeded' ? 429 : isRight ? 200 : 401,
+    );
+    const found = await examined(url);
+    expect(found).toMatch(/FAILED +rate limit +answers 429/);
+    expect(found).not.toMatch(/unknown order/);
+  });
+
+  it('sends the fields of --header with each request, also with the GET of a 404', async () => {
+    const requests: string[] = [];
+    const url = await serve((req, res) => {
+      requests.push(`${req.method} ${String(req.headers['x-tunnel'])}`);
+      res.writeHead(404).end();
+    });
+    await doctor(url, '--header', 'X-Tunnel: skip');
+    expect(requests).toEqual(['POST skip', 'GET skip']);
+  });
+
   it.each([400, 401, 422])(
     'names two possible causes if a hand-written webhook refuses every signature with %i',
     async (status) => {
@@ -266,6 +285,14 @@ describe('paylink doctor --module', () => {
     expect(stdout).toContain('nothing wrong was found');
     expect(stdout).toMatch(/\nNext: run paylink torture .*--module and --database <url>/);
     expect(code).toBe(0);
+  });
+
+  it('tests that the orders of two merchants stay separate if --tenant names them', async () => {
+    const env = environmentOf(NOBODY, { rows: [] });
+    const tenants = ['--tenant', 'acme', '--tenant', 'globex'];
+    const { code, stdout } = await paylink([...ARGS, '--yes', ...tenants], { env });
+    expect(stdout).not.toMatch(/not tested: .*tenant/);
+    expect({ code, stdout }).toMatchObject({ code: 0 });
   });
 
   it('names the fault of credit, and exits with 1', async () => {

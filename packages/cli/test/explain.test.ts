@@ -310,6 +310,14 @@ describe('paylink explain', () => {
     expect(stdout).not.toContain('locks the row');
   });
 
+  it('names the API key if the service answers 403', async () => {
+    const forbidding = await serve((_req, res) => res.writeHead(403).end());
+    const env = environmentOf({ baseUrl: `${forbidding}/api`, apiKey: 'sk_live_a.bcdefghi' }, one);
+    const { code, stdout } = await paylink(['explain', 'order-42', '--module', MODULE], { env });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/acts next +you\n[^]*the service rejects your API key/);
+  });
+
   it('says that the service answers nonsense', async () => {
     const broken = await serve((_req, res) =>
       res

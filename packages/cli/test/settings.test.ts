@@ -65,6 +65,16 @@ describe('the settings of the commands', () => {
     expect((await paylink(['audit', '--to', closed], { cwd })).stdout).toMatch(/^stopped/m);
   });
 
+  it('go to no other machine if they come from the emulator’s secrets.env', async () => {
+    const cwd = folderWith({ kept: `PAYLINK_API_KEY=${API_KEY}\n` });
+    const args = ['payments', 'get', 'order-42', '--base-url', 'https://service.example/api'];
+    const { code, stderr } = await paylink(args, { cwd });
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no API key') as string,
+    });
+  });
+
   it('take only known variables from .env, and from --dotenv instead if it is given', async () => {
     const shop = await openShop();
     const cwd = folderWith({

@@ -1,9 +1,13 @@
 /** One try on SQLite. test/schedules/torture.long.test.ts tries credits on PostgreSQL. */
+import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
-import { newFolder, paylink, words } from './paylink.js';
+import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../../test/servers/starting.js';
+import { newFolder, paylink, SECRET, words } from './paylink.js';
 
 const PROGRAM = words`--start ${'npm start'} --books ${'node books.js'} --to`;
 
@@ -41,4 +45,64 @@ export const orders = { find, credit: () => 1 };`;
   const result = await paylink([...args, '--replay', '2']);
   expect(result).toMatchObject({ code: 1, stderr: '' });
   expect(result.stdout).toMatch(/^No delivery credits an order/);
+});
+
+it.each([
+  ['plain', SECRET, SECRET],
+  ['percent-encoded', encodeURIComponent(`p@ss/${SECRET}`), `p@ss/${SECRET}`],
+  ['not encoded', `100%${SECRET}`, `100%${SECRET}`],
+])('paylink torture hides a %s password that a command prints', async (_, encoded, password) => {
+  const folder = newFolder();
+  writeFileSync(join(folder, 'refusal'), `the password ${password} is wrong\n`);
+  const database = `postgres://shop:${encoded}@127.0.0.1:1/shop_test`;
+  const books = 'cat refusal >&2; exit 1';
+  const port = await freePort();
+  const start = `node -e "require('node:http').createServer().listen(${port}, '127.0.0.1')"`;
+  const program = words`--start ${start} --to ${`http://127.0.0.1:${port}/`} --books ${books}`;
+  const result = await paylink(['torture', '--database', database, ...program], { cwd: folder });
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(result.stderr).toMatch(/the password \S+ is wrong/);
+  expect(result.stderr).not.toMatch(/p@ss|100%/);
+});
+
+/** A program that stores its orders in files, and opens no connection to the database. */
+async function tortureProgram(status: number, port: number) {
+  const folder = newFolder();
+  const server = `import { createServer } from 'node:http';
+import { writeFileSync } from 'node:fs';
+createServer(async (request, reply) => {
+  const { reference } = JSON.parse(Buffer.concat(await request.toArray()));
+  if (${status} === 200) writeFileSync(reference, '');
+  reply.writeHead(${status}).end();
+}).listen(${port}, '127.0.0.1');`;
+  writeFileSync(join(folder, 'server.mjs'), server);
+  const books = 'test -e "$REFERENCE" && echo \'{"paid":true}\' || echo \'{"paid":false}\'';
+  const to = `http://127.0.0.1:${port}/`;
+  const program = words`--start ${'node server.mjs'} --books ${books} --to ${to}`;
+  const database = 'postgres://127.0.0.1:1/shop_test';
+  const args = ['torture', '--database', database, ...program, '--replay', '4'];
+  return paylink(args, { cwd: folder });
+}
+
+it('paylink torture exits with 2 for a program that credits without the proxy', async () => {
+  const result = await tortureProgram(200, await freePort());
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(result.stderr).toContain('did not connect to the address in DATABASE_URL');
+});
+
+it('paylink torture counts only a 200 of a program as an acknowledgement', async () => {
+  const { code, stdout } = await tortureProgram(401, await freePort());
+  expect({ code, stdout }).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^The order stays unpaid[^]*no 200 \(401\)/) as string,
+  });
+});
+
+it('paylink torture exits with 2 if another program answers at --to', async () => {
+  const other = createServer((_, reply) => reply.end()).listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const { code, stderr } = await tortureProgram(200, (other.address() as AddressInfo).port);
+  expect(code).toBe(2);
+  expect(stderr).toContain('Another program answers at');
 });

@@ -75,8 +75,7 @@ export const tortureCommand = (): Command =>
   });
 
 async function torture({ flags, output }: Run<Flags>): Promise<number> {
-  output.hide(flags.database);
-  if (URL.canParse(flags.database)) output.hide(decodeURI(new URL(flags.database).password));
+  output.hide(flags.database, ...passwordsIn(flags.database));
   const stopped = untilStopped().then(() => undefined);
   try {
     const report = await Promise.race([explore(flags, output), stopped]);
@@ -87,6 +86,17 @@ async function torture({ flags, output }: Run<Flags>): Promise<number> {
   } finally {
     // The processes of the merchant's module end with this one.
     exitSoon();
+  }
+}
+
+/** Returns the password of an address as it stands there, and as a driver reads it. */
+function passwordsIn(address: string): string[] {
+  if (!URL.canParse(address)) return [];
+  const { password } = new URL(address);
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
   }
 }
 

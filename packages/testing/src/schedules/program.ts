@@ -73,15 +73,15 @@ export class Program implements Subject, Party {
   }
 
   async truth(order: NewOrder): Promise<Truth> {
-    const output = await this.#run(this.options.books, order);
-    try {
-      const { paid, effects } = JSON.parse(output.trim().split('\n').at(-1)!) as Partial<Truth>;
-      this.hasEffects = effects !== undefined;
-      if (typeof paid === 'boolean') return { paid, effects };
-    } catch {
-      // The output is not JSON.
-    }
-    throw new UsageError('books', 'The books must print {"paid":true,"effects":1} for $REFERENCE');
+    const { paid, effects } = parseTruth(await this.#run(this.options.books, order));
+    this.hasEffects = effects !== undefined;
+    const { databaseVariable = 'DATABASE_URL' } = this.options;
+    if (paid && this.isOver && !this.proxy.wasUsed)
+      throw new UsageError(
+        'databaseVariable',
+        `The program did not connect to the address in ${databaseVariable}: name its variable`,
+      );
+    return { paid, effects };
   }
 
   async questionAnswered(): Promise<void> {
@@ -198,4 +198,15 @@ export class Program implements Subject, Party {
       throw new UsageError('books', `A command of yours failed (${command}): ${last}`);
     }
   }
+}
+
+/** @throws UsageError if the last line is not the state of an order */
+function parseTruth(output: string): Truth {
+  try {
+    const { paid, effects } = JSON.parse(output.trim().split('\n').at(-1)!) as Partial<Truth>;
+    if (typeof paid === 'boolean') return { paid, effects };
+  } catch {
+    // The output is not JSON.
+  }
+  throw new UsageError('books', 'The books must print {"paid":true,"effects":1} for $REFERENCE');
 }

@@ -1,0 +1,175 @@
+/** The choice of the tries and their judgement, on a made-up merchant without a database. */
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { Changes } from '../src/schedules/changes.js';
+import { explore, type ExploreOptions } from '../src/schedules/explore.js';
+import type { Proxy } from '../src/schedules/proxy.js';
+import { Round } from '../src/schedules/round.js';
+import type { Delivered, NewOrder, Party, Subject, Truth } from '../src/schedules/subject.js';
+
+interface Shop {
+  /** The statements of each delivery, one for each round. */
+  readonly statements?: readonly string[];
+  /** Called by each delivery at its end. */
+  readonly credit?: (order: NewOrder) => void;
+  /** Default: every order is paid. */
+  readonly truth?: (order: NewOrder) => Truth;
+  readonly total?: () => number;
+}
+
+/** A process whose rounds are answered as soon as they are released. */
+class Process implements Party {
+  replies: Delivered[] = [];
+  #held: Round[] = [];
+  #sent: Round[] = [];
+  #order!: NewOrder;
+  readonly proxy: Proxy;
+
+  constructor(readonly shop: Shop) {
+    const held = (): Round[] => this.#held.slice(0, 1);
+    const sent = (): Round[] => this.#sent;
+    this.proxy = {
+      ...{ isConnecting: false, isEnding: false, mayLockOut: () => false },
+      releaseAll: () => this.#leave(0),
+      get held() {
+        return held();
+      },
+      get unanswered() {
+        return sent();
+      },
+    } as unknown as Proxy;
+  }
+
+  get isOver(): boolean {
+    return this.replies.length > 0;
+  }
+
+  start(order: NewOrder): void {
+    this.#order = order;
+    const cut = (): void => void this.kill();
+    const release = (): void => this.#leave(this.#held.length - 1);
+    const connection = { canBegin: false, isInTransaction: false, begin: release, release, cut };
+    this.#held = (this.shop.statements ?? ['UPDATE orders']).map((statement) =>
+      Object.assign(new Round(), { connection, isAnswered: true, statements: [statement] }),
+    );
+  }
+
+  async pass(): Promise<void> {
+    return;
+  }
+
+  async kill(): Promise<void> {
+    this.#held = [];
+    this.replies = [{ isAcknowledged: false, code: 'its process ended' }];
+  }
+
+  /** Sends the rounds before the last ones. */
+  #leave(last: number): void {
+    if (this.isOver) return;
+    this.#sent = this.#held.splice(0, this.#held.length - last);
+    queueMicrotask(() => (this.#sent = []));
+    if (last > 0) return;
+    this.shop.credit?.(this.#order);
+    this.replies = [{ isAcknowledged: true }];
+  }
+}
+
+function subjectOf(shop: Shop): Subject {
+  let orders = 0;
+  const run = async (order: NewOrder) => shop.credit?.(order);
+  return {
+    changes: new Changes(),
+    ...{ hasConnections: true, creditsNothing: false, hasEffects: true },
+    total: shop.total && (async () => shop.total!()),
+    newOrder: async () => {
+      orders += 1;
+      return { reference: `order-${orders}`, amount: 1, currency: 'XOF', tenant: null };
+    },
+    truth: async (order) => shop.truth?.(order) ?? { paid: true, effects: 1 },
+    questionAnswered: async () => undefined,
+    parties: async (count) => Array.from({ length: count }, () => new Process(shop)),
+    nameOf: () => 'A',
+    recoveries: (order) =>
+      ['the next delivery', 'reconcile'].map((name) => ({ name, run: async () => run(order) })),
+    close: async () => undefined,
+  };
+}
+
+async function exploreShop(shop: Shop, options: ExploreOptions = {}) {
+  const open = async () => subjectOf(shop);
+  const report = await explore('postgres://127.0.0.1:1/shop', open, options);
+  return { ...report, faults: report.findings.map(({ fault }) => fault) };
+}
+
+it('lists each fault that the cuts find, once', async () => {
+  // Each try has an order of its own.
+  const effects = [0, 3, 3, 2];
+  const truth = ({ reference }: NewOrder): Truth => {
+    const [, number] = reference.split('-');
+    return { paid: true, effects: effects[Number(number) - 1] ?? 1 };
+  };
+  const { faults } = await exploreShop({ truth }, { only: 'cuts' });
+  expect(faults).toEqual([
+    expect.stringMatching(/^The effect is lost/),
+    expect.stringMatching(/^The effect happens 3 times/),
+    expect.stringMatching(/^The effect happens 2 times/),
+  ]);
+});
+
+it.each([
+  ['increases, such as a balance', (stored: number) => stored + 10],
+  ['decreases, such as a stock', (stored: number) => stored - 1],
+])('accepts a total that each credit %s', async (_, move) => {
+  let stored = 100;
+  const credited = new Set<string>();
+  const credit = ({ reference }: NewOrder): void => {
+    if (!credited.has(reference)) stored = move(stored);
+    credited.add(reference);
+  };
+  const { faults, notTested } = await exploreShop({ credit, total: () => stored });
+  expect({ faults, notTested }).toEqual({ faults: [], notTested: [] });
+});
+
+it.each([
+  ['is lost', 1],
+  ['happens twice', 3],
+])('finds that a write of two orders that share a row %s', async (_, writes) => {
+  let stored = 0;
+  let credits = 0;
+  // The first order only shows by how much a credit moves the total.
+  const credit = (): void => void (stored += ++credits === 1 ? 1 : writes / 2);
+  const { faults } = await exploreShop({ credit, total: () => stored }, { replay: 6 });
+  expect(faults).toEqual([expect.stringMatching(/^Two orders pay into one row/)]);
+});
+
+it('asks for the state of the order that was acknowledged, if several orders share a row', async () => {
+  let stored = 0;
+  const truth = ({ reference }: NewOrder): Truth => ({
+    paid: reference !== 'order-2',
+    effects: 1,
+  });
+  const { faults } = await exploreShop(
+    { truth, credit: () => void (stored += 1), total: () => stored },
+    { replay: 6 },
+  );
+  expect(faults).toEqual([expect.stringMatching(/^A delivery is acknowledged before the commit/)]);
+});
+
+it('says that it left sequences out, if a delivery has more rounds than a number can hold', async () => {
+  const statements = Array.from({ length: 40 }, () => 'UPDATE orders');
+  // The first sequence has a fault, so that no other one is tried.
+  const truth = (): Truth => ({ paid: true, effects: 2 });
+  const { orders, notTested } = await exploreShop({ statements, truth }, { only: 'orders' });
+  expect(orders).toEqual({ tried: 1, left: 1 });
+  expect(notTested[0]).toMatch(/or more orders, after 1: a limit/);
+});
+
+it('leaves time for the cuts, if the sequences need more than the time limit', async () => {
+  let time = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => time);
+  onTestFinished(() => clock.mockRestore());
+  const statements = Array.from({ length: 8 }, () => 'UPDATE orders');
+  const credit = (): void => void (time += 1);
+  const { orders, cuts } = await exploreShop({ statements, credit }, { timeLimit: 40 });
+  expect(orders.left).toBeGreaterThan(0);
+  expect(cuts.tried).toBeGreaterThan(0);
+});
