@@ -26,7 +26,8 @@ it.each([
   expect(result.stderr).toContain(message);
 });
 
-it('paylink torture exits with 1 for a credit that changes nothing', async () => {
+/** Tries a module on SQLite whose credit changes nothing. */
+async function tortureModule(paid: string) {
   const folder = newFolder();
   const modules = fileURLToPath(new URL('../../../test/node_modules', import.meta.url));
   symlinkSync(modules, join(folder, 'node_modules'));
@@ -38,13 +39,23 @@ const insert = db.prepare('INSERT INTO orders VALUES (?, ?, ?)');
 const select = db.prepare('SELECT * FROM orders WHERE reference = ?');
 export const createOrder = async ({ reference, amount, currency }) =>
   void insert.run(reference, amount, currency);
-const find = (reference) => ({ ...select.get(reference), paid: false });
+const find = (reference) => ({ ...select.get(reference), paid: ${paid} });
 export const orders = { find, credit: () => 1 };`;
   writeFileSync(module, code);
   const args = ['torture', '--module', module, '--database', join(folder, 'shop.db')];
-  const result = await paylink([...args, '--replay', '2']);
+  return paylink([...args, '--replay', '2']);
+}
+
+it('paylink torture exits with 1 for a credit that changes nothing', async () => {
+  const result = await tortureModule('false');
   expect(result).toMatchObject({ code: 1, stderr: '' });
   expect(result.stdout).toMatch(/^No delivery credits an order/);
+});
+
+it('paylink torture exits with 2 for a module that no delivery can credit', async () => {
+  const result = await tortureModule("'no'");
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(result.stderr).toMatch(/was not acknowledged \(invalid_order\): run testOrders first/);
 });
 
 it.each([

@@ -1,0 +1,65 @@
+/** The proxy's reading of databases' answers. test/schedules has whole engines. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, it } from 'vitest';
+import { Changes } from '../src/schedules/changes.js';
+import { readDatabase } from '../src/schedules/database.js';
+import { openHttpWire } from '../src/schedules/http.js';
+import { openPostgresWire } from '../src/schedules/postgres.js';
+import { Proxy } from '../src/schedules/proxy.js';
+import type { Round } from '../src/schedules/round.js';
+import type { OpenWire } from '../src/schedules/wire.js';
+
+/** Opens a wire whose rounds the database answers one after the other. */
+function open(openWire: OpenWire) {
+  const rounds: Round[] = [];
+  let answered = 0;
+  const wire = openWire({
+    onRound: (round) => void (round.isExpectingAnswer && rounds.push(round)),
+    current: () => rounds[answered],
+    onAnswer: () => void (answered += 1),
+    reply: () => undefined,
+    note: () => undefined,
+  });
+  return { ...wire, rounds };
+}
+
+it.each([
+  ['0-0/*', 1],
+  ['0-1/2', 2],
+  ['*/0', 0],
+  ['*/*', undefined],
+])('reads from Content-Range: %s how many rows a request changed: %s', (range, rows) => {
+  const { fromClient, fromServer, rounds } = open(openHttpWire);
+  fromClient(Buffer.from('PATCH /orders?paid_at=is.null HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+  fromServer(Buffer.from(`HTTP/1.1 204 No Content\r\nContent-Range: ${range}\r\n\r\n`));
+  expect(rounds).toEqual([expect.objectContaining({ rows, error: undefined })]);
+});
+
+it('adds up the rows that the statements of one PostgreSQL query changed', () => {
+  const message = (type: string, body: string): Buffer => {
+    const head = Buffer.alloc(4);
+    head.writeUInt32BE(4 + Buffer.byteLength(body));
+    return Buffer.concat([Buffer.from(type), head, Buffer.from(body)]);
+  };
+  const { fromClient, fromServer, rounds } = open(openPostgresWire);
+  fromClient(Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]));
+  fromServer(message('Z', 'I'));
+  fromClient(message('Q', 'UPDATE orders SET paid = true; UPDATE stock SET left = 0\0'));
+  fromServer(Buffer.concat([message('C', 'UPDATE 1\0'), message('C', 'UPDATE 0\0')]));
+  fromServer(message('Z', 'I'));
+  expect(rounds).toEqual([expect.objectContaining({ rows: 1, isInTransaction: false })]);
+});
+
+it('opens the database to 127.0.0.1 alone', async () => {
+  const proxy = await Proxy.open(readDatabase('postgres://127.0.0.1:1/shop'), new Changes());
+  const client = connect(Number(new URL(proxy.url).port), '::1');
+  // `once` rejects if the socket fails.
+  await expect(once(client, 'connect')).rejects.toThrow(/::1/);
+  client.destroy();
+  proxy.close();
+});
+
+it('goes on at once if the change that code waits for has happened', async () => {
+  expect(await new Changes().until(() => true, 0)).toBe(true);
+});
