@@ -523,6 +523,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
   ],
   'payments/src/answer.ts': [
     ['Object.freeze(payment) as', 'payment as unknown as', 'a page changes the answer of the next'],
+    [
+      "error?.code === 'confirm_unavailable' && ",
+      'error !== undefined && ',
+      'a 401 of another service ends the schedule',
+    ],
   ],
   'payments/src/order-lock.ts': [
     [

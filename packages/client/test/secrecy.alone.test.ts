@@ -28,7 +28,9 @@ function shown(value: unknown): string {
 }
 
 async function start(behaviour: Behaviour, options: Partial<ClientOptions> = {}) {
-  return (await startClient([behaviour], { retries: 0, timeout: 300, ...options })).client;
+  // Only a reply that never comes is waited for.
+  const timeout = behaviour === hang ? 300 : 10_000;
+  return (await startClient([behaviour], { retries: 0, timeout, ...options })).client;
 }
 
 describe('the API key', () => {

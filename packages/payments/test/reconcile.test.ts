@@ -205,6 +205,14 @@ describe('the time limit of reconcile', () => {
     expect(asked).toEqual(['order-2', 'order-3', 'order-0', 'order-1']);
   });
 
+  it('gives up a question that hangs, two seconds after the limit', async () => {
+    const hanging = () => deferred<object>().promise;
+    const { payments } = openMany(1, hanging, { timeout: 300_000 });
+    expect(await payments.reconcile(undefined, { timeLimit: 500 })).toMatchObject({
+      errors: { references: [REFERENCE], outcomes: { handler_timeout: 1 } },
+    });
+  });
+
   it('rejects on abort, at once', async () => {
     const { payments, references } = openLargeShop(3, () => deferred<object>().promise);
     const controller = new AbortController();
