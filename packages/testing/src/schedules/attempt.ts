@@ -73,7 +73,7 @@ export class Attempt {
     }
     this.lines.at(-1)!.notes.push('uncommitted');
     connection.begin();
-    await this.#askUntil(() => round.left <= 0, COMMITTING);
+    await this.#askUntil(() => round.notRun <= 0, COMMITTING);
   }
 
   /** Asks the database until the condition holds, or a round probably waits for a lock. */

@@ -69,8 +69,8 @@ export function openPostgresWire({ onRound, current, onAnswer, reply, note }: Li
         if (round.completions === 0) return passRound();
       }
       // The server commits at the end that the client asks for, and not before.
-      round.left = round.statements.length;
-      if (type === 'S' && round.left > 0) round.flush = FLUSH;
+      round.notRun = round.statements.length;
+      if (type === 'S' && round.notRun > 0) round.flush = FLUSH;
       if ('QSFH'.includes(type)) end();
     },
   );
@@ -101,9 +101,9 @@ export function openPostgresWire({ onRound, current, onAnswer, reply, note }: Li
       }
       if (type === 'G') isCopying = true;
       if (answered === undefined) return;
-      if ('CIs'.includes(type)) answered.left -= 1;
+      if ('CIs'.includes(type)) answered.notRun -= 1;
       if (type === 'E') {
-        answered.left = 0;
+        answered.notRun = 0;
         answered.error = codeOf(message);
       }
       if (type === 'C') {

@@ -31,7 +31,7 @@ export class Round {
   /** True once the rest has been sent. */
   isBegun = false;
   /** Statements of the rest that the server has not run. */
-  left = 0;
+  notRun = 0;
   /** In the order in which the rounds came. */
   number = 0;
   connection!: Holder;
