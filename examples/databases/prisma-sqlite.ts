@@ -3,6 +3,7 @@ import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import { PrismaClient } from './.cache/sqlite/client.js';
 
 const url = process.env['DATABASE_FILE'] ?? 'shop.db';
+// Add timestampFormat: 'unixepoch-ms' if Prisma 6 or earlier has stored your dates as numbers.
 export const prisma = new PrismaClient({ adapter: new PrismaBetterSqlite3({ url }) });
 // A separate connection, so that find sees only committed rows.
 const reader = new PrismaClient({ adapter: new PrismaBetterSqlite3({ url }) });

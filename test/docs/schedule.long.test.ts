@@ -134,6 +134,24 @@ describe('docs/schedule.md', () => {
     expect(shop.creditedOrders()).toEqual(['order-paid']);
   });
 
+  it('continues in your own code where the last run ended', async () => {
+    const { reconcile } = (await runBlock(await page('// reconcile.ts'))) as {
+      reconcile(payments: unknown, timeLimit: number): Promise<void>;
+    };
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    onTestFinished(() => log.mockRestore());
+    const report = { cursor: '2:order-c', errors: { count: 0 }, notAsked: { count: 1 } };
+    const sweep = vi.fn(async (_: undefined, options: { cursor?: string }) => {
+      expect(options).toMatchObject({ timeLimit: 1_000, tenant: null });
+      return report;
+    });
+    const expectLeft = () =>
+      expect(reconcile({ reconcile: sweep }, 1_000)).rejects.toThrow('1 orders');
+    await expectLeft();
+    await expectLeft();
+    expect(sweep.mock.calls.map(([, { cursor }]) => cursor)).toEqual([undefined, '2:order-c']);
+  });
+
   it.skipIf(withoutRedis())('runs by BullMQ with one schedule after many starts', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.close());
