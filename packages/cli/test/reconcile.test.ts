@@ -458,4 +458,13 @@ describe('--module', () => {
       expect(named.stderr).toBe('database postgres://shop\n');
     },
   );
+
+  it('counts the orders of a list beyond the thousand that a report names', async () => {
+    const content = `${REPORT}
+      const references = Array.from({ length: 1_000 }, (_, index) => 'order-' + index);
+      const reconcile = async () => ({ ...report, noPayment: { count: 2_500, references } });
+      export const payments = { reconcile };`;
+    const { stdout } = await paylink(['reconcile', '--module', write('a.mjs', content)]);
+    expect(stdout).toMatch(/the service has no payment for: .*, order-9 and 2490 more\n/);
+  });
 });

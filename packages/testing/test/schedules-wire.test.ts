@@ -5,9 +5,10 @@ import { expect, it } from 'vitest';
 import { Changes } from '../src/schedules/changes.js';
 import { readDatabase } from '../src/schedules/database.js';
 import { openHttpWire } from '../src/schedules/http.js';
+import { openMySqlWire } from '../src/schedules/mysql.js';
 import { openPostgresWire } from '../src/schedules/postgres.js';
 import { Proxy } from '../src/schedules/proxy.js';
-import type { Round } from '../src/schedules/round.js';
+import { Round } from '../src/schedules/round.js';
 import type { OpenWire } from '../src/schedules/wire.js';
 
 /** Opens a wire whose rounds the database answers one after the other. */
@@ -51,12 +52,43 @@ it('adds up the rows that the statements of one PostgreSQL query changed', () =>
   expect(rounds).toEqual([expect.objectContaining({ rows: 1, isInTransaction: false })]);
 });
 
+it.each([
+  ['ends with a deadlock', 1_213, false],
+  ['goes on after a duplicate key', 1_062, true],
+])('knows that a transaction of MySQL %s', (_, code, isInTransaction) => {
+  const packet = (sequence: number, ...payload: number[]): Buffer =>
+    Buffer.from([payload.length, 0, 0, sequence, ...payload]);
+  const query = (sql: string): Buffer => packet(0, 3, ...Buffer.from(sql));
+  const zeros = (length: number): number[] => Array.from({ length }, () => 0);
+  const { fromClient, fromServer, rounds } = open(openMySqlWire);
+  fromServer(packet(0, 10, ...zeros(40)));
+  fromClient(packet(1, ...zeros(40)));
+  fromServer(packet(2, ...zeros(7)));
+  fromClient(query('BEGIN'));
+  fromServer(packet(1, 0, 0, 0, 1, 0, 0, 0));
+  fromClient(query('UPDATE orders SET paid = true'));
+  fromServer(packet(1, 0xff, code & 0xff, code >> 8));
+  const error = String(code);
+  expect(rounds[0]).toMatchObject({ isInTransaction: true });
+  expect(rounds[1]).toMatchObject({ error, isInTransaction });
+});
+
 it('opens the database to 127.0.0.1 alone', async () => {
   const proxy = await Proxy.open(readDatabase('postgres://127.0.0.1:1/shop'), new Changes());
   const client = connect(Number(new URL(proxy.url).port), '::1');
   // `once` rejects if the socket fails.
   await expect(once(client, 'connect')).rejects.toThrow(/::1/);
   client.destroy();
+  proxy.close();
+});
+
+it('holds the next ten rounds after a reply, because a credit may go on behind it', async () => {
+  const proxy = await Proxy.open(readDatabase('postgres://127.0.0.1:1/shop'), new Changes());
+  proxy.hold();
+  proxy.nextNumber();
+  proxy.holdFewMore();
+  const isHeld = (number: number): boolean => proxy.holds(Object.assign(new Round(), { number }));
+  expect([1, 10, 11].map(isHeld)).toEqual([true, true, false]);
   proxy.close();
 });
 
