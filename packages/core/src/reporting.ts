@@ -7,9 +7,10 @@ import type { Refusal } from './reply.js';
 /** The outcome of one delivery. `outcome`, `code`, `type` and `secretIndex` suit metric labels. */
 export type DeliveryOutcome = {
   /**
-   * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: signed, but of
-   * another kind. `failed`: the handler failed, or the reply is a 5xx. `rejected`: the reply is a
-   * 4xx from Paylink or from a schema's WebhookError. The code shows whether a retry may help.
+   * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: signed, but no
+   * handler has its kind. `failed`: the handler failed, or the reply is a 5xx. `rejected`: the
+   * reply is a 4xx from Paylink or from a schema's WebhookError. The code shows whether a retry may
+   * help.
    */
   readonly outcome: 'handled' | 'ignored' | 'rejected' | 'failed';
   /** The code of the error, for `rejected` and `failed`. */

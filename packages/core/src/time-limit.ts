@@ -17,8 +17,8 @@ export interface Bounds {
 }
 
 /**
- * Settles like `running`, or rejects at a limit. Ignores a later result or rejection of `running`.
- * Ends the wait but not the work: the work must listen to a signal itself.
+ * Settles like `running`, or rejects when a limit is reached. Ignores a later result or rejection
+ * of `running`. Ends the wait but not the work: the work must listen to a signal itself.
  */
 export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promise<T> {
   const own = { __proto__: null, ...bounds } as Bounds;

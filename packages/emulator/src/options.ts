@@ -29,7 +29,7 @@ export interface EmulatorOptions {
          * the emulator does not send notifications.
          */
         readonly url?: string | undefined;
-        /** Default: a new secret, in `emulator.webhookSecret`. */
+        /** Default: a generated secret, available as `emulator.webhookSecret`. */
         readonly secret?: string | undefined;
       }
     | undefined;

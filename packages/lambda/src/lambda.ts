@@ -37,7 +37,7 @@ export interface LambdaHost {
 export type LambdaResult = {
   statusCode: number;
   headers?: Record<string, string>;
-  /** Replaces `headers` for a load balancer that sent header lists. */
+  /** Used instead of `headers` if the load balancer sent multi-value headers. */
   multiValueHeaders?: Record<string, string[]>;
   body: string;
   isBase64Encoded: boolean;
