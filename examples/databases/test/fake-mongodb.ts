@@ -117,6 +117,7 @@ function run(command: Document, collections: Collections): Document {
   switch (name) {
     case 'hello':
     case 'isMaster':
+    case 'ismaster':
       return HELLO;
     case 'ping':
     case 'endSessions':

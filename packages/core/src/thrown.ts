@@ -11,7 +11,7 @@ const LONGEST_STACK = 8_000;
 export function describeThrown(thrown: unknown): string {
   try {
     if (typeof thrown !== 'object' || thrown === null) return toLine(`threw ${String(thrown)}`);
-    const text = textOf(thrown);
+    const text = reasonOf(thrown);
     if (text === undefined) return 'threw an object that is not an Error';
     const { cause } = thrown as { readonly cause?: unknown };
     const reason = textOf(cause);
