@@ -11,41 +11,41 @@ export interface PaylinkClient {
   /**
    * Creates a payment link. Retries send the same key and the same bytes.
    *
-   * @throws PaylinkError, such as `invalid_link` before anything is sent, or `link_already_used` if
-   *   the service returns an earlier link whose payment is no longer pending
-   * @throws ConfigurationError for a wrong option
+   * @throws PaylinkError, such as `invalid_link` before the request is sent, or `link_already_used`
+   *   if the service returns an earlier link whose payment is no longer pending
+   * @throws ConfigurationError for an invalid option
    */
   readonly createPaymentLink: (
     link: PaymentLinkRequest,
     options?: {
       /**
-       * Makes repeated requests create only one link. 1 to 255 printable ASCII characters, without
+       * Lets repeated requests create only one link. If the link changes, change the key, or the
+       * service may return the old link. Must be 1 to 255 printable ASCII characters without
        * leading or trailing spaces. Default: a random UUID, which covers the retries of this call.
-       * If the link changes, change the key, or the service may return the old link.
        */
       readonly idempotencyKey?: string | undefined;
       readonly signal?: AbortSignal | undefined;
     },
   ) => Promise<PaymentLink>;
   /**
-   * Reads the payment of a reference. Retries network errors, timeouts and 5xx. Throws a 429 with
-   * its `retryAfter` immediately, because `@paylink/payments` pauses the requests for all orders.
+   * Reads the payment for a reference. Retries network errors, timeouts and 5xx. On a 429, throws
+   * immediately with `retryAfter`, because `@paylink/payments` pauses the requests for all orders.
    *
    * @throws PaylinkError, such as `not_found` if the service answers 404
-   * @throws ConfigurationError for a wrong option
+   * @throws ConfigurationError for an invalid option
    */
   readonly getPayment: (
     reference: string,
     options?: {
       readonly signal?: AbortSignal | undefined;
-      /** The merchant that payments passes. Ignored, because a client has one API key. */
+      /** The merchant, from `createPayments`. The client ignores it, because it has one API key. */
       readonly tenant?: string | null | undefined;
     },
   ) => Promise<Payment>;
 }
 
 /**
- * Creates a client for the Payment Link Service. For servers only.
+ * Creates a client for the Payment Link Service. Use it only on servers.
  *
  * @throws ConfigurationError that names the option
  */

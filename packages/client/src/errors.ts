@@ -43,12 +43,12 @@ export class PaylinkError extends Error {
   declare readonly status?: number;
   /** The service's request id (`X-Request-Id` or `Request-Id`), for its support team. */
   declare readonly requestId?: string;
-  /** Milliseconds to wait, from the service's `Retry-After`. */
+  /** Milliseconds to wait before a retry, from the service's `Retry-After`. */
   declare readonly retryAfter?: number;
   /** The call's Idempotency-Key. Retry with this key and the same link. */
   declare readonly idempotencyKey?: string;
   /**
-   * Set if the link may exist, because an attempt ended without a clear result. Call again with
+   * Set if an attempt ended without a clear result, so the link may exist. Call again with
    * `idempotencyKey` and the same link. A different key could create a second link.
    */
   declare readonly mayHaveCreated?: true;

@@ -2,13 +2,13 @@ import { faultOfReference, isWellFormed } from '@paylink/core/internal';
 import { PaylinkError } from './errors.js';
 
 interface AnyLink {
-  /** Your own order reference, one per order. The payment has the same reference. */
+  /** Your own order reference, unique for each order. The payment has the same reference. */
   readonly reference: string;
   /** The page that the customer returns to after paying. */
   readonly return_url?: string | undefined;
   /** The page that the customer returns to after cancelling. */
   readonly cancel_url?: string | undefined;
-  /** Use `true` for an order, because two payments for one link are indistinguishable. */
+  /** Use `true` for an order, because two payments for one link cannot be told apart. */
   readonly single_use?: boolean | undefined;
 }
 

@@ -2,7 +2,7 @@ import { check, isProduction, validateBound, validateOptions } from '@paylink/co
 
 /** The options of `createClient`. */
 export interface ClientOptions {
-  /** The service's address before `/v1`: https, or http to this machine or `allowHttp`. */
+  /** The address before `/v1`: https, or http for this machine and the hosts in `allowHttp`. */
   readonly baseUrl: string | undefined;
   /** The secret API key, `sk_live_<id>.<secret>`, from the server's configuration. */
   readonly apiKey: string | undefined;

@@ -5,7 +5,7 @@ import type { Reply } from './request.js';
 
 /**
  * The status of a payment (docs/service.md 3.1). Any status outside the contract becomes `unknown`,
- * which is never a success. `sentStatus` is the service's own word.
+ * which is never a success. `sentStatus` is the status as sent.
  */
 export type StatusAsRead =
   | { readonly status: 'pending' }

@@ -7,7 +7,7 @@ import { validateBound, validateOptions } from './validate-options.js';
 export type CachedSecretOptions<Host> = {
   /** Returns a cache key that is unique per merchant, such as the id in the path. */
   readonly key: (context: Host) => string;
-  /** Milliseconds for which requests share a result. A replaced secret stays valid that long. */
+  /** Milliseconds for which requests share a result and a replaced secret stays valid. */
   readonly ttl: number;
 };
 
@@ -22,8 +22,8 @@ interface Answer {
 
 /**
  * Creates a `secret` function that caches up to 1,000 results of `load`, one per key. While `load`
- * runs, requests with the same key wait for that call, for up to `ttl` or 5 seconds. Never caches
- * failures, invalid secrets or results that take over 5 seconds.
+ * runs, requests with the same key wait for that call, for at most 5 seconds or a shorter `ttl`.
+ * Never caches failures, invalid secrets or results that take over 5 seconds.
  *
  * @throws ConfigurationError that names the option
  */

@@ -6,7 +6,7 @@ export interface BodyLimits {
   readonly bodyTimeout: number;
 }
 
-/** An HTTP request, as adapters pass it to a receiver. Implement it to support another host. */
+/** An HTTP request, as adapters pass it to a receiver. Implement it to support a new host. */
 export interface Delivery {
   /** The request's method. Omit it if the host routes requests by method. */
   readonly method?: string | undefined;

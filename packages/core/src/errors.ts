@@ -11,11 +11,11 @@ const SENTENCES: ReadonlyMap<string, string> = new Map([
 ]);
 
 export interface WebhookErrorOptions {
-  /** 400 to 599. Default: the status of a Paylink code, or 500 for any other code. */
+  /** The reply's status, 400 to 599. Default: a Paylink code's status, or 500 for other codes. */
   readonly status?: number | undefined;
   /**
-   * For the merchant's log, never sent. Default: the code, or a sentence for `body_too_large`,
-   * `body_timeout` and `incomplete_body`.
+   * A message for the log that is never sent. Default: the code, or a sentence for
+   * `body_too_large`, `body_timeout` and `incomplete_body`.
    */
   readonly message?: string | undefined;
   readonly cause?: unknown;

@@ -11,7 +11,7 @@ export type WebhookPayload = { readonly reference: string } & Readonly<Record<st
 export type Proven = {
   /** The signed bytes. */
   readonly rawBody: Uint8Array;
-  /** Index of the matching secret. During a rotation, an index above 0 is an old secret. */
+  /** Index of the matching secret. During a rotation, an index above 0 means an old secret. */
   readonly secretIndex: number;
   /** The merchant, as returned by the `secret` function. `null` if there is only one merchant. */
   readonly tenant: string | null;

@@ -8,13 +8,13 @@ import { withinBounds } from './time-limit.js';
 
 /** A handler's context, which contains the host's request and `signal`. */
 export type HandlerContext<Host> = Host & {
-  /** Aborts after `handlerTimeout`. Stop all work that is still running. */
+  /** Aborts after `handlerTimeout`. The handler must then stop its work. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Handles an event. Returning means success and throwing means failure. A handler cannot respond
- * itself. `requireSuccess` lists the returned values that count as failures.
+ * Handles an event. Return to report success, or throw to report a failure. A handler cannot send
+ * a reply itself. Some returned values count as failures too, such as an Error or a generator.
  */
 export type Handler<Event, Context> = (event: Event, context: Context) => unknown;
 
@@ -29,8 +29,8 @@ type KindsOf<Events> = Partial<Events> & {
 };
 
 /**
- * A handler per kind. Without `unrecognized`, the receiver acknowledges signed events of other
- * kinds. One mapped type, because TypeScript 5.5 infers no payload through an intersection.
+ * A handler for each kind. If `unrecognized` is missing, the receiver acknowledges signed events of
+ * unrecognized kinds. One mapped type, because TypeScript 5.5 cannot infer through intersections.
  */
 export type HandlerMap<Events extends EventSchemas, Context> = {
   readonly [Kind in keyof KindsOf<Events>]: Handler<EventOf<Events, Kind>, Context>;

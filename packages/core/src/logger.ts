@@ -7,7 +7,7 @@ declare const PAYLINK_ERRORS_PAGE: string | undefined;
 // A release replaces the name with the page's address; see tsup.config.base.ts.
 const ERRORS_PAGE = typeof PAYLINK_ERRORS_PAGE === 'string' ? PAYLINK_ERRORS_PAGE : undefined;
 
-/** Facts of a log line, for structured loggers. */
+/** The fields of a log line, for structured loggers. */
 export interface LogFields {
   readonly code: string;
   readonly status?: number | undefined;

@@ -40,7 +40,7 @@ interface Reading<Events extends EventSchemas, Host> extends VerifierOptions<Eve
 
 /** The options of `createReceiver` and of every adapter's `paymentWebhook`. */
 export interface ReceiverOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
-  /** Milliseconds for the handler. Then `signal` aborts and the reply is a 503. Default: 25,000. */
+  /** Milliseconds after which `signal` aborts and the reply is a 503. Default: 25,000. */
   readonly handlerTimeout?: number | undefined;
   /**
    * Called with each handler error, including Paylink's `handler_timeout`, and with each schema
@@ -53,7 +53,7 @@ export type ErrorHook<Host> = (error: unknown, host: Host) => unknown;
 
 /** The options of a gate, which only verifies. The merchant's own code replies. */
 export interface GateOptions<Events extends EventSchemas, Host> extends Reading<Events, Host> {
-  /** `'pass'` lets signed events of other kinds pass too. Default: the gate acknowledges them. */
+  /** `'pass'` lets events of unrecognized kinds pass. Default: the gate acknowledges them. */
   readonly unrecognized?: 'pass' | undefined;
 }
 

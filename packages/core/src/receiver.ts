@@ -40,7 +40,7 @@ export type PaymentWebhook<Host, Webhook, More = unknown> = <
   handlers: Handlers<SchemasOf<Events>, Host>,
 ) => Webhook;
 
-/** The type of an adapter's `paymentGate`. @throws ConfigurationError as `paymentWebhook` */
+/** The type of an adapter's `paymentGate`. @throws ConfigurationError like `paymentWebhook` */
 export type PaymentGate<Host, Gate> = <const Events extends EventTypes = NoEvents>(
   options: GateOptions<SchemasOf<Events>, Host>,
 ) => Gate;

@@ -4,26 +4,26 @@ import type { LineLimit, Logger } from './logger.js';
 import type { Proven, WebhookEvent } from './event.js';
 import type { Refusal } from './reply.js';
 
-/** The outcome of one delivery. `outcome`, `code`, `type` and `secretIndex` suit metric labels. */
+/** The outcome of a delivery. Use `outcome`, `code`, `type` and `secretIndex` as metric labels. */
 export type DeliveryOutcome = {
   /**
-   * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: signed, but no
-   * handler has its kind. `failed`: the handler failed, or the reply is a 5xx. `rejected`: the
-   * reply is a 4xx from Paylink or from a schema's WebhookError. The code shows whether a retry may
-   * help.
+   * `handled`: the handler succeeded, or the gate passed the event on. `ignored`: the event is
+   * signed, but its kind has no handler. `failed`: the handler failed, or the reply is a 5xx.
+   * `rejected`: the reply is a 4xx from Paylink or from a schema's WebhookError. The code shows
+   * whether a retry may help.
    */
   readonly outcome: 'handled' | 'ignored' | 'rejected' | 'failed';
-  /** The code of the error, for `rejected` and `failed`. */
+  /** The error code if the outcome is `rejected` or `failed`. */
   readonly code?: string;
   /** A configured kind, or `unrecognized`. Set only after the signed body was parsed. */
   readonly type?: string;
   /** The merchant's payment reference. Set only after the signed body was parsed. */
   readonly reference?: string;
-  /** Index of the secret that matched, if any. During a rotation, above 0 means an old secret. */
+  /** Index of the secret that matched, if any. During a rotation, 1 or more means an old secret. */
   readonly secretIndex?: number;
-  /** 0 if the body was not read to the end. */
+  /** The length of the body, or 0 if it was not read to the end. */
   readonly bodyBytes: number;
-  /** From the call to `receive` until the outcome. */
+  /** Milliseconds from the call to `receive` until the outcome. */
   readonly durationMs: number;
 };
 

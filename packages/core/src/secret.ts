@@ -17,7 +17,7 @@ export type Secret = string | Uint8Array;
  */
 export type SecretList = Secret | readonly (Secret | undefined)[] | undefined;
 
-/** The secret of one delivery and its merchant. `tenant: null` if there is only one merchant. */
+/** The secret of a delivery and its merchant. `tenant` is `null` if there is only one merchant. */
 export type TenantSecret = {
   readonly secret: SecretList;
   readonly tenant: string | null;
@@ -25,7 +25,7 @@ export type TenantSecret = {
 
 /**
  * Returns the secret of one delivery together with its merchant. If the function fails, takes over
- * 5 seconds or returns anything else, the reply is 503 `secret_unavailable`.
+ * 5 seconds or returns an invalid result, the reply is 503 `secret_unavailable`.
  */
 export type SecretProvider<Host = unknown> = (host: Host) => TenantSecret | Promise<TenantSecret>;
 

@@ -13,7 +13,7 @@ export interface Verifier<Events extends EventSchemas, Host> {
    *
    * @param rawBody the bytes exactly as received
    * @param headers Node's `req.headers`, or a Fetch `Headers`
-   * @param host the argument of `secret`, if `secret` is a function
+   * @param host the argument for `secret` if `secret` is a function
    * @throws WebhookError `invalid_signature`, `invalid_event`, `invalid_payload`,
    *   `event_contradicted`, `payment_pending`, `secret_unavailable`, `handler_timeout` if a schema
    *   takes over 5 seconds, or `body_consumed` if `rawBody` is not bytes
@@ -22,7 +22,7 @@ export interface Verifier<Events extends EventSchemas, Host> {
   verify(rawBody: Uint8Array, headers: WebhookHeaders, host?: Host): Promise<WebhookEvent<Events>>;
 }
 
-/** Creates a verifier of raw bodies. @throws ConfigurationError, such as for a missing secret */
+/** Creates a verifier for raw bodies. @throws ConfigurationError, such as for a missing secret */
 export function createVerifier<const Events extends EventSchemas = NoEvents, Host = unknown>(
   options: VerifierOptions<Events, Host>,
 ): Verifier<Events, Host> {

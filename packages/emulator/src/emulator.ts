@@ -46,7 +46,7 @@ export interface Emulator {
   redeliver(id: string): Promise<DeliveryAttempt>;
   /**
    * Waits until your server has acknowledged a notification for this payment, or answered one with
-   * `status`. Resolves with the newest such delivery, immediately if it exists.
+   * `status`. Resolves with the newest such delivery, immediately if one exists.
    *
    * @throws EmulatorError `wait_timeout` after `timeout` (default 5,000 ms, the message shows the
    *   last reply), `no_webhook`, `emulator_reset`

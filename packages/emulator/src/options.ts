@@ -20,7 +20,7 @@ export interface EmulatorOptions {
   readonly payUrl?: string | undefined;
   /** The merchant's name on the pay pages. Default none. */
   readonly merchant?: string | undefined;
-  /** `sk_live_<id>.<secret>`. Default: a new key, in `emulator.apiKey`. */
+  /** `sk_live_<id>.<secret>`. Default: a generated key, available as `emulator.apiKey`. */
   readonly apiKey?: string | undefined;
   readonly webhook?:
     | {
@@ -34,7 +34,7 @@ export interface EmulatorOptions {
       }
     | undefined;
   /**
-   * Allows an address that other machines can reach. Any of them can then mark payments as paid.
+   * Lets `host` be an address that other machines can reach. Each can then mark payments as paid.
    * Default false.
    */
   readonly allowRemote?: boolean | undefined;

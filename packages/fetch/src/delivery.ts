@@ -4,7 +4,7 @@ import { readBody, type FetchRequest } from './read-body.js';
 
 /** A delivery whose reply is a Response. */
 export type FetchDelivery = Delivery & {
-  /** True if a Response may close the connection, as on HTTP/1.1 hosts. Default: false. */
+  /** True if a Response can close the connection, as on HTTP/1.1 hosts. Default: false. */
   readonly closes?: boolean | undefined;
   /** The request, so that `toResponse` can discard an unread body. */
   readonly request?: FetchRequest | undefined;
@@ -38,7 +38,7 @@ function isBunServer(host: unknown): boolean {
 
 /**
  * Creates the Response for a reply. A 401 or 408 closes the connection if the delivery allows it.
- * After any other error, the host reads the rest of the body, or a close could overtake the reply.
+ * After any other error, the host reads the rest of the body. Closing early could lose the reply.
  */
 export function toResponse(delivery: FetchDelivery, { status, headers, body }: Reply): Response {
   const { body: sent, bodyUsed } = delivery.request ?? {};

@@ -15,7 +15,7 @@ export interface HonoHost<E extends Env = AnyEnv> {
   readonly req: Context<E>['req'];
   readonly env: Omit<Context<E>['env'], 'outgoing'> & { readonly outgoing?: never };
   readonly var: Context<E>['var'];
-  /** Undefined on Node, and on other hosts that do not pass one. */
+  /** Undefined on Node and on other hosts that do not pass one. */
   readonly executionCtx: ExecutionContext | undefined;
 }
 
@@ -37,7 +37,7 @@ export function paymentWebhook<const Events extends EventTypes = NoEvents, E ext
 
 /**
  * Creates middleware that verifies a notification and calls `next`. It answers rejected requests
- * and, unless `unrecognized` is `'pass'`, events of other kinds. Your code answers the rest.
+ * and, unless `unrecognized` is `'pass'`, events of unrecognized kinds. Your code answers the rest.
  *
  * @throws ConfigurationError that names the option and the problem
  */

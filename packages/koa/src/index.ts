@@ -35,7 +35,7 @@ export const paymentWebhook: PaymentWebhook<KoaHost, Middleware> = (options, han
 
 /**
  * Creates middleware that verifies a notification and calls `next`. It answers rejected requests
- * and, unless `unrecognized` is `'pass'`, events of other kinds. Your code answers the rest.
+ * and, unless `unrecognized` is `'pass'`, events of unrecognized kinds. Your code answers the rest.
  *
  * @function
  */

@@ -18,7 +18,7 @@ export const HINT =
 
 /**
  * Creates a guard that verifies a notification before your method runs. The guard also answers
- * rejected requests and, unless `unrecognized` is `'pass'`, events of other kinds.
+ * rejected requests and, unless `unrecognized` is `'pass'`, events of unrecognized kinds.
  */
 export const paymentGate: PaymentGate<NestGateHost, CanActivate> = (options) => {
   const gate = createGate(options);

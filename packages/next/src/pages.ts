@@ -14,9 +14,9 @@ const APP_ROUTER = "is for the Pages Router. Use: import { paymentWebhook } from
 const HINT = 'Add to the same file: export const config = { api: { bodyParser: false } };';
 
 /**
- * Creates a Pages Router API route. The file must also export a `config` without a body parser. The
- * route verifies a notification, runs your handler and replies. If the secret is missing or
- * invalid, each request gets a 500.
+ * Creates a Pages Router API route. The file must also export a `config` that disables the
+ * body parser. The route verifies a notification, runs your handler and replies. If the secret is
+ * missing or invalid, each request gets a 500.
  *
  * @function
  */

@@ -11,8 +11,8 @@ const LINGER = 1_000;
 /**
  * Writes a reply and resolves once it is written. On HTTP/1.1, a 401 or a reply before the end of
  * the body closes the connection, or Node would read the rest of the upload. On HTTP/2, such an
- * early reply resets the stream. Leaves a response that other code sent as it is, and cuts off one
- * that other code only began. Never rejects. Closes the socket if the response throws.
+ * early reply resets the stream. Does not change a response that other code completed, and cuts
+ * off one that other code only began. Never rejects. Closes the socket if the response throws.
  */
 export async function writeReply(
   req: IncomingMessage,

@@ -7,7 +7,7 @@ import type { Logger } from '@paylink/core';
 /** The source of a run: a notification, the return page or the schedule. */
 export type Source = 'webhook' | 'settle' | 'reconcile';
 
-/** In the currency's smallest unit. A string contains digits, and only zeros after a dot. */
+/** An amount in the currency's smallest unit. After a dot, a string can only contain zeros. */
 export type Amount = number | bigint | string;
 
 /** An order as stored in the merchant's database. */
@@ -38,7 +38,7 @@ export interface ConfirmedPayment {
 export type FindContext = {
   /** The merchant whose orders these are. `null` if there is only one, never `undefined`. */
   readonly tenant: string | null;
-  /** Aborts when the run or the list ends early, such as at its time limit. */
+  /** Aborts when the run or the list ends early, for example at its time limit. */
   readonly signal: AbortSignal;
 };
 
@@ -46,10 +46,10 @@ export type CreditContext = FindContext & {
   readonly source: Source;
 };
 
-/** References, as a list or read one by one, the oldest first. */
+/** References in a list, or read one by one, with the oldest first. */
 export type References = (Iterable<string> & object) | AsyncIterable<string>;
 
-/** The merchant's orders. `find` reads one, and `credit` is the one conditional write. */
+/** The merchant's orders. `find` reads an order, and `credit` is the only write. */
 export interface Orders {
   /** Returns the current order. Must not return changes that are not committed yet. */
   find(
@@ -65,9 +65,9 @@ export interface Orders {
     payment: ConfirmedPayment,
     context: CreditContext,
   ): PromiseLike<number | bigint | null> | number | bigint | null;
-  /** The unpaid orders, the oldest first, for `reconcile` without references. */
+  /** Returns the unpaid orders, oldest first. Used by `reconcile` unless you pass references. */
   unpaid?(context: FindContext): References | PromiseLike<References>;
-  /** The paid orders, for `verify` without references. */
+  /** Returns the paid orders. Used by `verify` unless you pass references. */
   paid?(context: FindContext): References | PromiseLike<References>;
 }
 
@@ -101,7 +101,7 @@ export interface PaymentsOptions {
   readonly orders: Orders;
   /** Maximum number of requests in flight for each client, 1 to 1,000. Default 32. */
   readonly concurrency?: number | undefined;
-  /** Milliseconds after which one order's run fails, 1 to 300,000. Default 20,000. */
+  /** Milliseconds after which a run for one order fails, 1 to 300,000. Default 20,000. */
   readonly timeout?: number | undefined;
   /** Receives errors from `settle`, `reconcile` and `credit`, and warnings. Default: `console`. */
   readonly logger?: Logger | undefined;
@@ -141,7 +141,7 @@ export interface PaymentOutcome {
 export type Settled = {
   /**
    * `paid`: the order is marked paid. `closed` and `differs`: the customer paid for a closed order,
-   * or paid a different amount or currency. `unknown`: no such order, or no such payment.
+   * or paid a different amount or currency. `unknown`: the order or its payment is missing.
    * `unavailable`: the result is not known yet, so ask the customer to wait.
    */
   readonly status:
@@ -153,7 +153,7 @@ export type Settled = {
     | 'differs'
     | 'unknown'
     | 'unavailable';
-  /** The service's response, if this run has one. Up to 30 seconds old. */
+  /** The service's response, if this run has one. It can be up to 30 seconds old. */
   readonly payment?: ServicePayment;
 };
 
@@ -188,22 +188,22 @@ export type ListedWithDetails = Listed & {
 interface SweepReport {
   /** The number of different references. Each is counted in exactly one list of the report. */
   readonly total: number;
-  /** The service answered 404. For an unpaid order, the link was most likely never created. */
+  /** The service answered 404. If the order is unpaid, its link was probably never created. */
   readonly noPayment: Listed;
   /** Orders that could not be read, checked with the service or credited. */
   readonly errors: ListedWithDetails;
-  /** Not reached: the time ran out, or the service limited requests or rejected the key. */
+  /** Orders that the run did not reach because of its time limit, a 429 or a rejected key. */
   readonly notAsked: Listed;
-  /** True if the service answered 401 for two orders. The run then starts no other order. */
+  /** True if the service answered 401 for two orders. The run then does not start other orders. */
   readonly keyRefused: boolean;
-  /** Pass it to the next run. Undefined if the run reached every reference. */
+  /** Pass this cursor to the next run. Undefined if the run reached every reference. */
   readonly cursor: string | undefined;
 }
 
 /** The result of `reconcile`: lists of references. */
 export interface ReconcileReport extends SweepReport {
   readonly credited: Listed;
-  /** Already paid, or paid by another call. */
+  /** Orders that were already paid, or that another call credited. */
   readonly paid: Listed;
   readonly pending: Listed;
   readonly failed: Listed;
@@ -214,13 +214,13 @@ export interface ReconcileReport extends SweepReport {
 
 /** The result of `verify`: lists of references. */
 export interface VerifyReport extends SweepReport {
-  /** The order is marked paid, and the service confirms the same amount and currency. */
+  /** Orders marked paid for which the service confirms the same amount and currency. */
   readonly confirmed: Listed;
-  /** The order is marked paid, but the service returns pending, failed or cancelled. */
+  /** Orders marked paid for which the service returns pending, failed or cancelled. */
   readonly notPaid: Listed;
-  /** The order is marked paid, but the service returns a different amount or currency. */
+  /** Orders marked paid for which the service returns a different amount or currency. */
   readonly differs: Listed;
-  /** The order is unpaid, so there is nothing to verify. */
+  /** Orders that are unpaid, so there is nothing to verify. */
   readonly unpaid: Listed;
 }
 
@@ -229,9 +229,9 @@ export type SweepProgress = {
   readonly total: number;
   readonly credited: number;
   readonly errors: number;
-  /** Milliseconds for which requests still pause, because the service asked for it. */
+  /** Milliseconds until requests resume, if the service asked for a pause. */
   readonly pause: number;
-  /** The next run starts here if you end this run now. */
+  /** Pass this cursor to the next run if you end this run now. */
   readonly cursor: string | undefined;
 };
 
@@ -240,21 +240,21 @@ export type SweepOptions = {
   readonly cursor?: string | undefined;
   /** Called once per second, and after the last reference. */
   readonly onProgress?: ((progress: SweepProgress) => unknown) | undefined;
-  /** Orders in progress at the same time, 1 to 100. Default 4. */
+  /** Maximum number of orders in progress at the same time, 1 to 100. Default 4. */
   readonly concurrency?: number | undefined;
   /** Required if `client` is a function. */
   readonly tenant?: string | null | undefined;
   /** Ends the run. The promise rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for the run, including pauses. No order starts afterwards. Default 600,000. */
+  /** Milliseconds, including pauses, after which no more orders start. Default 600,000. */
   readonly timeLimit?: number | undefined;
 };
 
-/** Three functions that credit an order once, and two that only read. All are bound. */
+/** Three functions that credit an order once, and two that only read. None of them uses `this`. */
 export interface Payments {
   /**
-   * Credits the order of a verified `payment.succeeded`. The handler for `paymentWebhook`, queue
-   * workers and code behind a gate. Resolves only if the order is marked paid.
+   * Credits the order of a verified `payment.succeeded`. Pass it to `paymentWebhook`, or call it in
+   * a queue worker or behind a gate. Resolves only if the order is marked paid.
    *
    * @throws WebhookError with the code, status and `retryAfter` of the reply
    */
@@ -288,7 +288,7 @@ export interface Payments {
    *
    * @param references default: `orders.unpaid()`
    * @throws ConfigurationError, the reason of the signal, or the error of a list that throws or
-   *   hangs for `timeout`. Settles the references before the error first
+   *   hangs for `timeout`, after the references before the error are settled
    */
   readonly reconcile: (references?: References, options?: SweepOptions) => Promise<ReconcileReport>;
   /**

@@ -4,7 +4,7 @@ import type { Order, Orders } from './contract.js';
 import { checkOrder, differenceOf, keyOf } from './order.js';
 
 export type NewOrder = Omit<Order, 'paid'> & {
-  /** The merchant whose order this is. Default: `null`, for one merchant. */
+  /** The merchant to which the order belongs. Default: `null`, for a single merchant. */
   readonly tenant?: string | null | undefined;
 };
 

@@ -45,12 +45,12 @@ const { request, genuineLines } = craft;
 
 /**
  * Registers the tests that every adapter must pass, over real sockets and with bytes that HTTP
- * clients would never send. Each row of attacks that an adapter must handle has one test. More
- * tests cover other behaviour.
+ * clients would never send. Each group of attacks that an adapter must handle has one test.
+ * More tests cover other behaviour.
  *
  * @param listen starts a server with the adapter, once per test
  * @param runner default: the globals `describe` and `it`
- * @throws TypeError without a runner and without these globals
+ * @throws TypeError if there is neither a runner nor these globals
  */
 export function testAdapter(
   name: string,

@@ -12,7 +12,7 @@ export type InjectOptions = Readonly<{
 export type DeliveryForms = Readonly<{
   headers: Record<string, string>;
   /**
-   * The body for supertest's `send`: a string for UTF-8, otherwise a Buffer with the content type
+   * The body for supertest's `send`: a string if UTF-8, otherwise a Buffer with the content type
    * `application/octet-stream`, because superagent would write a Buffer as JSON.
    */
   body: string | Buffer;

@@ -43,8 +43,8 @@ export interface SignedDelivery extends DeliveryForms {
 const OPTIONS = ['secret', 'type', 'reference', 'payload', 'rawBody', 'headers'];
 
 /**
- * Creates a delivery signed like one from the Payment Link Service (docs/service.md 6), for tests
- * of a receiver.
+ * Creates a delivery signed like one from the Payment Link Service (docs/service.md 6), to test a
+ * receiver.
  *
  * @throws TypeError for an unknown option, or if `secret` is empty
  */

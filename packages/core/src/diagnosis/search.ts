@@ -26,9 +26,9 @@ export interface Diagnosis {
   /** Explains each cause and its fix in one line, or states that the signature matches. */
   readonly message: string;
   /**
-   * All problems to fix together, in the order signature, secret, body. `unknown` if undoing
-   * changes did not make the signature match and no problem is obvious. `body_too_complex` if some
-   * changes to the body were not tried.
+   * All problems that must be fixed together, in the order signature, secret, body. Contains
+   * `unknown` if no change makes the signature match and no problem is obvious, and
+   * `body_too_complex` if some changes to the body were not tried.
    */
   readonly causes: readonly DiagnosisCause[];
 }

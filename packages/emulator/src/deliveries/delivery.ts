@@ -11,7 +11,7 @@ export type ReceiverAnswer = {
 
 /** One POST to the webhook URL. */
 export type DeliveryAttempt = {
-  /** Counts from 1, including discarded attempts. */
+  /** The number of this attempt, from 1. Discarded attempts count too. */
   readonly number: number;
   readonly startedAt: Date;
   readonly durationMs: number;
@@ -23,7 +23,7 @@ export type DeliveryAttempt = {
     readonly body: string;
   };
   readonly response?: ReceiverAnswer;
-  /** The reason if your server did not reply. Meant for people. */
+  /** The reason in words if your server did not reply. */
   readonly error?: string;
   /** The code of that reason, such as `ECONNREFUSED` or `timeout`. */
   readonly errorCode?: string;
@@ -38,8 +38,8 @@ export interface EmulatorDelivery {
   readonly createdAt: Date;
   /**
    * `pending` until the receiver acknowledges the notification, then `delivered`. The emulator
-   * retries pending deliveries as long as it runs. An `unsent` delivery has `times: 0`, and only
-   * `redeliver` sends it.
+   * retries pending deliveries as long as it runs. An `unsent` delivery was created with
+   * `times: 0`, and only `redeliver` sends it.
    */
   readonly state: 'pending' | 'delivered' | 'unsent';
   /** The number of attempts, including unfinished and discarded ones. */

@@ -24,7 +24,7 @@ export type Fault =
   | 'event_header' | 'unknown_kind' | 'no_limit' | 'wrong_limit' | 'framing' | 'http_form'
   | 'method';
 
-/** A delivery with the allowed statuses. */
+/** A delivery and the statuses that count as a correct reply. */
 export interface Attack {
   /** The row in the attack table, such as "A06". Several attacks can share a row. */
   readonly id: string;
@@ -38,7 +38,7 @@ export interface Attack {
   readonly status: number;
   /** The code in the body of that reply, or `undefined` if Paylink acknowledges the delivery. */
   readonly code?: string | undefined;
-  /** Other harmless statuses. */
+  /** Other statuses that are harmless. */
   readonly accepts: readonly number[];
   /** The harm if the receiver accepts a forgery or rejects a genuine delivery. */
   readonly severity: Severity;

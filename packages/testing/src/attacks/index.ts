@@ -16,7 +16,7 @@ export interface AttackOptions {
    * tests. Some deliveries use a longer reference that contains it. Default `paylink-attack`.
    */
   readonly reference?: string | undefined;
-  /** The receiver's body limit in bytes. Leaves out longer genuine bodies. Default 65,536. */
+  /** The receiver's body limit in bytes. The kit omits longer genuine bodies. Default 65,536. */
   readonly bodyLimit?: number | undefined;
   /**
    * True if the receiver asks the API before it credits, and does not rely on body fields. Default
@@ -24,8 +24,8 @@ export interface AttackOptions {
    */
   readonly confirm?: boolean | undefined;
   /**
-   * Returns the value of the signature header, for a receiver of a different service. Leaves out
-   * the spelling attacks. Default: the contract's lower-case hex HMAC-SHA256.
+   * Returns the value of the signature header, for a receiver of a different service. The kit
+   * then omits the spelling attacks. Default: the contract's lower-case hex HMAC-SHA256.
    */
   readonly sign?: Sign | undefined;
   /** Custom names for the two headers, as in the receiver's option. */

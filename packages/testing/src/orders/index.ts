@@ -19,10 +19,10 @@ const TWO_PROCESSES = untestedCheck(
 
 /**
  * Registers the tests that `orders` must pass on a real database, so that an order is credited once
- * and only for its own payment. A failed test explains the problem. If an option is missing, skips
- * its checks as "not tested". Stores about 250 orders and pays about 70 of them.
+ * and only for its own payment. A failed test explains the problem. If an option is missing, its
+ * checks are skipped as "not tested". Stores about 250 orders and pays about 70 of them.
  *
- * @throws TypeError for a wrong option
+ * @throws TypeError for an invalid option
  */
 export function testOrders(options: TestOrdersOptions): void {
   const { orders, test, tenants, elsewhere, effects, later, total } = validateOptions(options);

@@ -17,7 +17,7 @@ export interface TestOrdersOptions {
   readonly orders: Orders;
   /** `test` from vitest, jest or node:test, or `it` from mocha. */
   readonly test: RunTest;
-  /** Stores an unpaid order. `tenant` is `null` without `tenants`. */
+  /** Stores an unpaid order. `tenant` is `null` unless you set `tenants`. */
   readonly createOrder: (order: NewOrder) => unknown;
   /** Creates a new reference in the shop's format. Default: a UUID, digits or an ObjectId. */
   readonly reference?: (() => string) | undefined;

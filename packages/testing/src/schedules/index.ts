@@ -27,7 +27,7 @@ const AROUND = 60_000;
  * runs the round trips of two deliveries in every sequence. The other cuts a delivery off before
  * and after each of its round trips. A failed test lists the round trips that led to the error.
  *
- * @throws TypeError for a wrong option
+ * @throws TypeError for an invalid option
  */
 export function testSchedules(options: TestSchedulesOptions): void {
   checkOptions(options, NAMES);

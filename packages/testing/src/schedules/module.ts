@@ -22,9 +22,9 @@ export interface ModuleOptions {
    * pay into. Default: the module's `total`.
    */
   readonly total?: TestOrdersOptions['total'];
-  /** Creates a new reference. Default: the module's, or a UUID or digits. */
+  /** Creates a new reference. Default: the module's `reference`, or a UUID or digits. */
   readonly reference?: (() => string) | undefined;
-  /** The merchant of the orders, if `orders` has several. Default `null`. */
+  /** The merchant of the test's orders, if there are several. Default `null`. */
   readonly tenant?: string | null | undefined;
 }
 
