@@ -19,7 +19,7 @@ export interface PaylinkClient {
     link: PaymentLinkRequest,
     options?: {
       /**
-       * Lets repeated requests create only one link. If the link changes, change the key, or the
+       * Makes repeated requests create only one link. If the link changes, change the key, or the
        * service may return the old link. Must be 1 to 255 printable ASCII characters without
        * leading or trailing spaces. Default: a random UUID, which covers the retries of this call.
        */

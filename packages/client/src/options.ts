@@ -7,8 +7,8 @@ export interface ClientOptions {
   /** The secret API key, `sk_live_<id>.<secret>`, from the server's configuration. */
   readonly apiKey: string | undefined;
   /**
-   * Hosts that `baseUrl` may reach over unencrypted http, such as the emulator in another
-   * container. Ignored in production. Default: none.
+   * Hosts that `baseUrl` is allowed to reach over unencrypted http, such as the emulator in
+   * another container. Ignored in production. Default: none.
    */
   readonly allowHttp?: readonly string[] | undefined;
   /** The header for the key: `Authorization: Bearer`, or `X-Api-Key`. Default `bearer`. */

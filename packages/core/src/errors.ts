@@ -14,7 +14,7 @@ export interface WebhookErrorOptions {
   /** The reply's status, 400 to 599. Default: a Paylink code's status, or 500 for other codes. */
   readonly status?: number | undefined;
   /**
-   * A message for the log that is never sent. Default: the code, or a sentence for
+   * The message for the merchant's log. It is never sent. Default: the code, or a sentence for
    * `body_too_large`, `body_timeout` and `incomplete_body`.
    */
   readonly message?: string | undefined;

@@ -20,7 +20,7 @@ export interface Receiver<Host> {
 
 interface Gate<Host> {
   /**
-   * Resolves with undefined if the request may pass. `webhookEvent(holder)` then returns the event.
+   * Resolves with undefined if the request can pass. `webhookEvent(holder)` then returns the event.
    * Otherwise resolves with the reply to write. Never rejects.
    *
    * @param holder the host's request or context

@@ -34,13 +34,13 @@ export interface EmulatorOptions {
       }
     | undefined;
   /**
-   * Lets `host` be an address that other machines can reach. Each can then mark payments as paid.
+   * Allows a `host` that other machines can reach. Any of them can then mark payments as paid.
    * Default false.
    */
   readonly allowRemote?: boolean | undefined;
-  /** Names or addresses of other machines that may receive notifications. Default none. */
+  /** Names or addresses of other machines that can receive notifications. Default none. */
   readonly allowHosts?: readonly string[] | undefined;
-  /** Called after each API request, even a rejected one. The emulator logs its errors. */
+  /** Called after each API request, even a rejected one. Its errors are logged. */
   readonly onRequest?: ((request: ApiRequest) => void) | undefined;
   /** The emulator's choices for points that the contract leaves open. */
   readonly assumed?: AssumedOptions | undefined;

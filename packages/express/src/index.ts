@@ -5,7 +5,7 @@ import type { Request } from 'express';
 
 export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 
-/** The Express request that handlers receive. They cannot reply through it. */
+/** The Express request that handlers receive. Handlers cannot reply through it. */
 export interface ExpressHost {
   readonly req: Omit<Request, 'res' | 'next'>;
 }

@@ -10,7 +10,7 @@ export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 // oxlint-disable-next-line typescript/no-explicit-any -- Hono's own middleware fits every app by it
 type AnyEnv = any;
 
-/** The Hono request that handlers receive. They cannot reply through it. */
+/** The Hono request that handlers receive. Handlers cannot reply through it. */
 export interface HonoHost<E extends Env = AnyEnv> {
   readonly req: Context<E>['req'];
   readonly env: Omit<Context<E>['env'], 'outgoing'> & { readonly outgoing?: never };

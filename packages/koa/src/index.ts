@@ -5,7 +5,7 @@ import type { Context, DefaultState, Middleware } from 'koa';
 
 export { WebhookError, webhookEvent, type WebhookEvent } from '@paylink/core';
 
-/** The Koa request that handlers receive. They cannot reply through it. */
+/** The Koa request that handlers receive. Handlers cannot reply through it. */
 export interface KoaHost {
   readonly req: IncomingMessage;
   readonly state: DefaultState;

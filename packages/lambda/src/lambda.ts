@@ -1,7 +1,7 @@
 type Headers<Value> = Readonly<Record<string, Value | undefined>> | null | undefined;
 
 /**
- * An HTTP event from API Gateway, a function URL or a load balancer. Accepts the types of
+ * An HTTP event from API Gateway, a function URL or a load balancer. Accepts the types from
  * `@types/aws-lambda`.
  */
 export interface LambdaEvent {

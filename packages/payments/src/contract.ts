@@ -49,7 +49,7 @@ export type CreditContext = FindContext & {
 /** References in a list, or read one by one, with the oldest first. */
 export type References = (Iterable<string> & object) | AsyncIterable<string>;
 
-/** The merchant's orders. `find` reads an order, and `credit` is the only write. */
+/** The merchant's orders. `find` reads an order, and `credit` is the one conditional write. */
 export interface Orders {
   /** Returns the current order. Must not return changes that are not committed yet. */
   find(
@@ -80,7 +80,7 @@ export type ServicePayment = {
   readonly currency?: string | undefined;
 };
 
-/** Reads payments from the service. The client of `@paylink/client` implements this interface. */
+/** Reads payments from the service. The client from `@paylink/client` implements this interface. */
 export interface PaymentClient {
   /**
    * Rejects if the service does not return a payment. Paylink reads an error's `status` (404 for no
@@ -188,7 +188,7 @@ export type ListedWithDetails = Listed & {
 interface SweepReport {
   /** The number of different references. Each is counted in exactly one list of the report. */
   readonly total: number;
-  /** The service answered 404. If the order is unpaid, its link was probably never created. */
+  /** Orders with a 404 from the service. The link of an unpaid order was probably never created. */
   readonly noPayment: Listed;
   /** Orders that could not be read, checked with the service or credited. */
   readonly errors: ListedWithDetails;

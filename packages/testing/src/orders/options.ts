@@ -30,7 +30,7 @@ export interface TestOrdersOptions {
   /**
    * Later changes to an order, such as `ship`, `refund`, `edit`, `cancel` or `'another link'`. Each
    * runs on a paid order, which must stay paid, and on an unpaid one, which must be closed or still
-   * be payable. `'another link'` may return the new link's reference.
+   * be payable. `'another link'` can return the new link's reference.
    */
   readonly later?: Readonly<Record<string, (reference: string) => unknown>> | undefined;
   /**
