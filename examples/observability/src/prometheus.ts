@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { ObserveHook } from '@paylink/core';
 import type { PaymentOutcome } from '@paylink/payments';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
@@ -48,8 +49,13 @@ export function watchUnpaid(register: Registry, since: () => Promise<Date | unde
     help: 'Age of the oldest order that waits for its money',
     registers: [register],
     async collect() {
-      const oldest = await since();
-      this.set(oldest === undefined ? 0 : (Date.now() - oldest.getTime()) / 1_000);
+      // A query that fails or hangs must not take the other metrics with it.
+      const tooLate = setTimeout(5_000, Number.NaN, { ref: false });
+      this.set(await Promise.race([since().then(ageOf), tooLate]).catch(() => Number.NaN));
     },
   });
+}
+
+function ageOf(oldest: Date | undefined): number {
+  return oldest === undefined ? 0 : (Date.now() - oldest.getTime()) / 1_000;
 }

@@ -362,6 +362,15 @@ describe('the age of the oldest unpaid order', () => {
     await db.exec("UPDATE orders SET paid_at = now() WHERE reference IN ('waiting', 'new')");
     expect(await ages()).toEqual([0, 0]);
   });
+
+  it('is not a number while the query fails, and Prometheus still reads the other metrics', async () => {
+    const failing = new Registry();
+    prometheus.observeIn(failing)({ outcome: 'failed', bodyBytes: 1, durationMs: 1 });
+    prometheus.watchUnpaid(failing, () => Promise.reject(new Error('the database is down')));
+    const text = await failing.metrics();
+    expect(text).toMatch(/^paylink_orders_oldest_unpaid_age_seconds NaN$/im);
+    expect(text).toContain('paylink_deliveries_total{outcome="failed"');
+  });
 });
 
 describe('pino', () => {
