@@ -11,4 +11,4 @@ app.post('/checkout', async (_req, res) => {
   res.status(201).json(await checkout(15_000));
 });
 
-app.listen(3000, () => console.log('http://localhost:3000'));
+app.listen(3000).on('listening', () => console.log('http://localhost:3000'));
