@@ -36,7 +36,12 @@ export async function sendReceipts(pool: Pool, send: (reference: string) => Prom
       LIMIT 20 FOR UPDATE SKIP LOCKED) RETURNING reference`,
   );
   for (const { reference } of rows) {
-    await send(reference);
-    await pool.query('UPDATE outbox SET sent_at = now() WHERE reference = $1', [reference]);
+    try {
+      await send(reference);
+      await pool.query('UPDATE outbox SET sent_at = now() WHERE reference = $1', [reference]);
+    } catch (error) {
+      // One address that fails must not hold back the receipts after it.
+      console.error('receipt not sent', reference, (error as Error).message);
+    }
   }
 }
