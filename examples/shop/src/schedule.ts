@@ -11,10 +11,13 @@ export function startSchedule(payments: Payments, interval: number): () => Promi
   const { signal } = stopping;
 
   const running = (async () => {
+    let cursor: string | undefined;
     while (!signal.aborted) {
       try {
-        const { errors, undecided } = await payments.reconcile(undefined, { signal });
-        const count = errors.count + undecided.count;
+        const report = await payments.reconcile(undefined, { cursor, signal });
+        // The next run continues there, so that a long list is read to its end.
+        cursor = report.cursor;
+        const count = report.errors.count + report.undecided.count;
         if (count > 0) console.error(`[shop] ${count} orders need a person`);
       } catch (error) {
         // A run that fails must not be the last: the service may be away for a moment.

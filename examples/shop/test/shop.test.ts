@@ -13,6 +13,7 @@ import { openDatabase, type Db } from '../src/database.js';
 import { ShopOrders } from '../src/orders.js';
 import { openPayments, ordersIn } from '../src/payments.js';
 import { BASKET } from '../src/product.js';
+import { startSchedule } from '../src/schedule.js';
 import { createShop } from '../src/shop.js';
 import { ON_SOURCES } from '../../../scripts/source.mjs';
 
@@ -58,6 +59,21 @@ async function paylinkUrl(reference: string): Promise<string> {
   const link = await paylink.createPaymentLink({ amount: 15_000, reference: `${reference}-page` });
   return link.url;
 }
+
+test('the schedule continues where its last run stopped', async () => {
+  const report = { ...(await payments.reconcile([])), cursor: '7:order-7' };
+  const cursors: (string | undefined)[] = [];
+  let stop!: () => Promise<void>;
+  await new Promise<void>((resolve) => {
+    const reconcile: Payments['reconcile'] = async (_references, options) => {
+      if (cursors.push(options?.cursor) === 2) resolve();
+      return report;
+    };
+    stop = startSchedule({ ...payments, reconcile }, 1);
+  });
+  await stop();
+  expect(cursors.slice(0, 2)).toEqual([undefined, '7:order-7']);
+});
 
 function notify(
   body: string,
