@@ -9,9 +9,9 @@ import { contentTypeOf, inForms, type DeliveryForms, type HeaderNames } from '..
 export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
 
 /**
- * `forged`: the signature does not match the bytes and the secret, or its spelling differs from the
- * contract's. `invalid`: the delivery is signed, but its content is unusable. `genuine`: a receiver
- * that rejects the delivery loses payments.
+ * `forged`: the signature is not valid for the body and the secret, or is not in the format that
+ * the contract requires. `invalid`: the delivery is signed, but its content is unusable.
+ * `genuine`: a receiver that rejects the delivery loses payments.
  */
 export type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
