@@ -6,4 +6,4 @@ import type { RequestHandler } from './$types';
 const secret = () => ({ secret: process.env.WEBHOOK_SECRET, tenant: null });
 const handle = paymentWebhook({ secret, ...options }, handlers);
 
-export const POST: RequestHandler = (event) => handle(event.request, event);
+export const POST: RequestHandler = (event) => handle(event.request);
