@@ -20,7 +20,7 @@ export const ERROR_STATUSES = {
 
 export type ServiceErrorCode = keyof typeof ERROR_STATUSES;
 
-/** The error codes of the emulator's methods. `createLink` can also fail with an API code. */
+/** Codes of the errors that the emulator throws. `createLink` can also fail with an API code. */
 export type EmulatorErrorCode =
   | 'emulator_closed'
   | 'emulator_reset'

@@ -11,7 +11,7 @@ const IDLE = 3_000;
  */
 const QUESTIONS = 20;
 /** Milliseconds beside them for a round that begins or commits: a commit waits for the disk. */
-const COMMITTING = 100;
+const SHORTEST_WAIT = 100;
 
 export class Attempt {
   readonly lines: Line[] = [];
@@ -73,7 +73,7 @@ export class Attempt {
     }
     this.lines.at(-1)!.notes.push('uncommitted');
     connection.begin();
-    await this.#askUntil(() => round.notRun <= 0, COMMITTING);
+    await this.#askUntil(() => round.notRun <= 0, SHORTEST_WAIT);
   }
 
   /** Asks the database until the condition holds, or a round probably waits for a lock. */
@@ -142,7 +142,7 @@ export class Attempt {
     );
     if (!mayWait) await this.subject.changes.until(isAnswered);
     const commits = rounds.some(({ connection }) => !connection.isInTransaction);
-    await this.#askUntil(isAnswered, commits ? COMMITTING : 0);
+    await this.#askUntil(isAnswered, commits ? SHORTEST_WAIT : 0);
     if (isAnswered()) {
       // Its locks may be gone, so the others may go on.
       if (rounds.some((round) => round.isAnswered && !round.isInTransaction)) this.#waiting.clear();
