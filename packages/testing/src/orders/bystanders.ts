@@ -1,30 +1,23 @@
 /** The checks that a payment pays only its own order. */
 import { inspect } from 'node:util';
-import type { OrdersCheck } from './check.js';
-import { printCount } from './count.js';
 import { expectPaid, expectUnpaid } from './find.js';
-import type { Shop } from './shop.js';
+import { printCount, type Checks, type Shop } from './shop.js';
 
-export function checkBystanders(shop: Shop): OrdersCheck[] {
-  return [
-    {
-      title: 'credit pays one order, and leaves others as they are',
-      async run() {
-        await expectOneOrder(shop);
-        const orders = [await shop.create(), await shop.create(), await shop.create()];
-        await shop.creditTogether(orders);
-        const asked = [...orders, ...[...orders].reverse()];
-        const found = await Promise.all(asked.map(async (order) => shop.find(order)));
-        if (asked.some(({ reference }, i) => found[i]?.reference !== reference || !found[i].paid))
-          throw new Error(
-            'Simultaneous calls for different orders mix them up. Look for a variable outside of' +
-              ' find and credit, for a loader that returns rows in another order, and for a write of' +
-              ' all orders.',
-          );
-      },
-    },
-  ];
-}
+export const BYSTANDERS: Checks = {
+  async 'credit pays one order, and leaves others as they are'(shop) {
+    await expectOneOrder(shop);
+    const orders = [await shop.create(), await shop.create(), await shop.create()];
+    await shop.creditTogether(orders);
+    const asked = [...orders, ...[...orders].reverse()];
+    const found = await Promise.all(asked.map(async (order) => shop.find(order)));
+    if (asked.some(({ reference }, i) => found[i]?.reference !== reference || !found[i].paid))
+      throw new Error(
+        'Simultaneous calls for different orders mix them up. Look for a variable outside of' +
+          ' find and credit, for a loader that returns rows in another order, and for a write of' +
+          ' all orders.',
+      );
+  },
+};
 
 /** Expects that find and credit take one order, and leave paid and unpaid ones alone. */
 export async function expectOneOrder(shop: Shop): Promise<void> {
@@ -33,7 +26,7 @@ export async function expectOneOrder(shop: Shop): Promise<void> {
   const bystanders = [paid, await shop.create()];
   const order = await shop.create();
   for (const other of [{ amount: order.amount + 1 }, { currency: 'XAF' }]) {
-    const bystander = { ...order, reference: await shop.newReference(), ...other };
+    const bystander = await shop.unstored(other);
     // A shop of one currency refuses the other.
     if ((await shop.refusal(bystander)) === undefined) bystanders.push(bystander);
   }

@@ -1,10 +1,8 @@
 /** The checks of `credit`: once, and only for the order's own payment. */
-import { NotTested, type OrdersCheck } from './check.js';
-import { COUNT, countsWrites, printCount } from './count.js';
 import { expectCredit } from './find.js';
-import { boundsOf } from './order.js';
-import type { NewOrder } from './order.js';
-import { isThrown, messageOf, SOURCES, type Shop, type Source } from './shop.js';
+import { boundsOf, type NewOrder } from './order.js';
+import { isThrown, messageOf, NotTested, printCount, SOURCES } from './shop.js';
+import type { Checks, Shop } from './shop.js';
 
 const MAX_INT_32 = 2 ** 31 - 1;
 /** Near the order's amount, equal in 32 bits or as a 32-bit float, and within a small tolerance. */
@@ -19,106 +17,83 @@ const ROUNDS = 4;
 /** Longer than the steps of a DATETIME: MySQL may count a row as unchanged within one second. */
 const NEXT_SECOND = 1_100;
 
+const COUNT =
+  'Count only the rows of the conditional write: no constant, no later SELECT, no further writes.' +
+  ' Make further writes only if it changed a row.';
+
+// Fake timers replace it later.
 const { setTimeout } = globalThis;
 
-export function checkCredit(shop: Shop): OrdersCheck[] {
-  return [
-    {
-      title: 'credit pays an order for the webhook, the return page and the schedule alike',
-      async run() {
-        await expectCredit(shop, await shop.create());
-        for (const source of SOURCES) {
-          const order = await shop.create();
-          const count = await shop.credit(order, source);
-          if (count === 0 || !(await shop.isPaid(order)))
-            throw new Error(
-              `credit does not pay an order if the source is '${source}'. The webhook, the return` +
-                ' page (settle) and the schedule (reconcile) all credit: only the row decides.',
-            );
-        }
-      },
-    },
-    {
-      title: 'credit returns 0 for a reference that no order has',
-      run: () => expectNoneForUnknown(shop),
-    },
-    {
-      title: `${CALLS} simultaneous calls credit an order once`,
-      async run() {
-        for (let round = 0; round < ROUNDS; round++) await race(shop, await shop.create());
-      },
-    },
-    {
-      title: 'credit changes nothing if the order is already paid',
-      async run() {
-        const order = await shop.create();
-        await expectCredit(shop, order);
-        const counts: (number | null | undefined)[] = [];
-        for (const source of SOURCES) {
-          if (source === 'settle') await new Promise((resolve) => setTimeout(resolve, NEXT_SECOND));
-          counts.push(await shop.tryCredit(order, source));
-        }
-        if (!(await shop.isPaid(order)))
-          throw new Error('A second credit made a paid order unpaid.');
-        if (counts.includes(null)) throw countUnknown();
-        const wrong = counts.find((count) => (count ?? 0) > 0);
-        if (wrong !== undefined && (await countsWrites(shop)))
-          throw new Error(
-            `credit returned ${wrong} for an order that was already paid. The write must require` +
-              ' an unpaid order, such as with AND paid_at IS NULL. If it does, the count comes from' +
-              ' elsewhere: look for a later SELECT.',
-          );
-      },
-    },
-    {
-      title: 'credit counts only the rows of its own write',
-      async run() {
-        if (!(await countsWrites(shop)))
-          throw new Error(`credit returned a count for a payment that changed nothing. ${COUNT}`);
-      },
-    },
-    ...OTHER_AMOUNTS.map(({ amount: right, wrong }) => ({
-      title: `credit accepts an amount other than ${right} only within the bounds of find`,
-      async run() {
+export const CREDIT: Checks = {
+  async 'credit pays an order for the webhook, the return page and the schedule alike'(shop) {
+    await expectCredit(shop, await shop.create());
+    for (const source of SOURCES) {
+      const order = await shop.create();
+      const count = await shop.credit(order, source);
+      if (count === 0 || !(await shop.isPaid(order)))
+        throw new Error(
+          `credit does not pay an order if the source is '${source}'. The webhook, the return` +
+            ' page (settle) and the schedule (reconcile) all credit: only the row decides.',
+        );
+    }
+  },
+  'credit returns 0 for a reference that no order has': expectNoneForUnknown,
+  async [`${CALLS} simultaneous calls credit an order once`](shop) {
+    for (let round = 0; round < ROUNDS; round++) await race(shop, await shop.create());
+  },
+  async 'credit changes nothing if the order is already paid'(shop) {
+    const order = await shop.create();
+    await expectCredit(shop, order);
+    const counts: (number | null | undefined)[] = [];
+    for (const source of SOURCES) {
+      if (source === 'settle') await new Promise((resolve) => setTimeout(resolve, NEXT_SECOND));
+      counts.push(await shop.tryCredit(order, source));
+    }
+    if (!(await shop.isPaid(order))) throw new Error('A second credit made a paid order unpaid.');
+    if (counts.includes(null)) throw countUnknown();
+    const wrong = counts.find((count) => (count ?? 0) > 0);
+    if (wrong !== undefined && (await countsWrites(shop)))
+      throw new Error(
+        `credit returned ${wrong} for an order that was already paid. The write must require` +
+          ' an unpaid order, such as with AND paid_at IS NULL. If it does, the count comes from' +
+          ' elsewhere: look for a later SELECT.',
+      );
+  },
+  async 'credit counts only the rows of its own write'(shop) {
+    if (!(await countsWrites(shop)))
+      throw new Error(`credit returned a count for a payment that changed nothing. ${COUNT}`);
+  },
+  ...Object.fromEntries(
+    OTHER_AMOUNTS.map(({ amount: right, wrong }) => [
+      `credit accepts an amount other than ${right} only within the bounds of find`,
+      async (shop: Shop) => {
         const order = await shop.create({ amount: right });
         const amount = (await shop.find(order))?.amount;
         if (typeof amount === 'object') return expectWithinBounds(shop, order, boundsOf(amount));
-        for (const [index, other] of wrong.entries())
-          await expectRefusal(
-            shop,
-            order,
-            { ...order, amount: other },
-            'amount',
-            SOURCES[index % 3],
-          );
+        await expectRefusals(shop, order, 'amount', wrong);
         await expectStillDue(shop, order, 'amount');
       },
-    })),
-    {
-      title: 'credit changes nothing for another currency',
-      async run() {
-        const order = await shop.create();
-        for (const [index, currency] of ['USD', 'XAF', 'EUR'].entries())
-          await expectRefusal(shop, order, { ...order, currency }, 'currency', SOURCES[index]);
-        await expectStillDue(shop, order, 'currency');
-      },
-    },
-    { title: 'two orders cannot share a reference', run: () => expectOneRow(shop) },
-  ];
-}
+    ]),
+  ),
+  async 'credit changes nothing for another currency'(shop) {
+    const order = await shop.create();
+    await expectRefusals(shop, order, 'currency', ['USD', 'XAF', 'EUR']);
+    await expectStillDue(shop, order, 'currency');
+  },
+  'two orders cannot share a reference': expectOneRow,
+};
 
 async function expectNoneForUnknown(shop: Shop): Promise<void> {
-  const { tenant, amount, currency } = await shop.create();
-  const unknown = { reference: await shop.newReference(), amount, currency, tenant };
+  await shop.create();
+  const unknown = await shop.unstored();
   const count = await shop.credit(unknown).catch((error: unknown) => {
     throw new Error(
       `For a reference that no order has, ${messageOf(error)}. credit must return 0 there.`,
     );
   });
   const made = await shop.find(unknown).catch(() => undefined);
-  const other = { reference: await shop.newReference(), tenant };
   // A find that throws, or that finds any reference, is the fault of another check.
-  if (made !== undefined && (await shop.find(other)) === undefined)
+  if (made !== undefined && (await shop.find(await shop.unstored())) === undefined)
     throw new Error(
       'credit made an order for a reference that no order has. Let it update a stored order, and' +
         ' never insert or upsert one.',
@@ -155,12 +130,10 @@ function countUnknown(): NotTested {
 async function race(shop: Shop, order: NewOrder): Promise<void> {
   const calls = Array.from({ length: CALLS }, (_, call) => shop.credit(order, SOURCES[call % 3]));
   const settled = await Promise.allSettled(calls);
-  const failures = settled.flatMap((call): unknown[] =>
-    call.status === 'rejected' ? [call.reason] : [],
+  const failures = settled.flatMap((call) =>
+    call.status === 'rejected' ? [call.reason as Error] : [],
   );
-  const hanging = failures.find(
-    (error): error is Error => error instanceof Error && !isThrown(error),
-  );
+  const hanging = failures.find((error) => !isThrown(error));
   if (hanging !== undefined) throw hanging;
   const counts = settled.flatMap((call) => (call.status === 'fulfilled' ? [call.value] : []));
   const wrote = counts.filter((count) => Number(count) > 0).length;
@@ -180,6 +153,20 @@ async function race(shop: Shop, order: NewOrder): Promise<void> {
         ' requires an unpaid order, check the count that credit returns.',
     );
   if (counts.includes(null)) throw countUnknown();
+}
+
+/**
+ * Returns false if `credit` counts a payment of a different amount and currency that left its order
+ * unpaid, or one for a paid order: such a condition cannot hold there either.
+ */
+async function countsWrites(shop: Shop): Promise<boolean> {
+  const order = await shop.create();
+  const wrong: NewOrder = { ...order, amount: order.amount + 1, currency: 'USD' };
+  const before = await shop.tryCredit(wrong);
+  if (await shop.isPaid(order)) return true;
+  if ((before ?? 0) > 0) return false;
+  await shop.tryCredit(order);
+  return ((await shop.tryCredit(wrong)) ?? 0) === 0;
 }
 
 /** A free-amount link can be paid with any amount within its bounds. */
@@ -206,22 +193,23 @@ async function expectWithinBounds(
   }
 }
 
-/** Credits with a wrong payment, and expects that the order stays unpaid. */
-export async function expectRefusal(
+/** Credits with payments that differ in one field, and expects that the order stays unpaid. */
+export async function expectRefusals<Field extends 'amount' | 'currency' | 'tenant'>(
   shop: Shop,
   order: NewOrder,
-  payment: NewOrder,
-  differs: string,
-  source?: Source,
+  field: Field,
+  values: readonly NewOrder[Field][],
 ): Promise<void> {
-  const count = await shop.tryCredit(payment, source);
-  const call = `credit ${printCount(count)} for a payment of another ${differs}`;
-  if (await shop.isPaid(order))
-    throw new Error(
-      `${call}, and paid the order. Add the ${differs} to the condition of the write.`,
-    );
-  if ((count ?? 0) > 0)
-    throw new Error(`${call}, and the order stayed unpaid, as it should. ${COUNT}`);
+  for (const [index, value] of values.entries()) {
+    const count = await shop.tryCredit({ ...order, [field]: value }, SOURCES[index % 3]);
+    const call = `credit ${printCount(count)} for a payment of another ${field}`;
+    if (await shop.isPaid(order))
+      throw new Error(
+        `${call}, and paid the order. Add the ${field} to the condition of the write.`,
+      );
+    if ((count ?? 0) > 0)
+      throw new Error(`${call}, and the order stayed unpaid, as it should. ${COUNT}`);
+  }
 }
 
 /** Credits an order for which payments were refused. */

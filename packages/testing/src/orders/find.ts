@@ -1,95 +1,85 @@
 /** The checks of `find`. */
 import { inspect } from 'node:util';
 import type { Order } from '@paylink/payments';
-import { NotTested, type OrdersCheck } from './check.js';
-import { boundsOf } from './order.js';
-import type { NewOrder } from './order.js';
-import { paidOf, type Shop } from './shop.js';
+import { boundsOf, type NewOrder } from './order.js';
+import { NotTested, paidOf, type Checks, type Shop } from './shop.js';
 
 /** Several, because the read may be late. */
 const ROUNDS = 4;
 /** The smallest, one that 19.99 * 100 misses, beyond a 32-bit float, beyond a 32-bit integer. */
 const AMOUNTS = [1, 1_999, 16_777_217, 2_147_483_648];
 
-export function checkFind(shop: Shop): OrdersCheck[] {
-  return [
-    {
-      title: 'find returns nothing for a reference that no order has',
-      async run() {
-        const { tenant } = await shop.create();
-        const found = await shop.find({ reference: await shop.newReference(), tenant });
-        if (found !== undefined)
-          throw new Error(
-            'find returns an order for a reference that no order has. Return undefined or null.',
-          );
-      },
-    },
-    {
-      title: 'find returns a new order with its reference, amount and currency, unpaid and open',
-      async run() {
-        const order = await shop.create();
-        expectAsStored(await shop.find(order), order);
-      },
-    },
-    {
-      title: 'find returns an order that was stored after find was first asked about it',
-      async run() {
-        const { tenant, amount, currency } = await shop.create();
-        const order = { reference: await shop.newReference(), amount, currency, tenant };
-        await shop.find(order).catch(() => undefined);
-        const reason = await shop.refusal(order);
-        if (reason !== undefined) throw new NotTested(reason);
-        if ((await shop.find(order)) === undefined)
-          throw new Error(
-            'find was asked about a reference before its order was stored, and still finds' +
-              ' nothing afterwards. Turn off the cache in find.',
-          );
-      },
-    },
-    {
-      title: 'find returns the currency of the order',
-      async run() {
-        const order = await shop.create({ currency: 'XAF' });
-        const found = await shop.find(order);
-        if (found?.currency === order.currency) return expectCredit(shop, order);
-        await shop.tryCredit(order);
-        // A shop of one currency may store none.
-        if (!(await shop.isPaid(order))) throw new NotTested('createOrder stores one currency');
-        expectAsStored({ ...found!, paid: false }, order);
-      },
-    },
-    {
-      title: 'find throws or returns nothing if its read fails',
-      run: () => expectNothingOfFailedRead(shop),
-    },
-    ...AMOUNTS.map((amount) => ({
-      title: `an order of ${amount} is found and credited exactly`,
-      async run() {
+export const FIND: Checks = {
+  async 'find returns nothing for a reference that no order has'(shop) {
+    await shop.create();
+    if ((await shop.find(await shop.unstored())) !== undefined)
+      throw new Error(
+        'find returns an order for a reference that no order has. Return undefined or null.',
+      );
+  },
+  async 'find returns a new order with its reference, amount and currency, unpaid and open'(shop) {
+    const order = await shop.create();
+    expectAsStored(await shop.find(order), order);
+  },
+  async 'find returns an order that was stored after find was first asked about it'(shop) {
+    const order = await shop.unstored();
+    await shop.find(order).catch(() => undefined);
+    const reason = await shop.refusal(order);
+    if (reason !== undefined) throw new NotTested(reason);
+    if ((await shop.find(order)) === undefined)
+      throw new Error(
+        'find was asked about a reference before its order was stored, and still finds' +
+          ' nothing afterwards. Turn off the cache in find.',
+      );
+  },
+  async 'find returns the currency of the order'(shop) {
+    const order = await shop.create({ currency: 'XAF' });
+    const found = await shop.find(order);
+    if (found?.currency === order.currency) return expectCredit(shop, order);
+    await shop.tryCredit(order);
+    // A shop of one currency may store none.
+    if (!(await shop.isPaid(order))) throw new NotTested('createOrder stores one currency');
+    expectAsStored({ ...found!, paid: false }, order);
+  },
+  async 'find throws or returns nothing if its read fails'(shop) {
+    const { tenant, reference } = await shop.create();
+    // Text columns refuse the first two, and indexes the third.
+    const texts = [`${reference}\0`, `${reference}\ud800`, reference.repeat(300)];
+    for (const unreadable of [...texts, createUnreadable()]) {
+      const found = await shop.find({ reference: unreadable, tenant }).catch(() => undefined);
+      if (found?.paid === true || found?.reference === unreadable)
+        throw new Error(
+          `find returns ${found.paid ? 'a paid order' : 'an order'} if its read fails. Let it` +
+            ' throw: Paylink then answers 503, so that the service can try again.',
+        );
+    }
+  },
+  ...Object.fromEntries(
+    AMOUNTS.map((amount) => [
+      `an order of ${amount} is found and credited exactly`,
+      async (shop: Shop) => {
         const order = await shop.create({ amount });
         expectAsStored(await shop.find(order), order);
         await expectCredit(shop, order);
       },
-    })),
-    {
-      title: 'find sees a credit, even if find was called before or during the credit',
-      async run() {
-        await expectCredit(shop, await shop.create());
-        for (let round = 0; round < ROUNDS; round++) {
-          const known = await shop.create();
-          await shop.isPaid(known);
-          await shop.isPaid(known);
-          await Promise.all([shop.credit(known), shop.find(known)]);
-          if (!(await shop.isPaid(known)))
-            throw new Error(
-              'find was called before the credit or meanwhile, and still returns an unpaid order' +
-                ' after it. Turn off the cache in find, and fork an entity manager or create a' +
-                ' loader for each call.',
-            );
-        }
-      },
-    },
-  ];
-}
+    ]),
+  ),
+  async 'find sees a credit, even if find was called before or during the credit'(shop) {
+    await expectCredit(shop, await shop.create());
+    for (let round = 0; round < ROUNDS; round++) {
+      const known = await shop.create();
+      await shop.isPaid(known);
+      await shop.isPaid(known);
+      await Promise.all([shop.credit(known), shop.find(known)]);
+      if (!(await shop.isPaid(known)))
+        throw new Error(
+          'find was called before the credit or meanwhile, and still returns an unpaid order' +
+            ' after it. Turn off the cache in find, and fork an entity manager or create a' +
+            ' loader for each call.',
+        );
+    }
+  },
+};
 
 /**
  * A reference that drivers refuse to send. A function, because some native drivers end the process
@@ -100,20 +90,6 @@ function createUnreadable(): string {
     throw new Error('this read fails on purpose');
   };
   return Object.assign(() => undefined, { toBSON: fail }) as unknown as string;
-}
-
-async function expectNothingOfFailedRead(shop: Shop): Promise<void> {
-  const { tenant, reference } = await shop.create();
-  // Text columns refuse the first two, and indexes the third.
-  const texts = [`${reference}\0`, `${reference}\ud800`, reference.repeat(300)];
-  for (const unreadable of [...texts, createUnreadable()]) {
-    const found = await shop.find({ reference: unreadable, tenant }).catch(() => undefined);
-    if (found?.paid === true || found?.reference === unreadable)
-      throw new Error(
-        `find returns ${found.paid ? 'a paid order' : 'an order'} if its read fails. Let it` +
-          ' throw: Paylink then answers 503, so that the service can try again.',
-      );
-  }
 }
 
 function expectAsStored(found: Order | undefined, order: NewOrder): void {

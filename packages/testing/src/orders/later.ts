@@ -1,14 +1,10 @@
 /** The checks of later changes: an order is shipped, refunded, edited, closed or linked again. */
-import type { Order, Orders } from '@paylink/payments';
-import { NotTested, untestedCheck, type OrdersCheck } from './check.js';
-import { printCount } from './count.js';
+import type { Order } from '@paylink/payments';
 import { expectCredit } from './find.js';
 import { readList } from './lists.js';
-import { boundsOf } from './order.js';
-import type { NewOrder } from './order.js';
-import { bounded, messageOf, paidOf, type Shop } from './shop.js';
-
-type Change = (reference: string) => unknown;
+import { boundsOf, type NewOrder } from './order.js';
+import { bounded, messageOf, NotTested, paidOf, printCount } from './shop.js';
+import type { Checks, Shop } from './shop.js';
 
 /** Changes that a shop makes only to paid orders, so that an unpaid order may count as paid. */
 const OF_PAID_ORDERS =
@@ -16,44 +12,22 @@ const OF_PAID_ORDERS =
 const OF_LINKS = /link|attempt|again/i;
 const AT_ONCE = 20;
 
-export function checkLater(
-  shop: Shop,
-  orders: Orders,
-  later: Readonly<Record<string, Change>> | undefined,
-): OrdersCheck[] {
-  const closing = 'an order that is closed stays unpaid';
-  if (later === undefined || Object.keys(later).length === 0)
-    return [
-      untestedCheck('a paid order stays paid after later changes', 'needs the option later'),
-      untestedCheck(closing, 'needs the option later, with a change that closes an order'),
-    ];
-  return Object.entries(later).flatMap(([name, change]) => {
-    const make = async ({ reference }: NewOrder): Promise<unknown> =>
-      bounded(`later.${name}`, async () => change(reference));
-    const checks = [
-      {
-        title: `a paid order stays paid after ${name}`,
-        run: () => expectStillPaid(shop, name, make),
-      },
-      {
-        title: `an unpaid order is closed or can be paid after ${name}`,
-        run: () => expectClosedOrPayable(shop, orders, name, make),
-      },
-      {
-        title: `no order is paid and closed if ${name} and its payment happen at once`,
-        run: () => expectOneOfTwo(shop, name, make),
-      },
-    ];
-    if (OF_LINKS.test(name))
-      checks.push({
-        title: `one of two links is paid after ${name}, and the other is closed`,
-        run: () => expectOneLink(shop, orders, name, make),
-      });
-    return checks;
-  });
-}
-
+/** Makes one of the merchant's later changes to an order. */
 type Make = (order: NewOrder) => Promise<unknown>;
+
+export function laterChecks(name: string, change: (reference: string) => unknown): Checks {
+  const make: Make = ({ reference }) => bounded(`later.${name}`, async () => change(reference));
+  const checks: Checks = {
+    [`a paid order stays paid after ${name}`]: (shop) => expectStillPaid(shop, name, make),
+    [`an unpaid order is closed or can be paid after ${name}`]: (shop) =>
+      expectClosedOrPayable(shop, name, make),
+    [`no order is paid and closed if ${name} and its payment happen at once`]: (shop) =>
+      expectOneOfTwo(shop, name, make),
+  };
+  if (!OF_LINKS.test(name)) return checks;
+  const ofLinks = `one of two links is paid after ${name}, and the other is closed`;
+  return { ...checks, [ofLinks]: (shop) => expectOneLink(shop, name, make) };
+}
 
 async function expectStillPaid(shop: Shop, name: string, make: Make): Promise<void> {
   const order = await shop.create();
@@ -83,16 +57,9 @@ function lost(name: string, which: string): Error {
   );
 }
 
-async function expectClosedOrPayable(
-  shop: Shop,
-  orders: Orders,
-  name: string,
-  make: Make,
-): Promise<void> {
+async function expectClosedOrPayable(shop: Shop, name: string, make: Make): Promise<void> {
   const order = await shop.create();
-  const listed = async (): Promise<boolean> =>
-    (await readList(orders, 'unpaid', order.tenant)).references.includes(order.reference);
-  const wasListed = orders.unpaid !== undefined && (await listed());
+  const wasListed = await isUnpaidListed(shop, order);
   await makeOrSkip(make, order);
   const found = await shop.find(order);
   if (found === undefined) throw lost(name, 'an unpaid');
@@ -104,7 +71,7 @@ async function expectClosedOrPayable(
     );
   }
   if (found.closed === true) return expectClosed(shop, name, order);
-  if (wasListed && !(await listed()))
+  if (wasListed && !(await isUnpaidListed(shop, order)))
     throw new Error(
       `After ${name}, find reports an unpaid order as open, and unpaid no longer lists it. Let` +
         ' find return closed: true for an order that takes no payment, or list it.',
@@ -115,6 +82,11 @@ async function expectClosedOrPayable(
       `After ${name}, find reports an unpaid order as open, and credit does not pay it (${reply}).` +
         ' Let find return closed: true, so that a payment which still arrives reaches a person.',
     );
+}
+
+async function isUnpaidListed(shop: Shop, { reference, tenant }: NewOrder): Promise<boolean> {
+  if (shop.options.orders.unpaid === undefined) return false;
+  return (await readList(shop, 'unpaid', tenant)).references.includes(reference);
 }
 
 /** A change may refuse an unpaid order by throwing. */
@@ -175,7 +147,7 @@ async function expectOneOfTwo(shop: Shop, name: string, make: Make): Promise<voi
 }
 
 /** Pays the first link and then the second one, the other way around, and both at the same time. */
-async function expectOneLink(shop: Shop, orders: Orders, name: string, make: Make): Promise<void> {
+async function expectOneLink(shop: Shop, name: string, make: Make): Promise<void> {
   const links = async (): Promise<readonly [NewOrder, NewOrder]> => {
     const first = await shop.create();
     const reference = await make(first);
@@ -186,14 +158,11 @@ async function expectOneLink(shop: Shop, orders: Orders, name: string, make: Mak
   for (const isTurned of [false, true]) {
     const two = await links();
     const [paid, other] = isTurned ? [two[1], two[0]] : two;
-    if (orders.unpaid !== undefined) {
-      const { references } = await readList(orders, 'unpaid', paid.tenant);
-      if (references.includes(two[0].reference) && !references.includes(two[1].reference))
-        throw new Error(
-          `After ${name}, unpaid lists only the first link of an order. List every open link: the` +
-            ' customer may pay any of them.',
-        );
-    }
+    if ((await isUnpaidListed(shop, two[0])) && !(await isUnpaidListed(shop, two[1])))
+      throw new Error(
+        `After ${name}, unpaid lists only the first link of an order. List every open link: the` +
+          ' customer may pay any of them.',
+      );
     await expectCredit(shop, paid);
     await expectClosedLink(shop, name, other);
   }

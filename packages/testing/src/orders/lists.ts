@@ -1,9 +1,7 @@
 /** The checks of `unpaid` and `paid`, which `reconcile` and `verify` read. */
 import { inspect } from 'node:util';
-import type { Orders } from '@paylink/payments';
-import { NotTested, type OrdersCheck } from './check.js';
 import type { NewOrder } from './order.js';
-import { bounded, type Shop } from './shop.js';
+import { bounded, NotTested, type Checks, type Shop } from './shop.js';
 
 type ListName = 'unpaid' | 'paid';
 
@@ -20,49 +18,37 @@ const NEXT_SECOND = 1_100;
 const { setTimeout } = globalThis;
 const now = performance.now.bind(performance);
 
-export function checkLists(
-  shop: Shop,
-  orders: Orders,
-  tenants: readonly [string, string] | undefined,
-): OrdersCheck[] {
-  const untestedOf = (name: ListName): string | undefined =>
-    orders[name] === undefined ? `needs orders.${name}` : undefined;
-  return [
-    ...(['unpaid', 'paid'] as const).map((name) => ({
-      title: `${name} lists the ${name} orders, and no other`,
-      untested: untestedOf(name),
-      run: () => expectRightList(shop, orders, name, tenants),
-    })),
-    {
-      title: 'unpaid lists the oldest order first, and the newest too',
-      untested: untestedOf('unpaid'),
-      run: () => expectOldestFirst(shop, orders),
-    },
-  ];
-}
+export const UNPAID: Checks = {
+  async 'unpaid lists the unpaid orders, and no other'(shop) {
+    const order = await shop.create();
+    await expectListed(shop, 'unpaid', order);
+    await shop.credit(order);
+    await expectNotListed(shop, 'unpaid', order, 'an order after its credit');
+    await expectListOfTenant(shop, 'unpaid');
+  },
+  'unpaid lists the oldest order first, and the newest too': expectOldestFirst,
+};
 
-async function expectRightList(
-  shop: Shop,
-  orders: Orders,
-  name: ListName,
-  tenants: readonly [string, string] | undefined,
-): Promise<void> {
-  const listsUnpaid = name === 'unpaid';
-  const order = await shop.create();
-  if (listsUnpaid) await expectListed(shop, orders, name, order);
-  else await expectNotListed(orders, name, order, 'a new unpaid order');
-  await shop.credit(order);
-  if (listsUnpaid) await expectNotListed(orders, name, order, 'an order after its credit');
-  else await expectListed(shop, orders, name, order);
+export const PAID: Checks = {
+  async 'paid lists the paid orders, and no other'(shop) {
+    const order = await shop.create();
+    await expectNotListed(shop, 'paid', order, 'a new unpaid order');
+    await shop.credit(order);
+    await expectListed(shop, 'paid', order);
+    await expectListOfTenant(shop, 'paid');
+  },
+};
+
+async function expectListOfTenant(shop: Shop, name: ListName): Promise<void> {
+  const { tenants } = shop.options;
   if (tenants === undefined) return;
   const theirs = await shop.create({ tenant: tenants[1] });
   if (name === 'paid') await shop.credit(theirs);
-  await expectListed(shop, orders, name, theirs);
-  const foreign = { ...theirs, tenant: tenants[0] };
-  await expectNotListed(orders, name, foreign, "another tenant's order");
+  await expectListed(shop, name, theirs);
+  await expectNotListed(shop, name, { ...theirs, tenant: tenants[0] }, "another tenant's order");
 }
 
-async function expectOldestFirst(shop: Shop, orders: Orders): Promise<void> {
+async function expectOldestFirst(shop: Shop): Promise<void> {
   const early = await shop.create();
   await new Promise((resolve) => setTimeout(resolve, NEXT_SECOND));
   const between: NewOrder[] = [];
@@ -70,7 +56,7 @@ async function expectOldestFirst(shop: Shop, orders: Orders): Promise<void> {
   while (between.length < LATER_ORDERS && now() < end)
     between.push(...(await Promise.all(Array.from({ length: TOGETHER }, () => shop.create()))));
   const last = await shop.create();
-  const { references, isWhole } = await readList(orders, 'unpaid', last.tenant);
+  const { references, isWhole } = await readList(shop, 'unpaid', last.tenant);
   const places = new Map(references.map((reference, place) => [reference, place]));
   const placeOf = ({ reference }: NewOrder): number => places.get(reference) ?? Infinity;
   const after = between.filter((order) => placeOf(order) > placeOf(last)).length;
@@ -83,34 +69,26 @@ async function expectOldestFirst(shop: Shop, orders: Orders): Promise<void> {
         ' behind them. List the oldest first (ORDER BY created_at), and look for a LIMIT, and for' +
         ' a page that starts after a time, which several orders can have.',
     );
-  await expectListed(shop, orders, 'unpaid', last);
+  await expectListed(shop, 'unpaid', last);
 }
 
 /** Looks twice, because a stream that was read is empty. */
-async function expectListed(
-  shop: Shop,
-  orders: Orders,
-  name: ListName,
-  order: NewOrder,
-): Promise<void> {
-  const first = await readList(orders, name, order.tenant);
-  const isListed = first.references.includes(order.reference);
-  const second = await readList(orders, name, order.tenant);
-  const isListedAgain = second.references.includes(order.reference);
-  if (isListedAgain) return;
-  if (isListed || first.list === second.list)
+async function expectListed(shop: Shop, name: ListName, order: NewOrder): Promise<void> {
+  const first = await readList(shop, name, order.tenant);
+  const second = await readList(shop, name, order.tenant);
+  if (second.references.includes(order.reference)) return;
+  if (first.references.includes(order.reference) || first.list === second.list)
     throw new Error(
       `${name} does not list a new order at the second call. Start a new query or stream at each` +
         ' call, never one for all calls.',
     );
   if (first.isWhole && second.isWhole)
-    await explainAbsence(shop, orders, name, order.tenant, second.references);
+    await explainAbsence(shop, name, order.tenant, second.references);
 }
 
 /** Distinguishes a LIMIT from a shop that leaves out young orders: this suite has no others. */
 async function explainAbsence(
   shop: Shop,
-  orders: Orders,
   name: ListName,
   tenant: string | null,
   references: readonly string[],
@@ -137,7 +115,7 @@ async function explainAbsence(
     const { amount, currency } = found!;
     if (typeof amount === 'object' || found!.closed === true) throw young();
     await shop.tryCredit({ reference: oldest, amount: Number(amount), currency, tenant });
-    const after = await readList(orders, name, tenant);
+    const after = await readList(shop, name, tenant);
     const isOver = after.references.includes(oldest);
     if (!isOver && after.references.length === references.length) throw limit;
   }
@@ -149,12 +127,12 @@ function young(): NotTested {
 }
 
 async function expectNotListed(
-  orders: Orders,
+  shop: Shop,
   name: ListName,
   { reference, tenant }: NewOrder,
   which: string,
 ): Promise<void> {
-  const { references } = await readList(orders, name, tenant);
+  const { references } = await readList(shop, name, tenant);
   if (references.includes(reference)) throw foreignOrder(name, which);
 }
 
@@ -170,7 +148,11 @@ interface List {
   readonly isWhole: boolean;
 }
 
-export function readList(orders: Orders, name: ListName, tenant: string | null): Promise<List> {
+export function readList(
+  { options: { orders } }: Shop,
+  name: ListName,
+  tenant: string | null,
+): Promise<List> {
   return bounded(name, async () => {
     const { signal } = new AbortController();
     const list: unknown = await orders[name]!({ tenant, signal });

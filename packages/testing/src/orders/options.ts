@@ -51,20 +51,19 @@ export function validateOptions(options: TestOrdersOptions): TestOrdersOptions {
   const { orders, test, createOrder, tenants, later = {} } = options;
   if (typeof test !== 'function')
     throw new TypeError('test must be the function `test` of your test runner');
-  for (const name of FUNCTIONS)
-    if (options[name] !== undefined && typeof options[name] !== 'function')
-      throw new TypeError(`${name} must be a function`);
-  if (typeof createOrder !== 'function') throw new TypeError('createOrder must be a function');
-  for (const name of ['find', 'credit'] as const)
-    if (typeof orders?.[name] !== 'function')
-      throw new TypeError(`orders.${name} must be a function`);
+  requireFunction('createOrder', createOrder);
+  for (const name of ['find', 'credit'] as const) requireFunction(`orders.${name}`, orders?.[name]);
   for (const name of ['unpaid', 'paid'] as const)
-    if (orders[name] !== undefined && typeof orders[name] !== 'function')
-      throw new TypeError(`orders.${name} must be a function`);
+    if (orders[name] !== undefined) requireFunction(`orders.${name}`, orders[name]);
+  for (const name of FUNCTIONS)
+    if (options[name] !== undefined) requireFunction(name, options[name]);
+  for (const [name, change] of Object.entries(later)) requireFunction(`later.${name}`, change);
   const names = new Set<unknown>(tenants);
   if (tenants !== undefined && (tenants.length !== 2 || names.size !== 2 || names.has(undefined)))
     throw new TypeError('tenants must be two different tenants');
-  for (const [name, change] of Object.entries(later))
-    if (typeof change !== 'function') throw new TypeError(`later.${name} must be a function`);
   return options;
+}
+
+function requireFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw new TypeError(`${name} must be a function`);
 }

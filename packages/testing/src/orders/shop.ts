@@ -2,7 +2,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import type { Order } from '@paylink/payments';
-import { NotTested } from './check.js';
 import type { TestOrdersOptions } from './options.js';
 import { readOrder, type NewOrder } from './order.js';
 
@@ -11,6 +10,15 @@ export const SOURCES = ['webhook', 'settle', 'reconcile'] as const;
 export type Source = (typeof SOURCES)[number];
 
 type Key = Pick<NewOrder, 'reference' | 'tenant'>;
+
+/**
+ * Checks of the suite, each under a sentence about `orders`. A check rejects with the fault in one
+ * sentence, or with `NotTested`.
+ */
+export type Checks = Readonly<Record<string, (shop: Shop) => Promise<void>>>;
+
+/** A running check found that this database cannot show the fault. The message says why. */
+export class NotTested extends Error {}
 
 /** Below the 5 seconds after which vitest and jest by default end a test without a reason. */
 const LIMIT = 4_000;
@@ -22,13 +30,16 @@ const { setTimeout, clearTimeout } = globalThis;
 export class Shop {
   /** An order without its reference. */
   readonly sample: Omit<NewOrder, 'reference'>;
-  readonly #options: TestOrdersOptions;
   readonly #signal = new AbortController().signal;
   #references: Promise<() => string> | undefined;
 
-  constructor(options: TestOrdersOptions) {
-    this.#options = options;
+  constructor(readonly options: TestOrdersOptions) {
     this.sample = { amount: 1_500, currency: 'XOF', tenant: options.tenants?.[0] ?? null };
+  }
+
+  /** Returns an order that is not stored, under a new reference. */
+  async unstored(changes?: Partial<NewOrder>): Promise<NewOrder> {
+    return { ...this.sample, reference: await this.newReference(), ...changes };
   }
 
   /**
@@ -37,7 +48,7 @@ export class Shop {
    * @throws NotTested if `createOrder` refuses the changed amount
    */
   async create(changes?: Partial<NewOrder>): Promise<NewOrder> {
-    const order = { ...this.sample, reference: await this.newReference(), ...changes };
+    const order = await this.unstored(changes);
     const reason = await this.refusal(order);
     if (reason === undefined) return order;
     if (changes !== undefined) throw new NotTested(reason);
@@ -50,7 +61,7 @@ export class Shop {
   /** Returns the database's reason if the order cannot be stored. */
   async refusal(order: NewOrder): Promise<string | undefined> {
     try {
-      const reply = await bounded('createOrder', async () => this.#options.createOrder(order));
+      const reply = await bounded('createOrder', async () => this.options.createOrder(order));
       return (Object(reply) as { error?: Error | null }).error?.message;
     } catch (error) {
       return messageOf(error);
@@ -59,7 +70,7 @@ export class Shop {
 
   /** Returns a reference that no order has. */
   async newReference(): Promise<string> {
-    const { reference } = this.#options;
+    const { reference } = this.options;
     this.#references ??=
       reference === undefined
         ? chooseReferences((it) => this.refusal({ ...this.sample, reference: it }))
@@ -69,7 +80,7 @@ export class Shop {
 
   async find({ reference, tenant }: Key): Promise<Order | undefined> {
     const context = { tenant, signal: this.#signal };
-    const found = await bounded('find', async () => this.#options.orders.find(reference, context));
+    const found = await bounded('find', async () => this.options.orders.find(reference, context));
     return found === undefined || found === null ? undefined : readOrder(found);
   }
 
@@ -90,7 +101,7 @@ export class Shop {
     const { reference, amount, currency, tenant } = order;
     const context = { tenant, signal: this.#signal, source };
     const count = await bounded('credit', async () =>
-      this.#options.orders.credit({ reference, amount, currency }, context),
+      this.options.orders.credit({ reference, amount, currency }, context),
     );
     if (count === null) return null;
     const isCount = /^(number|bigint)$/.test(typeof count) && Number.isSafeInteger(Number(count));
@@ -197,6 +208,9 @@ function neverTwice(reference: () => string): () => string {
     return next;
   };
 }
+
+export const printCount = (count: number | null | undefined): string =>
+  count === undefined ? 'threw' : `returned ${count}`;
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : inspect(error, { depth: 0 });

@@ -1,9 +1,8 @@
 /** The checks that similar references stay apart. */
-import type { OrdersCheck } from './check.js';
 import { expectOneOrder } from './bystanders.js';
 import { expectPaid } from './find.js';
 import type { NewOrder } from './order.js';
-import type { Shop } from './shop.js';
+import type { Checks, Shop } from './shop.js';
 
 type Spell = (reference: string) => string;
 
@@ -45,34 +44,30 @@ const PREFIXES = [
 ];
 const SUFFIXES = ['-1', '-2', '_2', '#2', ':2', '/2', '.2', ' 2', '-retry', '?try=2', '}', ',x'];
 
-export function checkSpellings(shop: Shop): OrdersCheck[] {
-  const pairs: Pair[] = [
-    ...Object.entries(SIMILAR).map(([differs, similar]) => ({ own: asIs, similar, differs })),
-    ...Object.entries(SPECIAL).map(([differs, [own, similar]]) => ({ own, similar, differs })),
-  ];
-  return [
-    ...pairs.map((pair) => ({
-      title: `an order is not mistaken for one whose reference is the same ${pair.differs}`,
-      run: () => expectApart(shop, pair),
-    })),
-    {
-      title: 'find returns nothing for a reference with a further prefix or suffix',
-      async run() {
-        const { reference, tenant } = await shop.create();
-        const longer = [
-          ...PREFIXES.map((prefix) => [prefix, `${prefix}${reference}`]),
-          ...SUFFIXES.map((suffix) => [suffix, `${reference}${suffix}`]),
-        ] as const;
-        await Promise.all(
-          longer.map(async ([part, asked]) => {
-            const found = await shop.find({ reference: asked!, tenant }).catch(() => undefined);
-            if (found?.reference === asked) throw echoed(`that has ${part} in addition`);
-          }),
-        );
-      },
-    },
-  ];
-}
+export const SPELLINGS: Checks = {
+  ...Object.fromEntries(
+    [
+      ...Object.entries(SIMILAR).map(([differs, similar]) => ({ own: asIs, similar, differs })),
+      ...Object.entries(SPECIAL).map(([differs, [own, similar]]) => ({ own, similar, differs })),
+    ].map((pair) => [
+      `an order is not mistaken for one whose reference is the same ${pair.differs}`,
+      (shop: Shop) => expectApart(shop, pair),
+    ]),
+  ),
+  async 'find returns nothing for a reference with a further prefix or suffix'(shop) {
+    const { reference, tenant } = await shop.create();
+    const longer = [
+      ...PREFIXES.map((prefix) => [prefix, `${prefix}${reference}`]),
+      ...SUFFIXES.map((suffix) => [suffix, `${reference}${suffix}`]),
+    ] as const;
+    await Promise.all(
+      longer.map(async ([part, asked]) => {
+        const found = await shop.find({ reference: asked!, tenant }).catch(() => undefined);
+        if (found?.reference === asked) throw echoed(`that has ${part} in addition`);
+      }),
+    );
+  },
+};
 
 interface Pair {
   readonly own: Spell;
