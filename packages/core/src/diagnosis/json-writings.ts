@@ -1,107 +1,84 @@
-/** The output format of a JSON library. */
-interface Style {
-  readonly spacing: readonly [colon: string, comma: string, indent: string];
-  readonly escape: (json: string) => string;
-  readonly order: (keys: readonly string[]) => readonly string[];
-  readonly number: (digits: string) => string;
-}
+import { parseJson } from './variants.js';
 
-const unicode = (character: string): string =>
+type Escape = (json: string) => string;
+
+const unicode: Escape = (character) =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-const capitals = (character: string): string => `\\u${unicode(character).slice(2).toUpperCase()}`;
-const ascii = (json: string): string => json.replace(/[\x7f-\uffff]/g, unicode);
-const slashes = (json: string): string => json.replaceAll('/', '\\/');
+const asIs: Escape = (json) => json;
+const ascii: Escape = (json) => json.replace(/[\x7f-\uffff]/g, unicode);
+const slashes: Escape = (json) => json.replaceAll('/', '\\/');
+const html: Escape = (json) => json.replace(/[<>&\u2028\u2029]/g, unicode);
+const capitals: Escape = (json) =>
+  json.replace(/[<>&'+`\x7f-\uffff]/g, (each) => `\\u${unicode(each).slice(2).toUpperCase()}`);
 
-// JavaScript, Python, PHP twice, Go, Gson, .NET.
-const ESCAPES: readonly Style['escape'][] = [
-  (json) => json,
-  ascii,
-  slashes,
-  (json) => slashes(ascii(json)),
-  (json) => json.replace(/[<>&\u2028\u2029]/g, unicode),
-  (json) => json.replace(/[<>&='\u2028\u2029]/g, unicode),
-  (json) => json.replace(/[<>&'+`\x7f-\uffff]/g, capitals),
+/** How a library writes JSON. */
+type Library = readonly [colon: string, comma: string, indent: string, escape: Escape];
+
+// oxfmt-ignore
+const LIBRARIES: readonly Library[] = [
+  // JavaScript, with indentation and without, and Ruby
+  [':', ',', '', asIs], ...['  ', '    ', '\t'].map((each): Library => [': ', ',', each, asIs]),
+  // Python, and databases
+  [': ', ', ', '', ascii], [': ', ', ', '', asIs], [': ', ',', '    ', ascii],
+  // PHP
+  [':', ',', '', (json) => slashes(ascii(json))], [':', ',', '', slashes], [':', ',', '', ascii],
+  // Go, .NET, and Jackson
+  [':', ',', '', html], [':', ',', '', capitals], [' : ', ',', '  ', asIs],
 ];
-// JavaScript, Python, Jackson, and indented.
-const SPACINGS: readonly Style['spacing'][] = [
-  [':', ',', ''],
-  [': ', ', ', ''],
-  [' : ', ',', '  '],
-  ...['  ', '    ', '\t'].map((indent) => [': ', ',', indent] as const),
-];
-// As given, sorted by code units, and as jsonb and MySQL sort.
-const ORDERS: readonly Style['order'][] = [
-  (keys) => keys,
-  (keys) => [...keys].sort(),
-  (keys) => [...keys].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)),
-];
-const isWhole = (digits: string): boolean => /^-?\d+$/.test(digits);
-const NUMBERS: readonly Style['number'][] = [
+const NUMBERS: readonly ((digits: string) => string)[] = [
   (digits) => digits,
   (digits) => String(Number(digits)),
-  (digits) => (isWhole(digits) ? `${digits}.0` : digits),
-  (digits) => Number(digits).toFixed(2),
-  (digits) => `"${digits}"`,
-  (digits) => Number(digits).toExponential().replace('+', ''),
+  (digits) => (/^-?\d+$/.test(digits) ? `${digits}.0` : digits),
 ];
-// oxfmt-ignore
-const PLAIN: Style = {
-  spacing: SPACINGS[0]!, escape: ESCAPES[0]!, order: ORDERS[0]!, number: NUMBERS[0]!,
-};
 
 /** Indentation makes deeper values hundreds of times longer. */
 const DEEPEST = 32;
+
 /** Objects with more keys have too many orders. */
 const MOST_KEYS = 5;
 
 /**
- * Yields a JSON text as other libraries write it, the simplest format first.
+ * Yields a JSON text as other libraries write it, then with its keys in other orders.
  *
  * @throws RangeError if the value is nested too deeply
  */
 export function* writings(json: string): Generator<string> {
-  for (const text of [json, json.replace(/"(-?\d+(?:\.\d+)?)"(?!\s*:)/g, '$1')]) {
-    // The digits of a number stay, as a text with a mark.
-    const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
-      token.startsWith('"') ? token : `"\\u0000${token}"`,
-    );
-    const parsed: unknown = JSON.parse(marked);
-    // Many texts have no number, or nothing to escape or to sort: skips equal formats.
-    const differing = <Key extends keyof Style>(key: Key, values: readonly Style[Key][]) => [
-      ...new Map(values.map((each) => [write(parsed, { ...PLAIN, [key]: each }), each])).values(),
-    ];
-    const [escapes, orders] = [differing('escape', ESCAPES), differing('order', ORDERS)];
-    for (const number of differing('number', NUMBERS))
-      for (const escape of escapes)
-        for (const order of orders)
-          for (const spacing of SPACINGS) {
-            const written = write(parsed, { number, escape, order, spacing });
-            yield* [written, `${written}\n`];
-          }
-    const keys = Object.keys(Object(parsed) as object);
-    for (const permutation of keys.length > MOST_KEYS ? [] : permutationsOf(keys)) {
-      const order: Style['order'] = (all) => (all.join() === keys.join() ? permutation : all);
-      for (const spacing of SPACINGS.slice(0, 2)) yield write(parsed, { ...PLAIN, spacing, order });
+  // The digits of a number stay, as a text with a mark.
+  const marked = json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+    token.startsWith('"') ? token : `"\\u0000${token}"`,
+  );
+  const parsed = parseJson(marked);
+  if (typeof parsed === 'string') yield parsed;
+  if (typeof parsed !== 'object' || parsed === null) return;
+  for (const number of NUMBERS)
+    for (const library of LIBRARIES) {
+      const written = write(parsed, library, number);
+      yield* [written, `${written}\n`];
     }
-  }
+  const members = Object.entries(parsed);
+  if (members.length > MOST_KEYS) return;
+  // JavaScript, and Python with ASCII.
+  for (const library of [LIBRARIES[0]!, LIBRARIES[4]!])
+    for (const order of permutationsOf(members))
+      yield write(Object.fromEntries(order), library, NUMBERS[0]!);
 }
 
-function permutationsOf(keys: readonly string[]): string[][] {
-  if (keys.length === 0) return [[]];
-  return keys.flatMap((first) =>
-    permutationsOf(keys.filter((each) => each !== first)).map((rest) => [first, ...rest]),
+function permutationsOf<Item>(items: readonly Item[]): Item[][] {
+  if (items.length === 0) return [[]];
+  return items.flatMap((first) =>
+    permutationsOf(items.filter((each) => each !== first)).map((rest) => [first, ...rest]),
   );
 }
 
-function write(value: unknown, style: Style, depth = 1): string {
-  if (typeof value === 'string' && value.startsWith('\0')) return style.number(value.slice(1));
-  if (typeof value !== 'object' || value === null) return style.escape(JSON.stringify(value));
+function write(value: unknown, library: Library, number: (typeof NUMBERS)[number], depth = 1) {
+  const [colon, comma, indent, escape] = library;
+  if (typeof value === 'string' && value.startsWith('\0')) return number(value.slice(1));
+  if (typeof value !== 'object' || value === null) return escape(JSON.stringify(value));
   if (depth > DEEPEST) throw new RangeError('nested too deeply');
-  const [colon, comma, indent] = style.spacing;
   const isList = Array.isArray(value);
-  const items = style.order(Object.keys(value)).map((key) => {
-    const item = write((value as Record<string, unknown>)[key], style, depth + 1);
-    return isList ? item : style.escape(JSON.stringify(key)) + colon + item;
+  const items = Object.entries(value).map(([key, inner]): string => {
+    const item = write(inner, library, number, depth + 1);
+    return isList ? item : escape(JSON.stringify(key)) + colon + item;
   });
   const [open, close] = isList ? '[]' : '{}';
   if (items.length === 0 || indent === '') return open! + items.join(comma) + close!;

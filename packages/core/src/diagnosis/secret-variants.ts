@@ -1,73 +1,46 @@
-import { fromHex, toHex, toText } from '../bytes.js';
+import { fromHex, toHex } from '../bytes.js';
 import { FIXTURES } from '../secret.js';
-import type { DiagnosisCode } from './codes.js';
-import { escapesOf, fromBase64, fromLatin1, parseJson, toLatin1, variantsOf } from './variants.js';
-import type { Value, Variant } from './variants.js';
+import { escapesOf, fromBase64, parseJson, toLatin1, type Change } from './variants.js';
 
-const INVISIBLE = /[\p{Cf}\p{Cc}\u00a0\u2000-\u200a\u202f\u3000]/gu;
 const DASHES = /[\u2010-\u2015\u2212]/g;
-const CURLY = /^[“”„‘’‚«»‹›]+\s?|\s?[“”„‘’‚«»‹›]+$/g;
-const ASSIGNED = /^(?:export\s+|set\s+)?["']?[A-Z_][\w.-]*["']?\s*[=:]\s*(["']?)(.*?)\1[;,]?$/is;
-/** Cyrillic and Greek letters, and the Latin letters that they look like. */
-const LOOK_ALIKE = 'аеорсухіјѕԁһАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧοα';
-const LATIN = 'aeopcyxijsdhABEKMHOPCTYXIJSABEZHIKMNOPTYXoa';
+const QUOTES = /^\\?["'`“”„«‘]\s?|\s?\\?["'`“”»’]$/g;
+const ASSIGNED = /^(?:export\s+|set\s+)?[A-Z_][\w.-]*\s*[=:]\s*(["']?)(.*?)\1[;,]?$/is;
 const SYMBOLS = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+/=');
-/** A shorter part could be right by chance, and a longer secret has too many neighbours. */
-const [SHORTEST, LONGEST] = [8, 100];
+/** A shorter part could be right by chance. */
+const SHORTEST = 8;
 
-type Change = readonly [DiagnosisCode, (text: string, trimmed: string) => Iterable<Value>];
-
+/** What happens to secrets, on the receiver's side or the sender's. */
 // oxfmt-ignore
-const CHANGES: readonly Change[] = [
-  // A shell or a .env file can turn a line break into the two characters \ and n.
-  ['secret_blanks', (text, trimmed) => [trimmed, trimmed.replace(/(\\[rnt])+$/, ''), ` ${text}`,
-    text.replace(/\s+/g, ''), ...['\n', '\r\n', ' ', '\t', '\\n'].map((end) => text + end)]],
-  ['secret_quoted', (text, trimmed) => [trimmed.replace(/^["'`]|["'`]$/g, ''),
-    trimmed.replace(/^\\(["'])(.*)\\\1$/s, '$2'), trimmed.replace(CURLY, ''),
-    ...['"', "'", '`'].map((quote) => quote + text + quote)]],
-  ['secret_assignment', (_, trimmed) => [trimmed.replace(ASSIGNED, '$2'),
-    trimmed.replace(/^(bearer|secret|key|sha-?256|v1,)[=:\s]*/i, ''),
-    ...Object.values(Object(parseJson(trimmed)) as object).map(String)]],
-  ['secret_characters', (text) => {
-    const plain = text.replace(INVISIBLE, '').replace(DASHES, '-');
-    const latin = plain.replace(/[^\0-\x7f]/g, (each) => LATIN[LOOK_ALIKE.indexOf(each)] ?? each);
-    return [plain, latin, ...['NFC', 'NFD', 'NFKC'].map((form) => plain.normalize(form))];
+export const SECRET_CHANGES: readonly Change[] = [
+  ['secret_encoding', (text, bytes) => {
+    const bare = text.trim().replace(/^(whsec_|whsk_|v1,|base64:|hex:)/i, '');
+    return [text, fromHex(bare), fromBase64(bare), toHex(bytes), btoa(toLatin1(bytes))];
   }],
-  ['secret_extended', (_, trimmed) => [trimmed.replace(/[;,.:\\]+$/, ''),
-    trimmed.replace(/^[<([{"']+|[>)\]}"';,.]+$/g, ''), trimmed.replace(/\s*(#|\/\/|--).*$/s, ''),
-    trimmed.replace(/^(.+)\1$/s, '$1')]],
-  ['secret_list', (_, trimmed) => trimmed.split(/[\s,;|]+/)],
+  // A shell or a .env file can turn a line break into the two characters \ and n.
+  ['secret_blanks', (text) => [text.trim(), text.replace(/\s+/g, ''),
+    text.replace(/(\\[rnt])+$/, ''), ...['\n', '\r\n', ' '].map((end) => text + end)]],
+  ['secret_quoted', (text) => [text.trim().replace(QUOTES, ''),
+    ...['"', "'"].map((quote) => quote + text + quote)]],
+  ['secret_assignment', (text) => [text.trim().replace(ASSIGNED, '$2'),
+    text.trim().replace(/^bearer\s+/i, ''),
+    ...Object.values(Object(parseJson(text)) as object).map(String)]],
+  ['secret_characters', (text) => {
+    const plain = text.replace(/[\p{Cf}\p{Cc}]/gu, '').replace(DASHES, '-');
+    return [plain, ...['NFC', 'NFKC'].map((form) => plain.normalize(form))];
+  }],
+  ['secret_extended', (text) => [text.trim().replace(/^[<([{"']+|[>)\]}"';,.:]+$/g, ''),
+    text.replace(/\s*(#|\/\/|--).*$/s, ''), text.replace(/^(.+)\1$/s, '$1')]],
+  ['secret_list', (text) => text.trim().split(/[\s,;|]+/)],
   ['secret_escaped', escapesOf],
   ['secret_case', (text) => [text.toLowerCase(), text.toUpperCase()]],
-  ['secret_encoding', (text, trimmed) => {
-    const bare = trimmed.replace(/^(whsec_|whsk_|v1,|base64:|hex:)/i, '');
-    const decoded = [fromHex(bare), fromBase64(bare)].filter((each) => each !== undefined);
-    const wide = Uint8Array.from(Array.from(text).flatMap((each) => [each.charCodeAt(0), 0]));
-    return [...decoded, ...decoded.flatMap((bytes) => [toHex(bytes), btoa(toLatin1(bytes))]),
-      text.replaceAll('-', '+').replaceAll('_', '/'),
-      text.replaceAll('+', '-').replaceAll('/', '_'), text.replace(/=+$/, ''), `${text}=`, `${text}==`, wide, fromLatin1(text),
-      toLatin1(new TextEncoder().encode(text))];
-  }],
+  ['secret_fixture', () => FIXTURES],
 ];
 
-/** Yields the keys that the signer may have used, given the receiver's secret. */
-export function* secretVariants(secret: Uint8Array): Generator<Variant> {
-  const text = toText(secret);
-  for (const [code, change] of text === undefined ? [] : CHANGES)
-    yield* variantsOf(code, secret, change(text!, text!.trim()));
-  const [hex, base64] = [toHex(secret), btoa(toLatin1(secret))];
-  const encoded = [hex, hex.toUpperCase(), base64, base64.replaceAll('=', '')];
-  yield* variantsOf('secret_encoding', secret, encoded);
-  yield* variantsOf('secret_fixture', secret, FIXTURES);
-}
-
-/** Yields the many keys that differ from the secret by a few characters. */
-export function* nearbySecrets(secret: Uint8Array): Generator<Variant> {
-  const text = toText(secret);
-  if (text === undefined || text.length > LONGEST) return;
-  yield* variantsOf('secret_truncated', secret, partsOf(text));
-  yield* variantsOf('secret_typo', secret, typosOf(text));
-}
+/** The many keys that differ from the secret by a few characters. */
+export const NEARBY_SECRETS: readonly Change[] = [
+  ['secret_truncated', partsOf],
+  ['secret_typo', typosOf],
+];
 
 function* partsOf(text: string): Generator<string> {
   yield text.replace(/^[a-z]+_/i, '');

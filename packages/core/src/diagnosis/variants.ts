@@ -1,4 +1,4 @@
-import { isBytes } from '../bytes.js';
+import { isBytes, toText } from '../bytes.js';
 import type { DiagnosisCode } from './codes.js';
 
 /** Bytes that the sender may have signed or used as key, and the fault that a match proves. */
@@ -7,21 +7,27 @@ export interface Variant {
   readonly value: Uint8Array;
 }
 
-export type Value = string | Uint8Array | undefined;
+/** Undoes one fault. Receives bytes that are not UTF-8 as Latin-1 text. */
+export type Change = readonly [
+  DiagnosisCode,
+  (text: string, bytes: Uint8Array) => Iterable<string | Uint8Array | undefined>,
+];
 
 /** Yields each value that differs from the original. A change without effect is not a cause. */
 export function* variantsOf(
-  code: DiagnosisCode,
   original: Uint8Array,
-  values: Iterable<Value>,
-): Generator<Variant> {
-  for (const each of values) {
-    const value = bytesOf(each);
-    // An HMAC key is never empty, and an empty body has its own cause.
-    if (value === undefined || (value.length === 0 && code !== 'body_empty')) continue;
-    const isSame =
-      value.length === original.length && value.every((byte, at) => byte === original[at]);
-    if (!isSame) yield { code, value };
+  changes: readonly Change[],
+): Generator<Variant & { readonly code: DiagnosisCode }> {
+  const text = toText(original) ?? toLatin1(original);
+  for (const [code, change] of changes) {
+    for (const each of change(text, original)) {
+      const value = bytesOf(each);
+      // An HMAC key is never empty, and an empty body has its own cause.
+      if (value === undefined || (value.length === 0 && code !== 'body_empty')) continue;
+      const isSame =
+        value.length === original.length && value.every((byte, at) => byte === original[at]);
+      if (!isSame) yield { code, value };
+    }
   }
 }
 
@@ -50,8 +56,7 @@ export function parseJson(text: string): unknown {
   return tryDecode(() => JSON.parse(text) as unknown);
 }
 
-/** Returns undefined if `decode` throws, because its text has another form. */
-export function tryDecode<T>(decode: () => T): T | undefined {
+function tryDecode<T>(decode: () => T): T | undefined {
   try {
     return decode();
   } catch {
@@ -59,23 +64,17 @@ export function tryDecode<T>(decode: () => T): T | undefined {
   }
 }
 
-// oxfmt-ignore
-const ENTITIES = Object.entries(
-  { '&': '&amp;', '"': '&quot;', "'": '&#39;', '<': '&lt;', '>': '&gt;' },
-);
+const ENTITIES: Partial<Record<string, string>> = { amp: '&', quot: '"', lt: '<', gt: '>' };
 
-/** Undoes and applies the escapes of URLs, forms, JSON, shells and HTML. */
-export function escapesOf(text: string): Value[] {
-  const json = parseJson(`"${text}"`);
+/** Undoes the escapes of URLs, forms, JSON, shells and HTML, and applies those of URLs and JSON. */
+export function escapesOf(text: string): (string | undefined)[] {
   return [
     tryDecode(() => decodeURIComponent(text)),
     tryDecode(() => decodeURIComponent(text.replaceAll('+', ' ').replace(/^\w+=/, ''))),
     tryDecode(() => encodeURIComponent(text)),
-    tryDecode(() => encodeURIComponent(text).replaceAll('%20', '+')),
-    ...[text.replaceAll('+', ' '), text.replaceAll(' ', '+')],
-    ...[typeof json === 'string' ? json : undefined, JSON.stringify(text).slice(1, -1)],
-    ...[text.replace(/\\(.)/gs, '$1'), text.replaceAll('$$', '$')],
-    ENTITIES.reduceRight((rest, [at, to]) => rest.replaceAll(to, at), text),
-    ENTITIES.reduce((rest, [at, to]) => rest.replaceAll(at, to), text),
+    tryDecode(() => String(JSON.parse(`"${text}"`))),
+    JSON.stringify(text).slice(1, -1),
+    text.replace(/\\(.)/gs, '$1'),
+    text.replace(/&(\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity),
   ];
 }
