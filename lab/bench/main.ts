@@ -4,16 +4,15 @@
  * `--write` writes the tables of docs/performance.md.
  */
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../options.js';
 import { goalsOfHost, goalsOfVerify } from './goals.js';
 import { HOST_NAMES, type HostName } from './hosts/index.js';
 import { measureEvents, measureSignatures } from './loop.js';
 import { measureHost } from './race.js';
-import { isReached, type Goal, type Report, type Section } from './report.js';
-import { formatReport } from './table.js';
+import { formatReport, isReached, type Goal, type Report, type Section } from './report.js';
 import { writeDocs } from './write-docs.js';
 
-const { values: flags } = parseArgs({
+const { values: flags } = readOptions({
   options: {
     quick: { type: 'boolean' },
     host: { type: 'string' },
@@ -29,7 +28,7 @@ const plan = flags.quick
 
 const report = await measure(flags.host === undefined ? undefined : requireHost(flags.host));
 console.log(flags.json ? JSON.stringify(report, undefined, 2) : formatReport(report));
-if (flags.write) writeDocs(report);
+if (flags.write) await writeDocs(report);
 if (flags.check && !report.goals.every(isReached)) process.exitCode = 1;
 
 async function measure(only?: HostName): Promise<Report> {

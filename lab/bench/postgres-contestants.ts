@@ -5,9 +5,9 @@
 import { createPayments, type ConfirmedPayment, type Order } from '@paylink/payments';
 import { paymentWebhook } from '@paylink/express';
 import express, { type Express } from 'express';
+import type { Pool } from 'pg';
 import { isSigned } from './by-hand.js';
 import { SECRET, URL_PATH } from './delivery.js';
-import type { Pool } from './postgres-pool.js';
 
 export const CONTESTANTS = { byHand, payments, statements } satisfies Record<
   string,
@@ -20,11 +20,11 @@ const PAID = { amount: 129_900, currency: 'XOF' };
 
 const ordersOn = (pool: Pool) => ({
   async find(reference: string) {
-    const { rows } = await pool.query(
+    const { rows } = await pool.query<Order>(
       'SELECT reference, amount, currency, paid_at IS NOT NULL AS paid FROM orders WHERE reference = $1',
       [reference],
     );
-    return rows[0] as Order | undefined;
+    return rows[0];
   },
   async credit({ reference, amount, currency }: ConfirmedPayment) {
     const { rowCount } = await pool.query(

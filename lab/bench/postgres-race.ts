@@ -1,9 +1,9 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Pool } from 'pg';
 import { requestOf } from './delivery.js';
 import type { Contestant } from './postgres-contestants.js';
-import { openPool, type Pool } from './postgres-pool.js';
+import { startServer, type ServerProcess } from './server-process.js';
 
 const CONNECTIONS = 24;
 const SECONDS = 0.8;
@@ -19,16 +19,14 @@ export interface Sample {
 
 /** One contestant's server on its own database. */
 export class Race {
-  readonly #server: ChildProcess;
+  readonly #server: ServerProcess;
   readonly #database: Pool;
   readonly #sockets: Socket[];
-  readonly port: number;
   #orders = 0;
   #ordersInSlice = 200;
 
-  private constructor(server: ChildProcess, port: number, database: Pool, sockets: Socket[]) {
+  private constructor(server: ServerProcess, database: Pool, sockets: Socket[]) {
     this.#server = server;
-    this.port = port;
     this.#database = database;
     this.#sockets = sockets;
   }
@@ -43,21 +41,14 @@ export class Race {
     straight: string,
     poolSize: number,
   ): Promise<Race> {
-    const database = openPool(straight, 1);
+    const database = new Pool({ connectionString: straight, max: 1 });
     await database.query(
       'CREATE TABLE orders (reference text PRIMARY KEY, amount bigint NOT NULL DEFAULT 129900, ' +
         "currency text NOT NULL DEFAULT 'XOF', paid_at timestamptz, " +
         'credited int NOT NULL DEFAULT 0)',
     );
-    const server = fork(
-      new URL('postgres-server.ts', import.meta.url),
-      [contestant, url, String(poolSize)],
-      {
-        env: { ...process.env, NODE_ENV: 'production' },
-      },
-    );
-    const [port] = (await once(server, 'message')) as [number];
-    const race = new Race(server, port, database, await openSockets(port));
+    const server = await startServer('postgres-server.ts', [contestant, url, String(poolSize)]);
+    const race = new Race(server, database, await openSockets(server.port));
     const warm = performance.now() + WARM_UP * 1000;
     while (performance.now() < warm) await race.slice();
     const { requestsPerSecond } = await race.slice();
@@ -67,13 +58,13 @@ export class Race {
 
   async slice(): Promise<Sample> {
     const requests = await this.newOrders(this.#ordersInSlice);
-    const cpuBefore = await this.#cpuTime();
+    const cpuBefore = await this.#server.cpuTime();
     const started = performance.now();
     const latencies = (
       await Promise.all(this.#sockets.map((socket) => sendInTurn(socket, requests)))
     ).flat();
     const seconds = (performance.now() - started) / 1000;
-    const cpu = (await this.#cpuTime()) - cpuBefore;
+    const cpu = (await this.#server.cpuTime()) - cpuBefore;
     const p99 = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)]!;
     return {
       requestsPerSecond: latencies.length / seconds,
@@ -99,16 +90,9 @@ export class Race {
   async end(): Promise<void> {
     const { rows } = await this.#database.query('SELECT reference FROM orders WHERE credited <> 1');
     for (const socket of this.#sockets) socket.destroy();
-    this.#server.disconnect();
-    await once(this.#server, 'exit');
+    await this.#server.close();
     await this.#database.end();
     if (rows.length > 0) throw new Error(`${rows.length} orders were not credited once`);
-  }
-
-  async #cpuTime(): Promise<number> {
-    this.#server.send('cpu time');
-    const [microseconds] = (await once(this.#server, 'message')) as [number];
-    return microseconds;
   }
 }
 

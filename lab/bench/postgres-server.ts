@@ -1,27 +1,9 @@
-/**
- * Runs one contestant in its own process: `postgres-server.ts <contestant> <database> <pool size>`,
- * forked by postgres-race.ts.
- */
-import type { AddressInfo } from 'node:net';
+/** Runs one contestant: `postgres-server.ts <contestant> <database> <pool size>`. */
+import { createServer } from 'node:http';
+import { Pool } from 'pg';
 import { CONTESTANTS, type Contestant } from './postgres-contestants.js';
-import { openPool } from './postgres-pool.js';
+import { answerBench } from './server-process.js';
 
-const [contestant, connectionString, poolSize] = process.argv.slice(2) as [
-  Contestant,
-  string,
-  string,
-];
-const app = await CONTESTANTS[contestant](openPool(connectionString, Number(poolSize)));
-const server = app.listen(0, '127.0.0.1', () => {
-  process.send!((server.address() as AddressInfo).port);
-});
-// Connections wait during the other contestant's turn.
-server.keepAliveTimeout = 600_000;
-
-process.on('message', () => {
-  const { user, system } = process.cpuUsage();
-  process.send!(user + system);
-});
-process.on('disconnect', () => {
-  process.exit();
-});
+const [contestant, connectionString, size] = process.argv.slice(2) as [Contestant, string, string];
+const pool = new Pool({ connectionString, max: Number(size) });
+answerBench(createServer(await CONTESTANTS[contestant](pool)));

@@ -10,16 +10,16 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { parseArgs } from 'node:util';
+import { Pool } from 'pg';
 import { startPostgres } from '../../test/servers/postgres.js';
-import { openPool } from './postgres-pool.js';
+import { readOptions } from '../options.js';
 import type { Contestant } from './postgres-contestants.js';
 import { Race, type Sample } from './postgres-race.js';
 import { runRounds } from './rounds.js';
 import { median, medianRatio } from './statistics.js';
 import { writeCredits, type CreditRow } from './write-docs.js';
 
-const { values: flags, positionals } = parseArgs({
+const { values: flags, positionals } = readOptions({
   allowPositionals: true,
   options: { json: { type: 'boolean' }, write: { type: 'boolean' } },
 });
@@ -45,7 +45,7 @@ interface Row {
 }
 
 const postgres = await startPostgres({ fsync: 'off', max_connections: 200 });
-const admin = openPool(postgres.url, 1);
+const admin = new Pool({ connectionString: postgres.url, max: 1 });
 const delays = fork(new URL('postgres-delay.ts', import.meta.url), [String(postgres.port)]);
 const rows: Row[] = [];
 const credits: CreditRow[] = [];
@@ -127,5 +127,5 @@ else {
     );
   }
 }
-if (flags.write) writeCredits(credits);
+if (flags.write) await writeCredits(credits);
 if (rows.some(({ reached }) => !reached)) process.exitCode = 1;

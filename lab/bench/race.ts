@@ -8,7 +8,7 @@ import { HOSTS, type HostName } from './hosts/index.js';
 import { prepareLoad } from './load.js';
 import type { Row, Section } from './report.js';
 import { runRounds } from './rounds.js';
-import { startServer } from './server-process.js';
+import { onServerCore, startServer } from './server-process.js';
 import { median, medianRatio } from './statistics.js';
 
 export interface RacePlan {
@@ -23,12 +23,6 @@ export interface RacePlan {
 }
 
 const RACE_SIZES = { '200 B': 200, '10 kB': 10_000 };
-
-const NAMES: Record<ContestantName, string> = {
-  bare: 'bare',
-  byHand: 'by hand',
-  paylink: 'paylink',
-};
 
 export async function measureHost(host: HostName, plan: RacePlan): Promise<Section> {
   const rows: Row[] = [];
@@ -56,7 +50,9 @@ export async function measureHost(host: HostName, plan: RacePlan): Promise<Secti
 /** Returns the CPU microseconds of a request in each round, by contestant. */
 async function measureLife(host: HostName, body: Buffer, plan: RacePlan): Promise<number[][]> {
   const load = prepareLoad(body);
-  const servers = await Promise.all(CONTESTANTS.map((contestant) => startServer(host, contestant)));
+  const servers = await Promise.all(
+    CONTESTANTS.map((contestant) => startServer('serve.ts', [host, contestant], onServerCore)),
+  );
   const slices = servers.map((server) => async (): Promise<number> => {
     const before = await server.cpuTime();
     const requests = await load.run(server.port, plan.slice);
@@ -66,7 +62,7 @@ async function measureLife(host: HostName, body: Buffer, plan: RacePlan): Promis
     for (const { port } of servers) await load.run(port, plan.warmUp);
     return await runRounds(slices, plan.rounds);
   } finally {
-    for (const server of servers) server.close();
+    await Promise.all(servers.map((server) => server.close()));
     load.close();
   }
 }
@@ -74,11 +70,11 @@ async function measureLife(host: HostName, body: Buffer, plan: RacePlan): Promis
 function rowsOf(load: string, samples: readonly number[][]): Row[] {
   return CONTESTANTS.map((contestant, index) => ({
     load,
-    contestant: NAMES[contestant],
+    contestant,
     figures: {
       'CPU µs': median(samples[index]!),
       'to bare': requestsRatio(samples, index, 'bare'),
-      'to by hand': requestsRatio(samples, index, 'byHand'),
+      'to by hand': requestsRatio(samples, index, 'by hand'),
     },
   }));
 }

@@ -1,15 +1,16 @@
+/** Servers under measurement, each in a process of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { ContestantName } from './hosts/host.js';
-import type { HostName } from './hosts/index.js';
 
 export interface ServerProcess {
   readonly port: number;
   /** Returns the CPU microseconds of all threads since the start. */
   cpuTime(): Promise<number>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Pins a command to the core on which all servers run. */
@@ -17,16 +18,21 @@ export function onServerCore(command: readonly string[]): readonly string[] {
   return ['taskset', '--cpu-list', String(cpus().length - 1), ...command];
 }
 
-export async function startServer(host: HostName, name: ContestantName): Promise<ServerProcess> {
-  const script = fileURLToPath(new URL('serve.ts', import.meta.url));
-  const node = [process.execPath, ...process.execArgv, script, host, name];
-  const [file, ...args] = onServerCore(node);
-  const child = spawn(file!, args, {
+/** Starts a script of this folder, which calls `answerBench`. */
+export async function startServer(
+  script: string,
+  args: readonly string[],
+  place: typeof onServerCore = (command) => command,
+): Promise<ServerProcess> {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const [file, ...rest] = place([process.execPath, ...process.execArgv, path, ...args]);
+  const child = spawn(file!, rest, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
   });
-  const died = once(child, 'exit').then(([code]): never => {
-    throw new Error(`the server ${host}, ${name} ended with exit code ${String(code)}`);
+  const ended = once(child, 'exit');
+  const died = ended.then(([code]): never => {
+    throw new Error(`${script} ${args.join(' ')} ended with exit code ${String(code)}`);
   });
   // Messages resolve the promise that waits for them. After `close`, none waits.
   died.catch(() => undefined);
@@ -42,6 +48,23 @@ export async function startServer(host: HostName, name: ContestantName): Promise
       child.send('cpu time');
       return nextMessage();
     },
-    close: () => child.disconnect(),
+    async close() {
+      child.disconnect();
+      await ended;
+    },
   };
+}
+
+/** In the server's process: listens, and answers the bench until it disconnects. */
+export function answerBench(server: Server): void {
+  // Connections wait during the others' turns.
+  server.keepAliveTimeout = 600_000;
+  server.listen(0, '127.0.0.1', () => {
+    process.send!((server.address() as AddressInfo).port);
+  });
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage();
+    process.send!(user + system);
+  });
+  process.on('disconnect', () => process.exit());
 }

@@ -6,12 +6,13 @@
  * `pnpm lab cold-start [--starts 40] [--write]`. `--write` writes docs/serverless.md.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { median } from '../bench/statistics.js';
+import { writeBetweenMarks } from '../docs-page.js';
 import { readOptions } from '../options.js';
 import { SOURCE } from '../../scripts/source.mjs';
 
@@ -21,8 +22,6 @@ const { values } = readOptions({
     write: { type: 'boolean', default: false },
   },
 });
-const PAGE = fileURLToPath(new URL('../../docs/serverless.md', import.meta.url));
-const LINES = /(<!-- cold start -->\n)[\s\S]*(<!-- end of cold start -->)/;
 
 const folder = mkdtempSync(join(tmpdir(), 'paylink-cold-start-'));
 try {
@@ -48,13 +47,7 @@ try {
     `The first notification takes another ${first} ms. Each figure is the median of ` +
     `${starts.length} processes on Node ${process.versions.node} (${cpus()[0]!.model.trim()}).`;
   console.log(text);
-  if (values.write) {
-    const page = readFileSync(PAGE, 'utf8');
-    writeFileSync(
-      PAGE,
-      page.replace(LINES, (_, start, end) => `${start}\n${text}\n\n${end}`),
-    );
-  }
+  if (values.write) await writeBetweenMarks('serverless.md', 'cold start', () => text);
 } finally {
   rmSync(folder, { recursive: true });
 }

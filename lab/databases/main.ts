@@ -6,14 +6,14 @@
  *     pnpm lab databases --long             50 races of 20 calls and 100 kills each, and the table
  *     pnpm lab databases --long --only pg,prisma      the same for these recipes and their rows
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { buildBetterSqlite3 } from '../../examples/databases/test/build-better-sqlite3.js';
+import { writeBetweenMarks } from '../docs-page.js';
+import { readOptions } from '../options.js';
 import { ENGINES } from './engines.js';
 import { raceRecipe, type Tally } from './races.js';
 import { NOT_RACED, RECIPES, type RecipeRow } from './recipes.js';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     races: { type: 'string', default: '50' },
     kills: { type: 'string', default: '100' },
@@ -22,7 +22,6 @@ const { values } = parseArgs({
   },
 });
 const size = { races: Number(values.races), kills: Number(values.kills) };
-const PAGE = new URL('../../docs/databases.md', import.meta.url);
 
 await import('../../examples/databases/generate.mjs');
 buildBetterSqlite3();
@@ -44,7 +43,7 @@ for (const [database, start] of Object.entries(ENGINES)) {
     rows.set(recipe.file, line);
     const seconds = ((performance.now() - started) / 1_000).toFixed(0);
     console.log(`${line} ${seconds} s`);
-    if (values.write) writeTable();
+    if (values.write) await writeBetweenMarks('databases.md', 'table', tableAfter);
   }
   await engine.close();
 }
@@ -64,21 +63,19 @@ function linkTo(file: string): string {
 }
 
 /** Keeps the rows of recipes that this run left out or has not reached. */
-function writeTable(): void {
-  const lines = [
+function tableAfter(before: string): string {
+  const kept = before.split('\n');
+  const raced = RECIPES.map(
+    ({ file }) => rows.get(file) ?? kept.find((line) => line.includes(`/${file}.ts)`)),
+  );
+  const others = NOT_RACED.map(
+    ([database, library, file, engine]) =>
+      `| ${database} | ${library} | ${linkTo(file)} | ${engine} | – | – | – |`,
+  );
+  return [
     '| database | driver or ORM | recipe | run on | races | kills | lost / doubled |',
     '| --- | --- | --- | --- | --- | --- | --- |',
-  ];
-  const page = readFileSync(PAGE, 'utf8');
-  const [before, rest] = page.split('<!-- table -->\n');
-  const [known, after] = rest!.split('<!-- end of table -->');
-  for (const { file } of RECIPES) {
-    const kept = known!.split('\n').find((line) => line.includes(`/${file}.ts)`));
-    const row = rows.get(file) ?? kept;
-    if (row !== undefined) lines.push(row);
-  }
-  for (const [database, library, file, engine] of NOT_RACED)
-    lines.push(`| ${database} | ${library} | ${linkTo(file)} | ${engine} | – | – | – |`);
-  const table = lines.join('\n');
-  writeFileSync(PAGE, `${before!}<!-- table -->\n\n${table}\n\n<!-- end of table -->${after!}`);
+    ...raced.filter((row) => row !== undefined),
+    ...others,
+  ].join('\n');
 }

@@ -11,12 +11,8 @@ import type { Orders } from '@paylink/payments';
 import { testOrders } from '@paylink/testing';
 import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
 
+/** The faults that the judges named. */
 export interface Verdict {
-  /** The rule of the skill that this receiver was written without. */
-  readonly without?: string | undefined;
-  /** The judge that must see it. */
-  readonly seenBy?: 'audit' | 'testOrders' | 'testSchedules' | undefined;
-  /** The faults that the judges named. */
   readonly audit: readonly string[];
   readonly orders: readonly string[];
 }
@@ -28,8 +24,6 @@ interface Receiver {
   readonly createOrder: (order: NewOrder) => unknown;
   readonly effects?: (reference: string) => Promise<number>;
   readonly tenants?: readonly [string, string];
-  readonly without?: string;
-  readonly seenBy?: Verdict['seenBy'];
   /** A handler that its platform serves. */
   readonly POST?: (request: Request) => Promise<Response>;
   readonly handle?: (request: Request) => Promise<Response>;
@@ -40,7 +34,7 @@ const { RECEIVER = '', ORDER = '', PORT = '', WEBHOOK_SECRET: secret = '' } = pr
 const loaded = (await import(pathToFileURL(RECEIVER).href)) as { readonly default?: object };
 // A CommonJS module may have its exports in `default` alone.
 const receiver = { ...loaded.default, ...loaded } as unknown as Receiver;
-const { orders, createOrder, effects, tenants, without, seenBy } = receiver;
+const { orders, createOrder, effects, tenants } = receiver;
 
 const onFetch = receiver.POST ?? receiver.handle;
 if (onFetch !== undefined) createServer(getRequestListener(onFetch)).listen(Number(PORT));
@@ -64,7 +58,7 @@ const faults: string[] = [];
 for (const { title, run } of checks)
   await run().catch((error: unknown) => faults.push(`${title}: ${(error as Error).message}`));
 
-const verdict: Verdict = { without, seenBy, audit, orders: faults };
+const verdict: Verdict = { audit, orders: faults };
 process.stdout.write(`\n${JSON.stringify(verdict)}\n`, () => process.exit(0));
 
 /** Plays a function URL of AWS, which itself refuses bodies over 6 MB and ends slow ones. */

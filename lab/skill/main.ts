@@ -1,32 +1,33 @@
 /**
  * `pnpm lab skill [--only a,b] [--write]`: judges the receivers that were written from
- * skills/paylink/SKILL.md alone. Exits with 1 if a whole one fails, or if one without a rule of the
+ * skills/paylink/SKILL.md alone. Exits with 1 if a right one fails, or if one without a rule of the
  * skill passes. `--write` writes the table to docs/skill.md.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, parse } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { extname, join, parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startEmulator } from '@paylink/emulator';
 import { testSchedules } from '@paylink/testing/schedules';
 import { Client } from 'pg';
-import { format } from '../../scripts/format.mjs';
 import { ON_SOURCES } from '../../scripts/source.mjs';
 import { startPostgres } from '../../test/servers/postgres.js';
 import { freePort } from '../../test/servers/starting.js';
 import { columns } from '../columns.js';
+import { writeBetweenMarks } from '../docs-page.js';
 import { markdown } from '../hosts/table.js';
 import { readOptions } from '../options.js';
+import { BROKEN, type BrokenReceiver } from './broken.js';
 import type { Verdict } from './judge.js';
 
 const { values } = readOptions({
   options: { only: { type: 'string' }, write: { type: 'boolean', default: false } },
 });
 const HEAD = ['receiver', 'without', 'audit', 'testOrders', 'testSchedules'];
-const PAGE = fileURLToPath(new URL('../../docs/skill.md', import.meta.url));
 const FOLDER = fileURLToPath(new URL('receivers/', import.meta.url));
+/** Below this folder, so that the receivers find their packages. */
+const CACHE = fileURLToPath(new URL('.cache/', import.meta.url));
 const AT_ONCE = 4;
 const ORDER = 'order-of-the-audit';
 const TABLES = `
@@ -37,10 +38,25 @@ const TABLES = `
     UNIQUE NULLS NOT DISTINCT (merchant, reference));
   CREATE TABLE receipts (reference text NOT NULL)`;
 
+interface Receiver {
+  readonly path: string;
+  readonly broken?: BrokenReceiver;
+}
+
+const receivers = new Map<string, Receiver>();
+for (const file of readdirSync(FOLDER)) receivers.set(file, { path: join(FOLDER, file) });
+rmSync(CACHE, { recursive: true, force: true });
+mkdirSync(CACHE);
+for (const [name, broken] of Object.entries(BROKEN)) {
+  const file = `${name}${extname(broken.from)}`;
+  const path = join(CACHE, file);
+  writeFileSync(path, sourceOf(broken));
+  receivers.set(file, { path, broken });
+}
 const only = values.only?.split(',');
-const files = readdirSync(FOLDER).filter((file) => only?.includes(parse(file).name) ?? true);
-if (files.length === 0 || files.length < (only?.length ?? 0)) {
-  console.error(`Receivers: ${readdirSync(FOLDER).join(', ')}`);
+const chosen = [...receivers].filter(([file]) => only?.includes(parse(file).name) ?? true);
+if (chosen.length === 0 || chosen.length < (only?.length ?? 0)) {
+  console.error(`Receivers: ${[...receivers.keys()].join(', ')}`);
   process.exit(2);
 }
 
@@ -48,7 +64,6 @@ const postgres = await startPostgres({ fsync: 'off', max_connections: 200 });
 const emulator = await startEmulator();
 await emulator.createLink({ amount: 1_500, reference: ORDER, single_use: true });
 await emulator.pay(ORDER);
-const folder = mkdtempSync(join(tmpdir(), 'paylink-skill-'));
 Object.assign(process.env, {
   // The processes of testSchedules load the packages' sources.
   NODE_OPTIONS: ON_SOURCES.join(' '),
@@ -59,54 +74,59 @@ Object.assign(process.env, {
 
 const rows: string[][] = [];
 let wrong = 0;
-const queue = files.values();
+const queue = chosen.values();
 // An audit mostly waits for slow bodies.
 await Promise.all(Array.from({ length: AT_ONCE }, judgeNext));
 rows.sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
 await emulator.close();
 await postgres.close();
-rmSync(folder, { recursive: true });
-console.log(`\n${columns(HEAD, rows)}\n\n${files.length} receivers, ${wrong} judged wrongly`);
-if (values.write && only === undefined) {
-  const [before, rest] = readFileSync(PAGE, 'utf8').split('<!-- table -->\n');
-  const [, after] = rest!.split('<!-- end of table -->');
-  const table = `<!-- table -->\n\n${markdown(HEAD, rows)}\n\n<!-- end of table -->`;
-  writeFileSync(PAGE, await format(PAGE, `${before!}${table}${after!}`));
-}
+rmSync(CACHE, { recursive: true });
+console.log(`\n${columns(HEAD, rows)}\n\n${rows.length} receivers, ${wrong} judged wrongly`);
+if (values.write && only === undefined)
+  await writeBetweenMarks('skill.md', 'table', () => markdown(HEAD, rows));
 process.exit(wrong === 0 ? 0 : 1);
+
+function sourceOf({ from, changes }: BrokenReceiver): string {
+  let source = readFileSync(join(FOLDER, from), 'utf8');
+  for (const [search, replace] of changes) {
+    if (source.split(search).length !== 2) throw new Error(`not once in ${from}: ${search}`);
+    source = source.replace(search, () => replace);
+  }
+  return source;
+}
 
 async function judgeNext(): Promise<void> {
   // Each lane takes its next receiver from the same iterator.
-  for (const file of queue) rows.push(await rowOf(file));
+  for (const receiver of queue) rows.push(await rowOf(...receiver));
 }
 
-async function rowOf(file: string): Promise<string[]> {
-  const { without, seenBy, audit, orders } = await judge(file);
-  const isOnPostgres = readFileSync(join(FOLDER, file), 'utf8').includes('DATABASE_URL');
-  const schedules = isOnPostgres ? await schedulesOf(file) : undefined;
+async function rowOf(file: string, { path, broken }: Receiver): Promise<string[]> {
+  const { audit, orders } = await judge(path);
+  const isOnPostgres = readFileSync(path, 'utf8').includes('DATABASE_URL');
+  const schedules = isOnPostgres ? await schedulesOf(path) : undefined;
   const found = { audit, testOrders: orders, testSchedules: schedules ?? [] };
   const faults = Object.values(found).flat();
-  if (seenBy === undefined ? faults.length > 0 : found[seenBy].length === 0) {
+  if (broken === undefined ? faults.length > 0 : found[broken.seenBy].length === 0) {
     wrong += 1;
-    console.error(`${file} ${seenBy === undefined ? 'fails' : `passes ${seenBy}`}`);
+    console.error(`${file} ${broken === undefined ? 'fails' : `passes ${broken.seenBy}`}`);
   }
   for (const fault of faults) console.error(`${file}: ${fault}`);
   const cells = [audit, orders, schedules].map((each) => {
     if (each === undefined) return 'not tested';
     return each.length === 0 ? 'passes' : `fails (${each.length})`;
   });
-  return [file, without ?? '', ...cells];
+  return [file, broken?.without ?? '', ...cells];
 }
 
 /** Judges a receiver in a process and a database of its own. */
-async function judge(file: string): Promise<Verdict> {
+async function judge(path: string): Promise<Verdict> {
   const env = {
     ...process.env,
-    RECEIVER: join(FOLDER, file),
+    RECEIVER: path,
     ORDER,
     PORT: String(await freePort()),
     DATABASE_URL: await newDatabase(),
-    DATABASE_FILE: join(folder, `${file}.db`),
+    DATABASE_FILE: join(CACHE, `${parse(path).base}.db`),
   };
   const program = fileURLToPath(new URL('judge.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [program], {
@@ -117,12 +137,12 @@ async function judge(file: string): Promise<Verdict> {
 }
 
 /** Returns the faults of a receiver on PostgreSQL. */
-async function schedulesOf(file: string): Promise<string[]> {
+async function schedulesOf(path: string): Promise<string[]> {
   const faults: string[] = [];
   const runs: ((context: unknown) => Promise<void>)[] = [];
   testSchedules({
     test: (_title, run) => runs.push(run),
-    module: join(FOLDER, file),
+    module: path,
     databaseUrl: await newDatabase(),
   });
   for (const run of runs) {

@@ -19,7 +19,7 @@ const checkByHand: RequestHandler = (req, res) => {
 
 export const host: Host = {
   bare: () => serve(drain),
-  byHand: () => serve(express.raw({ type: '*/*' }), checkByHand),
+  'by hand': () => serve(express.raw({ type: '*/*' }), checkByHand),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
 };
 

@@ -13,7 +13,7 @@ export const host: Host = {
     app.post(URL_PATH, (_request, reply) => reply.send({ received: true }));
     return serve(app);
   },
-  async byHand() {
+  async 'by hand'() {
     const app = fastify();
     await app.register(rawBody, { global: false, encoding: false, runFirst: true });
     app.post<{ Body: { reference: string } }>(

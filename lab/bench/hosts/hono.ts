@@ -23,7 +23,7 @@ const checkByHand: Handler = async (c) => {
 
 export const host: Host = {
   bare: () => serve(drain),
-  byHand: () => serve(checkByHand),
+  'by hand': () => serve(checkByHand),
   paylink: () => serve(paymentWebhook({ secret: SECRET }, handlers)),
 };
 

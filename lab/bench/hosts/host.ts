@@ -5,10 +5,10 @@ export interface Host {
   /** Reads the body to its end and replies: the cost of the host itself. */
   bare(): Server | Promise<Server>;
   /** The host's usual way to the raw body, with a hand-written check. */
-  byHand(): Server | Promise<Server>;
+  'by hand'(): Server | Promise<Server>;
   paylink(): Server | Promise<Server>;
 }
 
 export type ContestantName = keyof Host;
 
-export const CONTESTANTS: readonly ContestantName[] = ['bare', 'byHand', 'paylink'];
+export const CONTESTANTS: readonly ContestantName[] = ['bare', 'by hand', 'paylink'];

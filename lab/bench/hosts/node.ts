@@ -7,7 +7,7 @@ import { handlers, HEADERS, RECEIVED, receiveByHand } from './merchant.js';
 
 export const host: Host = {
   bare: () => createServer(drain),
-  byHand: () =>
+  'by hand': () =>
     createServer((req, res) => {
       checkByHand(req, res).catch(() => res.writeHead(400).end());
     }),
