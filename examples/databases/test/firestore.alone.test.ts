@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { startFakeFirestore } from './fake-firestore.js';
-import { testRecipe, type RecipeOptions } from './suite.js';
+import { testRecipe, testVariant, type RecipeOptions } from './suite.js';
 
 // With FIRESTORE_EMULATOR_HOST these tests run on your emulator.
 const fake =
@@ -26,15 +26,11 @@ testRecipe('Firestore', recipe, options);
 
 const { orders: moreWrites } = await import('../firestore-more-writes.js');
 const receipt = (reference: string) => recipe.db.doc(`outbox/receipt ${reference}`);
-testRecipe(
-  'Firestore with more writes',
-  { orders: moreWrites, close: () => undefined },
-  {
-    ...options,
-    effects: async (reference) => Number((await receipt(reference).get()).exists),
-    total: async () => ((await recipe.db.doc('wallets/ada').get()).get('balance') as number) ?? 0,
-  },
-);
+testVariant('Firestore with more writes', moreWrites, {
+  ...options,
+  effects: async (reference) => Number((await receipt(reference).get()).exists),
+  total: async () => ((await recipe.db.doc('wallets/ada').get()).get('balance') as number) ?? 0,
+});
 
 it('Firestore leaves no mark if a further write fails', async () => {
   const { signal } = new AbortController();

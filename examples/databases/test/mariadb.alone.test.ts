@@ -35,17 +35,25 @@ const options: RecipeOptions = {
 };
 const elsewhere = mysql2.orders.find;
 
+const typeOrm = await import('../typeorm-mysql.js');
 const recipes: Record<string, Recipe> = {
   mariadb: await import('../mariadb.js'),
   Drizzle: await import('../drizzle-mysql.js'),
   Prisma: await import('../prisma-mysql.js'),
-  TypeORM: await import('../typeorm-mysql.js'),
 };
 for (const [name, recipe] of Object.entries(recipes))
   testRecipe(name, recipe, { ...options, elsewhere });
 testRecipe('mysql2', mysql2, options);
+testRecipe('TypeORM', typeOrm, {
+  ...options,
+  elsewhere,
+  async createOrder({ reference, amount, currency }) {
+    const order = { reference, amount: String(amount), currency };
+    await (await typeOrm.db).manager.insert(typeOrm.OrderRow, order);
+  },
+});
 
-it.each(Object.entries({ ...recipes, mysql2 }))(
+it.each(Object.entries({ ...recipes, mysql2, TypeORM: typeOrm }))(
   'answers 503 through %s while another transaction holds the order, and credits afterwards',
   async (name, { orders }) => {
     const reference = `held for ${name}`;

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { testRecipe } from './suite.js';
 
+// The optimising compiler would use more time on PGlite's WebAssembly than these tests take.
+setFlagsFromString('--liftoff-only');
 const recipe = await import('../pglite.js');
 const { db } = recipe;
 await db.exec(readFileSync(new URL('../tables/postgres.sql', import.meta.url), 'utf8'));

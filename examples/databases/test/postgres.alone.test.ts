@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { Pool } from 'pg';
 import { afterAll, expect, it, vi } from 'vitest';
 import { startPostgres } from '../../../test/servers/postgres.js';
-import { testRecipe, type Recipe, type RecipeOptions } from './suite.js';
+import { testRecipe, testVariant, type Recipe, type RecipeOptions } from './suite.js';
 
 const sqlOf = (name: string): string =>
   readFileSync(new URL(`../tables/${name}.sql`, import.meta.url), 'utf8');
@@ -132,28 +132,24 @@ it.each(Object.keys(recipes))(
   },
 );
 
-const moreWrites: Record<string, Recipe> = {
+const moreWrites: Record<string, Pick<Recipe, 'orders'>> = {
   pg: await import('../pg-more-writes.js'),
   Drizzle: await import('../drizzle-more-writes.js'),
   Prisma: await import('../prisma-more-writes.js'),
   TypeORM: await import('../typeorm-more-writes.js'),
 };
 for (const [name, { orders }] of Object.entries(moreWrites))
-  testRecipe(
-    `${name} with more writes`,
-    { orders, close: () => undefined },
-    {
-      ...options,
-      async effects(reference) {
-        const receipts = 'SELECT 1 FROM outbox WHERE reference = $1';
-        return (await merchant.query(receipts, [reference])).rowCount ?? 0;
-      },
-      async total() {
-        const { rows } = await merchant.query<{ balance: string }>('SELECT balance FROM wallets');
-        return rows[0]!.balance;
-      },
+  testVariant(`${name} with more writes`, orders, {
+    ...options,
+    async effects(reference) {
+      const receipts = 'SELECT 1 FROM outbox WHERE reference = $1';
+      return (await merchant.query(receipts, [reference])).rowCount ?? 0;
     },
-  );
+    async total() {
+      const { rows } = await merchant.query<{ balance: string }>('SELECT balance FROM wallets');
+      return rows[0]!.balance;
+    },
+  });
 
 for (const [name, { orders }] of Object.entries(moreWrites))
   it(`${name} deposits into a wallet that has no row yet`, async () => {
@@ -172,14 +168,10 @@ for (const [name, { orders }] of Object.entries(moreWrites))
 const closing = await import('../pg-closing.js');
 const cancel = (reference: string, status = 'pending'): Promise<boolean> =>
   closing.cancelOrder({ settle: () => Promise.resolve({ status } as never) }, reference);
-testRecipe(
-  'pg with orders that are cancelled',
-  { orders: closing.orders, close: () => undefined },
-  {
-    ...options,
-    later: { ...options.later, cancel: (reference) => cancel(reference) },
-  },
-);
+testVariant('pg with orders that are cancelled', closing.orders, {
+  ...options,
+  later: { ...options.later, cancel: (reference) => cancel(reference) },
+});
 
 it(
   'cancels no order that is paid, nor one that the service says nothing about',

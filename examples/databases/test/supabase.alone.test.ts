@@ -4,7 +4,7 @@ import { afterAll, expect, it } from 'vitest';
 import type { Order } from '@paylink/payments';
 import { KEYS } from './postgrest.js';
 import { startSupabase } from './supabase-server.js';
-import { testRecipe, type RecipeOptions } from './suite.js';
+import { testRecipe, testVariant, type RecipeOptions } from './suite.js';
 
 const sqlOf = (name: string): string =>
   readFileSync(new URL(`../tables/${name}.sql`, import.meta.url), 'utf8');
@@ -42,7 +42,7 @@ const options: RecipeOptions = {
   },
 };
 testRecipe('Supabase', recipe, options);
-testRecipe('Supabase with more writes', moreWrites, {
+testVariant('Supabase with more writes', moreWrites.orders, {
   ...options,
   async effects(reference) {
     const receipts = 'SELECT 1 FROM outbox WHERE reference = $1';

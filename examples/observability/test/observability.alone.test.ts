@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
 import { PGlite } from '@electric-sql/pglite';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { ObserveHook } from '@paylink/core';
@@ -67,6 +68,8 @@ function ordersWith(failing?: string): Required<Orders> {
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
 
+// The optimising compiler would use more time on PGlite's WebAssembly than these tests take.
+setFlagsFromString('--liftoff-only');
 /** The merchant's database, and the queue's. */
 const db = new PGlite();
 afterAll(() => db.close());
