@@ -1,7 +1,6 @@
 /**
  * The blocks of the packages' READMEs that are no receiver of a host, each run as it stands there.
  */
-import type { RequestListener } from 'node:http';
 import type { PaymentLinkRequest } from '@paylink/client';
 import { startEmulator, type Emulator } from '@paylink/emulator';
 import { paymentWebhook } from '@paylink/node';
@@ -124,36 +123,6 @@ describe('a block of the emulator’s README', () => {
 
 describe('a block of the README of', () => {
   const env = { WEBHOOK_SECRET: TEST_SECRET };
-  const URL_OF_ROUTE = 'http://localhost/api/webhooks/payments';
-
-  it('credits only signed deliveries by a route of Next', async () => {
-    const creditOrder = vi.fn(async () => undefined);
-    const code = await ofPackage('next')('{ request, params');
-    const { POST } = (await runBlock(code, { env, declared: { creditOrder } })) as {
-      POST(request: Request): Promise<Response>;
-    };
-    expect(
-      (await POST(signedDelivery({ secret: 'a stranger’s' }).toRequest(URL_OF_ROUTE))).status,
-    ).toBe(401);
-    expect(
-      (await POST(signedDelivery({ reference: 'order-42' }).toRequest(URL_OF_ROUTE))).status,
-    ).toBe(200);
-    expect(creditOrder.mock.calls).toEqual([['order-42']]);
-  });
-
-  it('credits only signed deliveries by a Pages Router route without the body parser', async () => {
-    const creditOrder = vi.fn(async () => undefined);
-    const code = await ofPackage('next')('paymentWebhookApi(');
-    const block = (await runBlock(code, { env, declared: { creditOrder } })) as {
-      default: RequestListener;
-      config: unknown;
-    };
-    expect(block.config).toEqual({ api: { bodyParser: false } });
-    expect(
-      (await signedDelivery({ reference: 'order-42' }).send(await serve(block.default))).status,
-    ).toBe(200);
-    expect(creditOrder.mock.calls).toEqual([['order-42']]);
-  });
 
   it('passes as the test of a route of Next', async () => {
     await runBlock(await ofPackage('next')('In your test: import'));

@@ -32,6 +32,19 @@ const onFastify: Serve = async (code, surroundings) => {
   return `${await app.listen({ port: 0, host: '127.0.0.1' })}/webhooks/payments`;
 };
 
+const onNext: Serve = async (code, surroundings) => {
+  const { POST } = (await runBlock(code, surroundings)) as Record<'POST', Hono['fetch']>;
+  return serve(getRequestListener(POST));
+};
+const onPages: Serve = async (code, surroundings) => {
+  const block = (await runBlock(code, surroundings)) as {
+    readonly default: RequestListener;
+    readonly config: unknown;
+  };
+  expect(block.config).toEqual({ api: { bodyParser: false } });
+  return serve(block.default);
+};
+
 it.each<[string, string, Serve]>([
   ['packages/express/README.md', 'await creditOrder', onExpress],
   ['packages/fastify/README.md', 'await creditOrder', onFastify],
@@ -39,8 +52,10 @@ it.each<[string, string, Serve]>([
   ['packages/hono/README.md', 'await creditOrder', onHono],
   ['packages/fetch/README.md', 'await creditOrder', onFetch],
   ['packages/node/README.md', 'await creditOrder', runServer],
+  ['packages/next/README.md', '{ request, params', onNext],
+  ['packages/next/README.md', 'paymentWebhookApi(', onPages],
 ])(
-  'the first receiver of %s credits only signed deliveries',
+  'the receiver of %s with "%s" credits only signed deliveries',
   async (page, containing, serveBlock) => {
     const creditOrder = vi.fn(async () => undefined);
     const url = await serveBlock(await blockOf(page, containing), {
