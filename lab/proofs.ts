@@ -87,7 +87,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     file: '../node_modules/vitest/vitest.mjs',
     always: [
       'run',
-      ...['next-15', 'quick-start', 'test/init', 'money/rate-limit', 'types/matrix'],
+      ...['next-15', 'quick-start', 'test/init', 'types/matrix'],
       ...['adapters/invariants', 'adapters/slow-senders', 'adapters/transport'],
       ...['adapters/differential', 'core/test/fuzz'],
       ...['runtimes/transports', 'schedules/recipes', 'schedules/frameworks'],
@@ -99,7 +99,6 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
       PAYLINK_SCHEDULES: 'all',
       PAYLINK_TRANSPORTS: 'all',
       PAYLINK_TYPESCRIPT: 'all',
-      PAYLINK_NOTIFICATIONS: '600',
       PAYLINK_FUZZ_RUNS: '50000',
       PAYLINK_DIFFERENTIAL: '4000',
     },

@@ -8,16 +8,12 @@
  * Exits with 1, the seed and the timeline if an invariant fails.
  */
 import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { availableParallelism } from 'node:os';
+import { bundleScript } from '../../test/servers/bundle.js';
 import { readOptions } from '../options.js';
 import { BROKEN, RIGHT } from './designs.js';
-import { noSums, type Share, type Sums } from './worker.js';
+import type { Share, Sums } from './worker.js';
 import { World } from './world.js';
-import { SOURCE } from '../../scripts/source.mjs';
 
 const { values } = readOptions({
   options: {
@@ -53,73 +49,54 @@ async function tell(seed: number): Promise<number> {
 
 async function simulate(): Promise<number> {
   const started = performance.now();
-  const total = noSums();
-  const folder = mkdtempSync(join(tmpdir(), 'paylink-simulation-'));
-  const worker = await bundle(folder);
-  const children = Array.from({ length: workers }, () => fork(worker, { execArgv: WORKER_FLAGS }));
+  // One file, because loaders and their helpers cost a sixth.
+  const bundle = await bundleScript(new URL('worker.ts', import.meta.url));
+  const children = Array.from({ length: workers }, () =>
+    fork(bundle.path, { execArgv: WORKER_FLAGS }),
+  );
+  /** The last sums of each process. */
+  const latest = new Map<number, Sums>();
+  const sumOf = (key: 'histories' | 'happenings' | 'credits' | 'duration' | 'cpu'): number =>
+    Array.from(latest.values(), (sums) => sums[key]).reduce((sum, each) => sum + each, 0);
   const share = (index: number): Promise<void> =>
     new Promise((resolve) => {
       const child = children[index]!;
       child.on('message', (sums: Sums) => {
-        add(total, sums);
+        const before = Math.floor(sumOf('histories') / PROGRESS_EVERY);
+        latest.set(index, sums);
+        if (Math.floor(sumOf('histories') / PROGRESS_EVERY) > before)
+          console.error(`${sumOf('histories')} of ${count} histories`);
         if (sums.violated) for (const other of children) if (other !== child) other.kill();
       });
       child.once('exit', () => resolve());
       child.send({ first: first + index, end: first + count, step: workers } satisfies Share);
     });
   await Promise.all(children.map((_, index) => share(index)));
-  rmSync(folder, { recursive: true });
+  await bundle.remove();
 
-  const { histories, happenings, credits, duration, cpu, crashes, violated } = total;
+  const violated = [...latest.values()].find((sums) => sums.violated)?.violated;
   if (violated) {
     console.log(violated.timeline.join('\n'));
     for (const { invariant, text } of violated.violations) console.log(`${invariant}: ${text}`);
     console.log(`\nAgain: pnpm lab simulation --tell ${violated.seed}`);
     return 1;
   }
-  if (histories !== count) {
-    console.error(`only ${histories} of ${count} histories came to their end`);
+  if (sumOf('histories') !== count) {
+    console.error(`only ${sumOf('histories')} of ${count} histories came to their end`);
     return 2;
   }
-  for (const [point, times] of Object.entries(crashes).sort())
+  const crashes = new Map<string, number>();
+  for (const sums of latest.values())
+    for (const [point, times] of Object.entries(sums.crashes))
+      crashes.set(point, (crashes.get(point) ?? 0) + times);
+  for (const [point, times] of [...crashes].sort())
     console.log(`${String(times).padStart(8)} crashes: ${point}`);
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  const hours = Math.round(duration / 3_600_000);
+  const hours = Math.round(sumOf('duration') / 3_600_000);
   console.log(
-    `${count} histories from seed ${first}, ${credits} credits, 0 violations; ` +
-      `${happenings} events in ${hours} virtual hours and ${seconds} s, ` +
-      `${(cpu / count).toFixed(2)} ms of CPU each`,
+    `${count} histories from seed ${first}, ${sumOf('credits')} credits, 0 violations; ` +
+      `${sumOf('happenings')} events in ${hours} virtual hours and ${seconds} s, ` +
+      `${(sumOf('cpu') / count).toFixed(2)} ms of CPU each`,
   );
   return 0;
-}
-
-/** Puts the worker and the sources into one file: loaders and their helpers cost a sixth. */
-async function bundle(folder: string): Promise<string> {
-  const outfile = join(folder, 'worker.mjs');
-  await build({
-    entryPoints: [fileURLToPath(new URL('worker.ts', import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: [SOURCE],
-  });
-  return outfile;
-}
-
-function add(total: Sums, sums: Sums): void {
-  const { histories, happenings, credits, duration, cpu, crashes, violated } = sums;
-  const before = Math.floor(total.histories / PROGRESS_EVERY);
-  total.histories += histories;
-  total.happenings += happenings;
-  total.credits += credits;
-  total.duration += duration;
-  total.cpu += cpu;
-  for (const [point, times] of Object.entries(crashes)) {
-    const key = point as keyof typeof crashes;
-    total.crashes[key] = (total.crashes[key] ?? 0) + times;
-  }
-  if (violated) total.violated ??= violated;
-  if (Math.floor(total.histories / PROGRESS_EVERY) > before)
-    console.error(`${total.histories} of ${count} histories`);
 }

@@ -35,7 +35,8 @@ export class VirtualTime {
   now = 0;
   /** The owner of the running event and its consequences. */
   acting: Owner | null = null;
-  readonly #heap: Happening[] = [];
+  /** The next event is the last. */
+  readonly #queue: Happening[] = [];
   #order = 0;
 
   constructor(readonly random: Random) {}
@@ -49,7 +50,7 @@ export class VirtualTime {
       run,
       cancelled: false,
     };
-    this.#push(happening);
+    this.#insert(happening);
     return happening;
   }
 
@@ -58,15 +59,15 @@ export class VirtualTime {
     setRunning(this);
     let count = 0;
     try {
-      for (let next = this.#pop(); next !== undefined; next = this.#pop()) {
+      for (let next = this.#queue.pop(); next !== undefined; next = this.#queue.pop()) {
         if (next.cancelled || next.owner?.alive === false) continue;
         if (next.owner !== null && next.owner.pausedUntil > Math.max(next.at, this.now)) {
           next.at = next.owner.pausedUntil;
-          this.#push(next);
+          this.#insert(next);
           continue;
         }
         if (next.at > until) {
-          this.#push(next);
+          this.#insert(next);
           break;
         }
         this.now = Math.max(this.now, next.at);
@@ -82,35 +83,14 @@ export class VirtualTime {
     return count;
   }
 
-  // A binary heap, ordered by time, then by scheduling.
-  #push(happening: Happening): void {
-    const heap = this.#heap;
-    let index = heap.push(happening) - 1;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (!isBefore(happening, heap[parent]!)) break;
-      heap[index] = heap[parent]!;
-      index = parent;
+  #insert(happening: Happening): void {
+    let [from, to] = [0, this.#queue.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (isBefore(happening, this.#queue[middle]!)) from = middle + 1;
+      else to = middle;
     }
-    heap[index] = happening;
-  }
-
-  #pop(): Happening | undefined {
-    const heap = this.#heap;
-    const first = heap[0];
-    const last = heap.pop();
-    if (first === undefined || last === undefined || heap.length === 0) return first;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
-      if (!isBefore(heap[child]!, last)) break;
-      heap[index] = heap[child]!;
-      index = child;
-    }
-    heap[index] = last;
-    return first;
+    this.#queue.splice(from, 0, happening);
   }
 }
 

@@ -10,6 +10,7 @@ export interface Share {
   readonly step: number;
 }
 
+/** The sums of a process so far. */
 export interface Sums {
   histories: number;
   happenings: number;
@@ -27,15 +28,6 @@ export interface Sums {
   };
 }
 
-export const noSums = (): Sums => ({
-  histories: 0,
-  happenings: 0,
-  credits: 0,
-  duration: 0,
-  cpu: 0,
-  crashes: {},
-});
-
 const REPORT_EVERY = 200;
 
 process.on('message', (share: Share) => void simulate(share));
@@ -43,27 +35,26 @@ process.on('message', (share: Share) => void simulate(share));
 async function simulate({ first, end, step }: Share): Promise<void> {
   // Outside production, a refused signature starts the diagnosis in real time.
   Object.assign(process.env, { NODE_ENV: 'production' });
-  let sums = noSums();
-  let counted = 0;
-  for (let seed = first; seed < end; seed += step) {
-    const { violations, timeline, happenings, credits, duration, crashes } = await new World(
-      seed,
-    ).run();
+  const sums: Sums = { histories: 0, happenings: 0, credits: 0, duration: 0, cpu: 0, crashes: {} };
+  for (let seed = first; seed < end && sums.violated === undefined; seed += step) {
+    const history = await new World(seed).run();
     sums.histories += 1;
-    sums.happenings += happenings;
-    sums.credits += credits;
-    sums.duration += duration;
-    for (const [point, count] of crashes) sums.crashes[point] = (sums.crashes[point] ?? 0) + count;
-    if (violations.length > 0) sums.violated = { seed, violations, timeline };
-    if (sums.violated || sums.histories === REPORT_EVERY || seed + step >= end) {
-      const { user, system } = process.cpuUsage();
-      sums.cpu = (user + system) / 1_000 - counted;
-      counted += sums.cpu;
-      const isLast = sums.violated !== undefined || seed + step >= end;
-      // Exits although a timer of the code under test may still wait for minutes.
-      await new Promise((resolve) => process.send!(sums, resolve));
-      if (isLast) process.exit();
-      sums = noSums();
+    for (const key of ['happenings', 'credits', 'duration'] as const) sums[key] += history[key];
+    for (const [point, count] of history.crashes)
+      sums.crashes[point] = (sums.crashes[point] ?? 0) + count;
+    if (history.violations.length > 0) {
+      const { violations, timeline } = history;
+      sums.violated = { seed, violations, timeline };
     }
+    if (sums.histories % REPORT_EVERY === 0) await report(sums);
   }
+  await report(sums);
+  // Although a timer of the code under test may still wait for minutes.
+  process.exit();
+}
+
+async function report(sums: Sums): Promise<void> {
+  const { user, system } = process.cpuUsage();
+  sums.cpu = (user + system) / 1_000;
+  await new Promise((resolve) => process.send!(sums, resolve));
 }
