@@ -15,11 +15,12 @@ export class Queue<K, V> extends Map<K, V> {
   #front: MapIterator<[K, V]> | undefined;
 
   shift(): [K, V] | undefined {
+    if (this.size === 0) return undefined;
     this.#front ??= this.entries();
-    const { value, done } = this.#front.next();
-    if (done === true) this.#front = undefined;
-    else super.delete(value[0]);
-    return value;
+    const entry = this.#front.next().value!;
+    super.delete(entry[0]);
+    if (this.size === 0) this.#front = undefined;
+    return entry;
   }
 
   override delete(key: K): boolean {

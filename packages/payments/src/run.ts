@@ -84,9 +84,11 @@ export class Run implements Call {
 
   /** Waits for a step, at most until the run's time is over. Starts no step afterwards. */
   wait<T>(step: string, work: () => PromiseLike<T> | T, late?: string): Promise<T> {
-    const left = Math.ceil(this.end - now());
-    const message = late ?? `${step} did not settle in the ${left} ms that were left`;
-    return this.#wait(step, work, () => runError('handler_timeout', message));
+    const left = this.end - now();
+    return this.#wait(step, work, () => {
+      const message = `${step} did not settle in the ${Math.ceil(left)} ms that were left`;
+      return runError('handler_timeout', late ?? message);
+    });
   }
 
   /**

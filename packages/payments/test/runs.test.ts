@@ -141,16 +141,12 @@ describe('one run per order', () => {
     },
   );
 
-  it(
-    'answers 150,000 deliveries of one order at once',
-    { tags: 'Q11', timeout: 60_000 },
-    async () => {
-      const { payments, credit } = openShop({ timeout: 60_000 });
-      const all = Array.from({ length: 150_000 }, () => payments.receive(succeeded()));
-      await Promise.all(all);
-      expect(credit).toHaveBeenCalledOnce();
-    },
-  );
+  it('answers 20,000 deliveries of one order at once', { tags: 'Q11' }, async () => {
+    const { payments, credit } = openShop({ timeout: 300_000 });
+    const all = Array.from({ length: 20_000 }, () => payments.receive(succeeded()));
+    await Promise.all(all);
+    expect(credit).toHaveBeenCalledOnce();
+  });
 
   it('frees its order and its place soon after its time if a Worker left it behind', async () => {
     let isLeft = true;
