@@ -3,6 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import {
   createServer,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type RequestListener,
   type ServerOptions,
@@ -22,11 +23,10 @@ export interface Habits {
   readHeader(header: string): readonly string[];
   equal(given: string, expected: string): boolean;
   /** Returns the verified bytes, from the received ones. */
-  verified(raw: Buffer, req: IncomingMessage): string | Buffer;
+  verified(raw: Buffer, headers: IncomingHttpHeaders): string | Buffer;
   readonly secret: string;
   readonly codings: readonly string[];
   parse(raw: Buffer): unknown;
-  readonly acknowledged: number;
   /** Returns the reply to a body that cannot be parsed. */
   invalid(error: unknown): string;
   forged(reason: string): string;
@@ -34,7 +34,7 @@ export interface Habits {
   /** Set if it checks the signature before it parses the body. */
   readonly verifiesFirst: boolean;
   /** Handles a verified event, and returns the status. */
-  credit(reference: string): Promise<number> | number;
+  credit(reference: string): number;
 }
 
 export const SOUND: Habits = {
@@ -47,7 +47,6 @@ export const SOUND: Habits = {
   codings: ['', 'identity'],
   parse: (raw) =>
     JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw)) as unknown,
-  acknowledged: 200,
   invalid: () => 'invalid',
   forged: () => 'forged',
   bodyLimit: BODY_LIMIT,
@@ -118,10 +117,13 @@ function limitTime(req: IncomingMessage, res: ServerResponse): void {
 /** Returns the sound receiver with some careless habits. */
 export function receiver(careless: Partial<Habits> = {}): RequestListener {
   const habits = { ...SOUND, ...careless };
-  return (req, res) => {
-    receive(req, res, habits).catch((error: unknown) => {
+  return async (req, res) => {
+    try {
+      const [status, text = ''] = await answer(req, habits);
+      res.writeHead(status, { connection: 'close' }).end(text);
+    } catch (error) {
       res.writeHead(500).end(habits.invalid(error));
-    });
+    }
   };
 }
 
@@ -134,30 +136,14 @@ export function answering(statusFor: (status: number) => number): RequestListene
   };
 }
 
-async function receive(req: IncomingMessage, res: ServerResponse, habits: Habits): Promise<void> {
-  const [status, text = ''] = await answer(req, habits);
-  res.writeHead(status, { connection: 'close' }).end(text);
-}
+type Judgement = readonly [status: number, text?: string];
 
-async function answer(
-  req: IncomingMessage,
-  habits: Habits,
-): Promise<[status: number, text?: string]> {
+async function answer(req: IncomingMessage, habits: Habits): Promise<Judgement> {
   if (req.method !== 'POST') return [405];
   if (Number(req.headers['content-length'] ?? 0) > habits.bodyLimit) return [413];
   if (!habits.codings.includes((req.headers['content-encoding'] ?? '').toLowerCase())) return [415];
   const raw = await readBody(req, habits.bodyLimit);
-  if (raw === undefined) return [413];
-  if (!habits.verifiesFirst) habits.parse(raw);
-  const header = req.headers['x-service-signature'];
-  if (typeof header !== 'string' || !habits.isSignature(header))
-    return [401, habits.forged('malformed')];
-  const expected = createHmac('sha256', habits.secret)
-    .update(habits.verified(raw, req))
-    .digest('hex');
-  if (!habits.readHeader(header).some((given) => habits.equal(given, expected)))
-    return [401, habits.forged(expected)];
-  return decide(req, raw, habits);
+  return raw === undefined ? [413] : judge(raw, req.headers, habits);
 }
 
 async function readBody(req: IncomingMessage, limit: number): Promise<Buffer | undefined> {
@@ -171,12 +157,16 @@ async function readBody(req: IncomingMessage, limit: number): Promise<Buffer | u
   return Buffer.concat(chunks);
 }
 
-async function decide(
-  req: IncomingMessage,
-  raw: Buffer,
-  habits: Habits,
-): Promise<[status: number, text?: string]> {
-  const kind = req.headers['x-service-event'];
+/** Returns the status and the text of the reply to a whole delivery. */
+export function judge(raw: Buffer, headers: IncomingHttpHeaders, habits: Habits): Judgement {
+  if (!habits.verifiesFirst) habits.parse(raw);
+  const { 'x-service-signature': header, 'x-service-event': kind } = headers;
+  if (typeof header !== 'string' || !habits.isSignature(header))
+    return [401, habits.forged('malformed')];
+  const verified = habits.verified(raw, headers);
+  const expected = createHmac('sha256', habits.secret).update(verified).digest('hex');
+  if (!habits.readHeader(header).some((given) => habits.equal(given, expected)))
+    return [401, habits.forged(expected)];
   if (typeof kind !== 'string' || !/^[a-z0-9._-]{1,128}$/.test(kind)) return [400];
   let body: unknown;
   try {
@@ -184,8 +174,7 @@ async function decide(
   } catch (error) {
     return [400, habits.invalid(error)];
   }
-  const { reference } = (body ?? {}) as { reference?: unknown };
+  const { reference } = (body ?? {}) as { readonly reference?: unknown };
   if (typeof reference !== 'string' || reference.trim() === '') return [400];
-  const answered = await habits.credit(reference);
-  return [answered === 200 ? habits.acknowledged : answered];
+  return [habits.credit(reference)];
 }

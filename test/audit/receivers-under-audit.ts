@@ -157,8 +157,7 @@ const TABLE: Readonly<Record<string, Omit<ReceiverUnderAudit, 'name'>>> = {
   'inflates before it verifies': plain(
     {
       codings: ['', 'identity', 'gzip'],
-      verified: (raw, { headers }) =>
-        headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw,
+      verified: (raw, headers) => (headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw),
       parse: (raw) =>
         JSON.parse(raw[0] === 0x1f ? gunzipSync(raw).toString() : raw.toString()) as unknown,
     },

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { API_KEY, paylink, SECRET } from './paylink.js';
+import { paylink, SECRET } from './paylink.js';
 import { signatureOf } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 const BODY = '{"reference": "order-42", "note": "é"}';
 const RIGHT = signatureOf(BODY);
-const OF_ANOTHER = signatureOf(BODY, 'another-secret');
 const diagnose = (signature: string, stdin: string | Uint8Array, ...extra: string[]) =>
   paylink(['diagnose', '--signature', signature, ...extra], { env, stdin });
 
@@ -17,16 +16,11 @@ describe('paylink diagnose', () => {
     expect(stdout).toMatch(/^matches {2}The signature matches these bytes\.\n/);
   });
 
+  // The tests of core try the causes.
   it.each([
     ['body_reserialized', true, RIGHT, JSON.stringify(JSON.parse(BODY)), []],
-    ['body_newline', true, RIGHT, `${BODY}\n`, []],
-    ['signature_uppercase', true, RIGHT.toUpperCase(), BODY, []],
     ['signature_prefixed', true, `sha256=${RIGHT}`, BODY, []],
-    ['secret_blanks', true, RIGHT, BODY, ['--secret', `${SECRET}\n`]],
     ['secret_placeholder', false, RIGHT, BODY, ['--secret', 'undefined']],
-    ['secret_api_key', false, RIGHT, BODY, ['--secret', API_KEY]],
-    ['signature_missing', false, '', BODY, []],
-    ['unknown', false, OF_ANOTHER, BODY, []],
   ])(
     'reports %s (proven: %s), exits with 1, and prints neither the signature nor the body',
     async (cause, isProven, signature, body, extra) => {
@@ -35,7 +29,7 @@ describe('paylink diagnose', () => {
       expect(stdout).toMatch(new RegExp(`^${cause}  \\S`));
       expect(stdout).toContain(isProven ? 'this change, the signature matches.' : 'Not certain');
       expect(stdout).not.toContain('order-42');
-      if (signature !== '') expect(stdout).not.toContain(signature);
+      expect(stdout).not.toContain(signature);
     },
   );
 

@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { attacks } from '@paylink/testing';
-import { acknowledges, headerNames, materialOf, rawAttacks } from '@paylink/testing/internal';
+import {
+  acknowledges,
+  headerNames,
+  materialOf,
+  rawAttacks,
+  type Material,
+} from '@paylink/testing/internal';
 import { attempt, StoppedServing } from './attempt.js';
 import { fixOf } from './cause.js';
 import { deliverFirst } from './first-delivery.js';
 import { isAcknowledged, openSession, orClosed, statusOf, type AuditSession } from './session.js';
 import { leaks } from './leaks.js';
 import type { AuditOptions } from './options.js';
-import { pooled } from './pool.js';
 import { probeOf, probeOfRaw, type Probe } from './probe.js';
 import { replyProbes } from './reply-probes.js';
 import { reportOf, sorted, type AuditReport, type AuditStop } from './report.js';
@@ -36,9 +41,8 @@ export async function auditReceiver(options: AuditOptions): Promise<AuditReport>
   const either = AbortSignal.any([over.signal, ...(signal === undefined ? [] : [signal])]);
   // More than a hundred open connections add a listener each.
   setMaxListeners(0, either);
-  const target = { url, timeout, signal: either };
-  const session = openSession(target, material, requestHeaders);
-  const audit = new Audit({ ...options, url, reference }, session);
+  const session = openSession({ url, timeout, signal: either }, material, requestHeaders);
+  const audit = new Audit(options, session);
   let stopped: AuditStop | undefined;
   try {
     stopped = await audit.run();
@@ -69,34 +73,26 @@ const CONCURRENCY = 4;
 /** Milliseconds for the connection and the first answer. */
 const FIRST_ANSWER = 1_500;
 
-interface AuditSettings extends AuditOptions {
-  readonly url: URL;
-  readonly reference: string;
-}
-
 class Audit {
   readonly results: AuditResult[] = [];
-  readonly #options: AuditSettings;
-  readonly #session: AuditSession;
   #total = 0;
 
-  constructor(options: AuditSettings, session: AuditSession) {
-    this.#options = options;
-    this.#session = session;
-  }
+  constructor(
+    readonly options: AuditOptions,
+    readonly session: AuditSession,
+  ) {}
 
   /** @returns the reason if the audit ended early */
   async run(): Promise<AuditStop | undefined> {
-    const { url, firstAnswer = FIRST_ANSWER } = this.#options;
-    const session = this.#session;
-    const probes = probesOf(this.#options);
+    const { session } = this;
+    const probes = probesOf(session.material, this.options.bodyLimit !== undefined);
     this.#total = 1 + probes.length + replyProbes.length + loadProbes.length + slowProbes.length;
 
-    const first = await deliverFirst(session, url, firstAnswer);
+    const first = await deliverFirst(session, this.options.firstAnswer ?? FIRST_ANSWER);
     first.results.forEach(this.#add);
     if (first.stop !== undefined) return first.stop;
 
-    await this.#sendUnknownOrder();
+    await sendUnknownOrder(session);
     await this.#try(probes, CONCURRENCY);
     await this.#try(replyProbes, 1);
     await this.#try(slowProbes, slowProbes.length);
@@ -108,14 +104,20 @@ class Audit {
   async #try(probes: readonly Probe[], concurrency: number): Promise<void> {
     const before = this.results.length;
     const underWay = new Set<Probe>();
-    const results = await pooled(probes, concurrency, async (probe) => {
-      underWay.add(probe);
-      const result = await attempt(probe, this.#session);
-      underWay.delete(probe);
-      return this.#add(result);
-    }).catch(async (error: unknown) => {
+    const results: AuditResult[] = [];
+    const queue = queueOf(probes);
+    const worker = async (): Promise<void> => {
+      for (const [index, probe] of queue) {
+        underWay.add(probe);
+        results[index] = this.#add(await attempt(probe, this.session));
+        underWay.delete(probe);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: concurrency }, worker));
+    } catch (error) {
       throw error instanceof StoppedServing ? await this.#findCause(error, [...underWay]) : error;
-    });
+    }
     // Keeps the order of the probes, so that two audits of one receiver list the same order.
     this.results.splice(before, results.length, ...results);
   }
@@ -124,7 +126,7 @@ class Audit {
   async #findCause(stopped: StoppedServing, suspects: readonly Probe[]): Promise<StoppedServing> {
     if (suspects.length < 2) return stopped;
     try {
-      if (await this.#isBack()) for (const probe of suspects) await attempt(probe, this.#session);
+      if (await this.#isBack()) for (const probe of suspects) await attempt(probe, this.session);
     } catch (error) {
       if (error instanceof StoppedServing) return error;
       throw error;
@@ -141,7 +143,7 @@ class Audit {
 
   /** Waits for the server. Returns true if it acknowledges deliveries again. */
   async #isBack(): Promise<boolean> {
-    const { serves, wait, throwIfEnded } = this.#session;
+    const { serves, wait, throwIfEnded } = this.session;
     for (let time = 0; time < 12; time++) {
       throwIfEnded();
       if (isAcknowledged(await orClosed(serves()))) return true;
@@ -150,35 +152,38 @@ class Audit {
     return false;
   }
 
-  /**
-   * Sends an unknown order. A receiver that looks up orders may answer any error, and must then
-   * answer the same to other unknown references.
-   */
-  async #sendUnknownOrder(): Promise<void> {
-    const { material, request, genuineLines, exchange, unknownOrder } = this.#session;
-    const reference = `${material.reference}-unknown-${randomBytes(4).toString('hex')}`;
-    const body = Buffer.from(JSON.stringify({ reference }));
-    const status = statusOf(await orClosed(exchange(request(genuineLines(body), body))));
-    if (status !== undefined && !acknowledges(status) && status !== 401 && status !== 403)
-      unknownOrder.status = status;
-  }
-
   readonly #add = (found: AuditResult): AuditResult => {
     const { cause } = found;
     const result = cause === undefined ? found : { ...found, advice: fixOf(cause) };
     this.results.push(result);
     const done = this.results.length;
-    this.#options.onProgress?.({ done, total: Math.max(done, this.#total), name: result.name });
+    this.options.onProgress?.({ done, total: Math.max(done, this.#total), name: result.name });
     return result;
   };
 }
 
-function probesOf({ secret, reference, bodyLimit }: AuditSettings): Probe[] {
-  const isKnown = (id: string): boolean =>
-    bodyLimit !== undefined || (id !== 'D05' && id !== 'D03');
+/** An error in the body of one loop ends this generator, and so the other loops. */
+function* queueOf<Item>(items: readonly Item[]): Generator<[index: number, item: Item]> {
+  yield* items.entries();
+}
+
+/**
+ * Sends an unknown order. A receiver that looks up orders may answer any error, and must then
+ * answer the same to other unknown references.
+ */
+async function sendUnknownOrder(session: AuditSession): Promise<void> {
+  const { material, request, genuineLines, exchange, unknownOrder } = session;
+  const reference = `${material.reference}-unknown-${randomBytes(4).toString('hex')}`;
+  const body = Buffer.from(JSON.stringify({ reference }));
+  const status = statusOf(await orClosed(exchange(request(genuineLines(body), body))));
+  if (status !== undefined && !acknowledges(status) && status !== 401 && status !== 403)
+    unknownOrder.status = status;
+}
+
+/** Without the receiver's limit, leaves out the attacks on its exact value. */
+function probesOf({ secret, reference, bodyLimit }: Material, isLimitKnown: boolean): Probe[] {
   // A contradiction does harm only if the receiver credits, which no reply shows.
-  const kit = attacks({ secret, reference, bodyLimit, confirm: true }).filter(({ id }) =>
-    isKnown(id),
-  );
-  return [...kit.map(probeOf), ...rawAttacks.map(probeOfRaw)];
+  const kit = attacks({ secret, reference, bodyLimit, confirm: true });
+  const known = kit.filter(({ id }) => isLimitKnown || (id !== 'D05' && id !== 'D03'));
+  return [...known.map(probeOf), ...rawAttacks.map(probeOfRaw)];
 }

@@ -98,19 +98,14 @@ export function causesOf(results: readonly AuditResult[], framework = ''): Audit
     groups.set(id, [...(groups.get(id) ?? []), finding]);
   }
   return [...groups]
-    .map(([id, symptoms]): AuditCause => {
-      const fix = (takesRawBytes ? FOR_RAW_BYTES[id] : undefined) ?? fixOf(id, framework);
-      const { title } = CAUSES[id];
-      const severity = severityOf(id, symptoms);
-      return {
-        id,
-        severity,
-        title,
-        evidence: evidenceOf(id, symptoms),
-        fix,
-        symptoms: symptoms.length,
-      };
-    })
+    .map(([id, symptoms]): AuditCause => ({
+      id,
+      severity: severityOf(id, symptoms),
+      title: CAUSES[id].title,
+      evidence: evidenceOf(id, symptoms),
+      fix: (takesRawBytes ? FOR_RAW_BYTES[id] : undefined) ?? fixOf(id, framework),
+      symptoms: symptoms.length,
+    }))
     .sort(bySeverity);
 }
 
@@ -121,14 +116,11 @@ function verifiesRawBytes(results: readonly AuditResult[]): boolean {
   return results.some(shows);
 }
 
+/** Returns the milder of the cause's severity and its worst symptom's, which is the first. */
 function severityOf(id: CauseId, symptoms: readonly AuditResult[]): Severity {
   // Re-serialised JSON loses payments only if the receiver refuses genuine deliveries.
-  if (id === 'reserializes' && symptoms.every(isAccepted)) return 'high';
-  const worst = [...symptoms].sort(bySeverity)[0]!.severity!;
-  const ranks = [CAUSES[id].severity, ...(id === 'reserializes' ? [] : [worst])].map((severity) =>
-    WORST_FIRST.indexOf(severity),
-  );
-  return WORST_FIRST[Math.max(...ranks)]!;
+  if (id === 'reserializes') return symptoms.every(isAccepted) ? 'high' : CAUSES[id].severity;
+  return [{ severity: CAUSES[id].severity }, symptoms[0]!].sort(bySeverity)[1]!.severity!;
 }
 
 /** The most convincing findings, the strongest last. */

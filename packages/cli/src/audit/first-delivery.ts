@@ -1,16 +1,16 @@
 /**
  * Sends a genuine delivery first: if the receiver refuses it, a later refusal proves nothing.
  */
-import { ACKNOWLEDGED, UNKNOWN_SECRET, type WireAnswer } from '@paylink/testing/internal';
+import { ACKNOWLEDGED, acknowledges, type WireAnswer } from '@paylink/testing/internal';
 import { attacks } from '@paylink/testing';
 import { titleOf } from './attempt.js';
 import { isAcknowledged, orClosed, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
-import { signed } from './reply-probes.js';
 import type { AuditStop } from './report.js';
 import type { AuditResult } from './result.js';
 import texts from './texts.json';
 
+const NAME = 'H03 acknowledges a genuine delivery';
 const DELIVERY = {
   what: 'a genuine delivery',
   category: 'genuine',
@@ -32,7 +32,6 @@ const VARIANT_TIME = 400;
  */
 export async function deliverFirst(
   session: AuditSession,
-  url: URL,
   milliseconds: number,
 ): Promise<FirstDelivery> {
   const started = performance.now();
@@ -40,19 +39,18 @@ export async function deliverFirst(
     Math.max(VARIANT_TIME, Math.round(started + milliseconds - performance.now()));
   let answer: WireAnswer;
   try {
-    await session.reach(milliseconds);
+    (await session.open(milliseconds)).destroy();
     answer = await session.firstAnswer(left());
   } catch (error) {
-    throw connectionError(error, url);
+    throw connectionError(error, session.url);
   }
   session.throwIfEnded();
-  if (typeof answer !== 'string')
-    session.replies.push({ to: 'H03 acknowledges a genuine delivery', reply: answer });
+  if (typeof answer !== 'string') session.replies.push({ to: NAME, reply: answer });
   const passed = isAcknowledged(answer);
   const actual = statusOf(answer);
   const result: AuditResult = {
     id: 'H03',
-    name: 'H03 acknowledges a genuine delivery',
+    name: NAME,
     what: DELIVERY.what,
     title: passed ? 'acknowledged a genuine delivery' : titleOf(DELIVERY, answer),
     passed,
@@ -63,12 +61,11 @@ export async function deliverFirst(
     durationMs: Math.round(performance.now() - started),
   };
   if (passed) return { results: [result] };
-  const [others, forged] = await Promise.all([
-    acceptedVariants(session, left()),
-    forgedAnswer(session, left()),
-  ]);
+  const variants = await sendVariants(session, left());
   session.throwIfEnded();
-  return { results: [result, ...others], stop: stopOn(answer, forged, milliseconds) };
+  const forged = variants.find(({ what }) => what === FORGED)?.actual;
+  const accepted = variants.filter(({ actual: status }) => acknowledges(status));
+  return { results: [result, ...accepted], stop: stopOn(answer, forged, milliseconds) };
 }
 
 /** A note, not a finding: a durable queue may answer 202, and only credits show a loss. */
@@ -76,9 +73,9 @@ const EARLY =
   'answered 202 to a genuine delivery: 202 is right only if the event survives a crash ' +
   'until its credit';
 
-/** @param forged the answer to a forged delivery. With a wrong secret, both answers are the same */
-function stopOn(answer: WireAnswer, forged: WireAnswer, milliseconds: number): AuditStop {
-  const [reason, text] = stopOf(answer, statusOf(answer), statusOf(forged));
+/** @param forged the status for a forged delivery. With a wrong secret, both answers are the same */
+function stopOn(answer: WireAnswer, forged: number | undefined, milliseconds: number): AuditStop {
+  const [reason, text] = stopOf(answer, statusOf(answer), forged);
   const message = texts.stops[text]
     .replace('{seconds}', String(Number((milliseconds / 1_000).toFixed(1))))
     .replace('{status}', String(statusOf(answer)));
@@ -108,43 +105,32 @@ function stopOf(answer: WireAnswer, status: number | undefined, forged: number |
   return status === forged ? ['wrong_secret', 'likeForged'] : ['unknown_reference', 'order'];
 }
 
+const FORGED = 'a signature made with another secret';
 const VARIANTS: readonly string[] = [
   'a delivery without a signature',
   'a signature of zeros',
-  'a signature made with another secret',
+  FORGED,
   'a signature made with an empty secret',
   'a pretty-printed body that was made compact in transit',
 ];
 
-function forgedAnswer(session: AuditSession, milliseconds: number): Promise<WireAnswer> {
-  const { material } = session;
-  const forged = signed(session, material.mac(material.body, UNKNOWN_SECRET));
-  return orClosed(session.exchangeWithin(milliseconds, forged));
-}
-
-/** Tries variants of a refused genuine delivery, and returns a finding for each accepted one. */
-async function acceptedVariants(
-  session: AuditSession,
-  milliseconds: number,
-): Promise<AuditResult[]> {
+/** Sends variants of a refused genuine delivery. Returns what each would be if it is accepted. */
+async function sendVariants(session: AuditSession, milliseconds: number): Promise<AuditResult[]> {
   const { secret, reference } = session.material;
-  const kit = attacks({ secret, reference });
-  const variants = kit.filter(
+  const variants = attacks({ secret, reference }).filter(
     ({ id, what }) => VARIANTS.includes(what) || id === 'B04' || id === 'B07',
   );
-  const results = await Promise.all(
-    variants.map(async (attack): Promise<AuditResult[]> => {
+  return Promise.all(
+    variants.map(async (attack): Promise<AuditResult> => {
       const { id, name, what, expected, severity, fault: cause } = probeOf(attack);
       const { headers, rawBody } = attack.delivery;
       const bytes = session.request(Object.entries(headers), rawBody);
       const answer = await orClosed(session.exchangeWithin(milliseconds, bytes));
-      if (!isAcknowledged(answer)) return [];
       const [title, actual] = [`accepted ${what}`, statusOf(answer)];
       const finding = { passed: false, severity, cause, durationMs: 0 };
-      return [{ id, name, what, title, expected, actual, ...finding }];
+      return { id, name, what, title, expected, actual, ...finding };
     }),
   );
-  return results.flat();
 }
 
 function connectionError(error: unknown, url: URL): unknown {

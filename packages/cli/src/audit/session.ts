@@ -38,25 +38,13 @@ export function openSession(
   /** The status for an unknown order, after the audit sent one. Never 2xx, 401 or 403. */
   const unknownOrder: { status?: number | undefined } = {};
 
-  const wait = (milliseconds: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      // An already aborted signal does not emit an event.
-      signal.throwIfAborted();
-      const abort = (): void => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      };
-      const timer = setTimeout(() => {
-        signal.removeEventListener('abort', abort);
-        resolve();
-      }, milliseconds);
-      signal.addEventListener('abort', abort, { once: true });
-    });
+  const wait = async (milliseconds: number): Promise<void> => {
+    signal.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    signal.throwIfAborted();
+  };
 
   const open = (timeout = PATIENCE): Promise<Wire> => Wire.open(url, { timeout, signal });
-
-  /** Opens a connection within `milliseconds`. @throws the socket's error with its code */
-  const reach = async (milliseconds: number): Promise<void> => (await open(milliseconds)).destroy();
 
   /** Opens a connection for `work`, and breaks it afterwards. */
   const onWire = async <Result>(
@@ -71,20 +59,15 @@ export function openSession(
     }
   };
 
-  /** Does not wait for the bytes, because some servers answer before they read everything. */
-  const send = (
-    bytes: Uint8Array,
-    answer: (wire: Wire) => Promise<WireAnswer>,
-    patience?: number,
-  ): Promise<WireAnswer> =>
+  /**
+   * Sends bytes on a new connection and returns the answer within `milliseconds`. Does not wait for
+   * the bytes, because some servers answer before they read everything.
+   */
+  const exchangeWithin = (milliseconds: number, bytes: Uint8Array): Promise<WireAnswer> =>
     onWire((wire) => {
       void wire.write(bytes);
-      return answer(wire);
-    }, patience);
-
-  /** Sends bytes on a new connection and returns the answer within `milliseconds`. */
-  const exchangeWithin = (milliseconds: number, bytes: Uint8Array): Promise<WireAnswer> =>
-    send(bytes, (wire) => wire.answer('POST', milliseconds), milliseconds);
+      return wire.answer('POST', milliseconds);
+    }, milliseconds);
 
   /**
    * Returns the answer on an open connection. Before it returns "no answer", waits as long for a
@@ -99,11 +82,14 @@ export function openSession(
 
   /** Like `exchangeWithin`, with the patience of `answerOn`. */
   const exchange = (bytes: Uint8Array, method?: string, patience = PATIENCE): Promise<WireAnswer> =>
-    send(bytes, (wire) => answerOn(wire, patience, method));
+    onWire((wire) => {
+      void wire.write(bytes);
+      return answerOn(wire, patience, method);
+    });
 
   const retried = async (
     once: () => Promise<WireAnswer>,
-    left: () => number,
+    left = (): number => Infinity,
   ): Promise<WireAnswer> => {
     let answer = await once();
     for (const pause of RETRIES) {
@@ -116,10 +102,7 @@ export function openSession(
 
   /** Sends again for a while if the answer asks for a retry. */
   const exchangePatiently = (bytes: Uint8Array, patience?: number): Promise<WireAnswer> =>
-    retried(
-      () => exchange(bytes, 'POST', patience),
-      () => Infinity,
-    );
+    retried(() => exchange(bytes, 'POST', patience));
 
   /** Sends the audit's genuine delivery like `exchangePatiently`, until the time is over. */
   const firstAnswer = (milliseconds: number): Promise<WireAnswer> => {
@@ -138,7 +121,7 @@ export function openSession(
   const throwIfEnded = (): void => signal.throwIfAborted();
 
   return {
-    ...{ ...craft, timeout, replies, unknownOrder, open, onWire, reach, firstAnswer, wait },
+    ...{ ...craft, url, timeout, replies, unknownOrder, open, onWire, firstAnswer, wait },
     ...{ exchangeWithin, exchange, exchangePatiently, answerOn, serves, throwIfEnded },
   };
 }
