@@ -117,13 +117,10 @@ function limitTime(req: IncomingMessage, res: ServerResponse): void {
 /** Returns the sound receiver with some careless habits. */
 export function receiver(careless: Partial<Habits> = {}): RequestListener {
   const habits = { ...SOUND, ...careless };
-  return async (req, res) => {
-    try {
-      const [status, text = ''] = await answer(req, habits);
-      res.writeHead(status, { connection: 'close' }).end(text);
-    } catch (error) {
-      res.writeHead(500).end(habits.invalid(error));
-    }
+  return (req, res) => {
+    answer(req, habits)
+      .then(([status, text = '']) => void res.writeHead(status, { connection: 'close' }).end(text))
+      .catch((error: unknown) => void res.writeHead(500).end(habits.invalid(error)));
   };
 }
 
