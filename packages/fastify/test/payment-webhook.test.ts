@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import http2 from 'node:http2';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -16,10 +15,6 @@ import fastify4 from 'fastify4';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { paymentWebhook } from '../src/index.js';
-
-// What through2 and others are made of.
-const require = createRequire(import.meta.url);
-const older = require('readable-stream') as { readonly PassThrough: typeof PassThrough };
 
 const secret = TEST_SECRET;
 const url = '/webhooks/payments';
@@ -53,14 +48,14 @@ async function answerTo(request: Promise<Response>): Promise<[status: number, bo
 }
 
 /** Sends `piece` without an end, with rests, and gives the reply. Fastify reads on for a second. */
-function unending(to: string, piece: Uint8Array, headers = delivery.headers): Promise<Response> {
+function unending(to: string, piece: Uint8Array): Promise<Response> {
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       controller.enqueue(piece);
       await wait(5);
     },
   });
-  return fetch(to, { method: 'POST', headers, body, duplex: 'half' });
+  return fetch(to, { method: 'POST', headers: delivery.headers, body, duplex: 'half' });
 }
 
 const RECEIVED = [200, '{"received":true}'];
@@ -68,26 +63,27 @@ const UNSIGNED = [401, '{"error":"invalid_signature"}'];
 const TOO_LARGE = [413, '{"error":"body_too_large"}'];
 const nothing = (): undefined => undefined;
 
+/** Expects the webhook at this address to credit a genuine delivery and to refuse a forged one. */
+async function expectProof(address: string): Promise<void> {
+  expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
+  expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+}
+
 describe.each(versions)('paymentWebhook on %s', (_version, create) => {
-  it('credits a genuine delivery and refuses a forged one, by inject as the documents show it', async () => {
+  it('credits a genuine delivery and refuses others, by inject as the documents show it', async () => {
     const credited: string[] = [];
     const app = create();
-    await app.register(
-      paymentWebhook(
-        { url, secret },
-        { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
-      ),
-    );
-    const taken = await app.inject(delivery.toInject(url));
-    expect([taken.statusCode, taken.body]).toEqual(RECEIVED);
-    const refused = await app.inject(forged.toInject(url));
-    expect([refused.statusCode, refused.body]).toEqual(UNSIGNED);
-    const empty = await app.inject(signedDelivery({ secret, rawBody: '' }).toInject(url));
-    expect([empty.statusCode, empty.body]).toEqual([400, '{"error":"invalid_payload"}']);
-    const large = await app.inject(
-      signedDelivery({ secret, rawBody: 'n'.repeat(65_537) }).toInject(url),
-    );
-    expect([large.statusCode, large.body]).toEqual(TOO_LARGE);
+    const credit = ({ reference }: { readonly reference: string }) => void credited.push(reference);
+    await app.register(paymentWebhook({ url, secret }, { 'payment.succeeded': credit }));
+    for (const [sent, expected] of [
+      [delivery, RECEIVED],
+      [forged, UNSIGNED],
+      [signedDelivery({ secret, rawBody: '' }), [400, '{"error":"invalid_payload"}']],
+      [signedDelivery({ secret, rawBody: 'n'.repeat(65_537) }), TOO_LARGE],
+    ] as const) {
+      const { statusCode, body } = await app.inject(sent.toInject(url));
+      expect([statusCode, body]).toEqual(expected);
+    }
     expect(credited).toEqual(['order-42']);
   });
 
@@ -102,25 +98,12 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
       app.post('/before', (request) => ({ body: request.body }));
       await app.register(paymentWebhook({ url, secret }, nothing));
       app.post('/after', (request) => ({ body: request.body }));
-      const address = await listen(app);
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
       for (const path of ['/before', '/after']) {
-        const json = await app.inject({ method: 'POST', url: path, payload: { parsed: true } });
-        expect(json.json()).toEqual({ body: { parsed: true } });
-        const csv = await app.inject({
-          method: 'POST',
-          url: path,
-          headers: { 'content-type': 'text/csv' },
-          payload: 'a,b',
-        });
-        expect(csv.json()).toEqual({ body: 'a,b' });
-        const unknown = await app.inject({
-          method: 'POST',
-          url: path,
-          headers: { 'content-type': 'text/x' },
-          payload: 'a',
-        });
-        expect(unknown.statusCode).toBe(415);
+        const post = (type: string, payload: string) =>
+          app.inject({ method: 'POST', url: path, headers: { 'content-type': type }, payload });
+        expect((await post('application/json', '{"a":1}')).json()).toEqual({ body: { a: 1 } });
+        expect((await post('text/csv', 'a,b')).json()).toEqual({ body: 'a,b' });
+        expect((await post('text/x', 'a')).statusCode).toBe(415);
       }
     },
   );
@@ -134,9 +117,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
         parsed(null, body),
       );
       await app.register(paymentWebhook({ url, secret }, nothing));
-      const address = await listen(app);
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+      await expectProof(await listen(app));
     },
   );
 
@@ -145,21 +126,13 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     { tags: 'F09' },
     async () => {
       const app = create();
-      const handler = vi.fn();
       await app.register(
-        fastifyPlugin(paymentWebhook({ url, secret }, handler), { name: 'webhook' }),
+        fastifyPlugin(paymentWebhook({ url, secret }, nothing), { name: 'webhook' }),
       );
       app.post('/sibling', (request) => ({ parsed: typeof request.body }));
-      const address = await listen(app);
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-      expect(handler).toHaveBeenCalledOnce();
+      await expectProof(await listen(app));
       // As the README says: the sibling gets no body.
-      const { body } = await app.inject({
-        method: 'POST',
-        url: '/sibling',
-        payload: { reference: 'a' },
-      });
+      const { body } = await app.inject({ method: 'POST', url: '/sibling', payload: { a: 1 } });
       expect(body).toBe('{"parsed":"undefined"}');
     },
   );
@@ -168,48 +141,21 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     ['lower than ours, of the whole application', { bodyLimit: 100 }, undefined, {}, 100],
     ['lower than ours, of the route', {}, 100, {}, 100],
     ['higher than ours', { bodyLimit: 5_000_000 }, undefined, { bodyLimit: 200 }, 200],
-    ['of the route, over that of the application', { bodyLimit: 50 }, 300, {}, 300],
+    ['of the route, over that of the application', { bodyLimit: 50 }, 30_000, {}, 30_000],
     ['not set', {}, undefined, {}, 65_536],
   ])(
-    'applies the smaller limit if Fastify’s own is %s',
+    'applies the smaller limit if Fastify’s own is %s, also behind a `data` listener',
     async (_which, options, ofRoute, ours, limit) => {
       const app = create(options);
+      app.addHook('onRequest', async ({ raw }) => void raw.on('data', nothing));
       const routeOptions = ofRoute === undefined ? {} : { bodyLimit: ofRoute };
       await app.register(paymentWebhook({ url, secret, routeOptions, ...ours }, nothing));
       const address = await listen(app);
-      const padded = (length: number): string => '{"reference":"a"}'.padEnd(length);
-      expect(
-        await answerTo(signedDelivery({ secret, rawBody: padded(limit) }).send(address)),
-      ).toEqual(RECEIVED);
-      expect(
-        await answerTo(signedDelivery({ secret, rawBody: padded(limit + 1) }).send(address)),
-      ).toEqual(TOO_LARGE);
+      const send = (length: number) =>
+        signedDelivery({ secret, rawBody: '{"reference":"a"}'.padEnd(length) }).send(address);
+      expect(await answerTo(send(limit))).toEqual(RECEIVED);
+      expect(await answerTo(send(limit + 1))).toEqual(TOO_LARGE);
       expect(await answerTo(unending(address, Buffer.alloc(limit + 1)))).toEqual(TOO_LARGE);
-    },
-  );
-
-  it.each([
-    ['Node', PassThrough],
-    ['readable-stream 3', older.PassThrough],
-  ])(
-    'reads the output of a global preParsing hook, as a stream of %s, under the same limits',
-    async (_of, Stream) => {
-      const app = create();
-      app.addHook('preParsing', (_request, _reply, payload, done) => {
-        done(null, payload.pipe(new Stream()));
-      });
-      const handler = vi.fn();
-      await app.register(
-        paymentWebhook({ url, secret, bodyLimit: 1_000, bodyTimeout: 200 }, handler),
-      );
-      const address = await listen(app);
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-      expect(await answerTo(unending(address, Buffer.alloc(400)))).toEqual(TOO_LARGE);
-      expect(
-        await answerTo(signedDelivery({ secret, rawBody: 'n'.repeat(1_001) }).send(address)),
-      ).toEqual(TOO_LARGE);
-      expect(handler).toHaveBeenCalledOnce();
     },
   );
 
@@ -220,48 +166,23 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     });
     await app.register(paymentWebhook({ url, secret }, nothing));
     const address = await listen(app);
-    const zipped = { ...delivery.headers, 'content-encoding': 'gzip' };
     const post = (headers: Record<string, string>): Promise<Response> =>
       fetch(address, { method: 'POST', headers, body: 'neither signed nor zipped' });
     expect(await answerTo(post({}))).toEqual(UNSIGNED);
     expect(await answerTo(post(delivery.headers))).toEqual(UNSIGNED);
-    expect(await answerTo(post(zipped))).toEqual([415, '{"error":"unsupported_encoding"}']);
     expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
   });
 
-  it('loses no byte of a hook’s stream that flows while a later hook waits', async () => {
+  it('reads the received bytes, and not the request.body of a hook', async () => {
+    const credited: string[] = [];
     const app = create();
-    app.addHook('preParsing', (_request, _reply, payload, done) => {
-      done(null, payload.pipe(new PassThrough()).on('data', nothing));
+    app.addHook('preHandler', async (request) => {
+      request.body = Buffer.from('{"reference":"order-43"}');
     });
-    app.addHook('preHandler', () => new Promise((resolve) => setTimeout(resolve, 20)));
-    await app.register(paymentWebhook({ url, secret }, nothing));
-    const address = await listen(app);
-    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
+    app.register(paymentWebhook({ url, secret }, ({ reference }) => void credited.push(reference)));
+    await expectProof(await listen(app));
+    expect(credited).toEqual(['order-42']);
   });
-
-  const bodies = { object: {}, bytes: Buffer.from('{"reference":"order-43"}') };
-  it.each(Object.entries(bodies))(
-    'reads the received bytes, and not the request.body of a hook (%s)',
-    async (_name, body) => {
-      const credited: string[] = [];
-      for (const hook of ['preValidation', 'preHandler']) {
-        const app = create();
-        app.addHook(hook as 'preHandler', (request, _reply, done) => {
-          request.body = body;
-          done();
-        });
-        app.register(
-          paymentWebhook({ url, secret }, ({ reference }) => void credited.push(reference)),
-        );
-        const to = await listen(app);
-        expect(await answerTo(delivery.send(to))).toEqual(RECEIVED);
-        expect(await answerTo(forged.send(to))).toEqual(UNSIGNED);
-      }
-      expect(credited).toEqual(['order-42', 'order-42']);
-    },
-  );
 
   it('verifies the bytes that a hook kept as request.rawBody', async () => {
     const app = create();
@@ -270,19 +191,7 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
       return Readable.from([]);
     });
     await app.register(paymentWebhook({ url, secret }, nothing));
-    const to = await listen(app);
-    expect(await answerTo(delivery.send(to))).toEqual(RECEIVED);
-    expect(await answerTo(forged.send(to))).toEqual(UNSIGNED);
-  });
-
-  it('names the bytes to keep if a hook turns the body into text', async () => {
-    const app = create();
-    app.addHook('onRequest', async ({ raw }) => void raw.setEncoding('utf8').on('data', nothing));
-    const logger = { warn: vi.fn(), error: vi.fn() };
-    await app.register(paymentWebhook({ url, secret, logger }, nothing));
-    const consumed = [500, '{"error":"body_consumed"}'];
-    expect(await answerTo(delivery.send(await listen(app)))).toEqual(consumed);
-    expect(logger.error.mock.calls[0]![0]).toContain('must keep request.rawBody');
+    await expectProof(await listen(app));
   });
 
   it('calls no getter of the app at request.rawBody', async () => {
@@ -327,27 +236,17 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     request.destroy();
   });
 
-  it(
-    'shows no `request.body` to hooks, and works if they copy and log it',
-    { tags: 'O14' },
-    async () => {
-      const bodies: unknown[] = [];
-      const app = create();
-      const look = (request: { readonly body: unknown }): void => {
-        bodies.push(JSON.stringify(request.body), structuredClone(request.body));
-      };
-      app.addHook('preValidation', async (request) => look(request));
-      app.addHook('preHandler', async (request) => look(request));
-      app.addHook('onSend', async (request) => look(request));
-      app.addHook('onResponse', async (request) => look(request));
-      await app.register(paymentWebhook({ url, secret }, nothing));
-      const address = await listen(app);
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-      expect(bodies.length).toBeGreaterThanOrEqual(8);
-      expect(bodies.filter((body) => body !== undefined)).toEqual([]);
-    },
-  );
+  it('shows no `request.body` to hooks', { tags: 'O14' }, async () => {
+    const bodies: unknown[] = [];
+    const app = create();
+    const look = async ({ body }: { readonly body: unknown }) => void bodies.push(body);
+    for (const hook of ['preValidation', 'preHandler', 'onSend', 'onResponse'] as const)
+      app.addHook(hook as 'preHandler', look);
+    await app.register(paymentWebhook({ url, secret }, nothing));
+    await expectProof(await listen(app));
+    expect(bodies.length).toBeGreaterThanOrEqual(4);
+    expect(bodies.filter((body) => body !== undefined)).toEqual([]);
+  });
 
   it('makes its loggers by the childLoggerFactory of routeOptions', async () => {
     const app = create();
@@ -366,28 +265,10 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
   it('runs the hooks of routeOptions, and tells onResponse hooks the status', async () => {
     const seen: unknown[] = [];
     const app = create();
-    app.addHook('onResponse', (_request, reply, done) => {
-      seen.push(reply.statusCode);
-      done();
-    });
-    await app.register(
-      paymentWebhook(
-        {
-          url,
-          secret,
-          routeOptions: {
-            onRequest: (_request, _reply, done) => {
-              seen.push('onRequest');
-              done();
-            },
-          },
-        },
-        nothing,
-      ),
-    );
-    const address = await listen(app);
-    await delivery.send(address);
-    await forged.send(address);
+    app.addHook('onResponse', async (_request, { statusCode }) => void seen.push(statusCode));
+    const routeOptions = { onRequest: async () => void seen.push('onRequest') };
+    await app.register(paymentWebhook({ url, secret, routeOptions }, nothing));
+    await expectProof(await listen(app));
     expect(seen).toEqual(['onRequest', 200, 'onRequest', 401]);
   });
 
@@ -414,181 +295,98 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
   });
 });
 
+type OnRequest = (raw: http.IncomingMessage) => unknown;
+const onRequest = (work: OnRequest) => (app: FastifyInstance) =>
+  app.addHook('onRequest', async ({ raw }) => {
+    await work(raw);
+  });
+
+/** Other code that takes bytes of the request before the webhook reads the body. */
 const listeners: Readonly<Record<string, (app: FastifyInstance) => unknown>> = {
-  'a hook, and an async preParsing hook follows': (app) =>
-    app
-      .addHook('onRequest', ({ raw }, _reply, done) => {
-        raw.on('data', nothing);
-        done();
-      })
-      .addHook('preParsing', async () => undefined),
-  'an async hook after a slow hook': (app) =>
-    app
-      .addHook('onRequest', () => new Promise((resolve) => setTimeout(resolve, 20)))
-      .addHook('onRequest', async ({ raw }) => void raw.on('data', nothing)),
+  'a hook, and an async preParsing hook follows': (app) => {
+    app.addHook('onRequest', ({ raw }, _reply, done) => {
+      raw.on('data', nothing);
+      done();
+    });
+    app.addHook('preParsing', async () => undefined);
+  },
+  'an async hook that takes its time': onRequest((raw) => {
+    raw.on('data', nothing);
+    return wait(20);
+  }),
+  'an async hook after a slow hook': (app) => {
+    onRequest(() => wait(20))(app);
+    onRequest((raw) => void raw.on('data', nothing))(app);
+  },
+  'a hook that waits for the end': onRequest((raw) => once(raw.on('data', nothing), 'end')),
+  'a preParsing hook whose stream flows while a later hook waits': (app) => {
+    app.addHook('preParsing', (_request, _reply, payload, done) => {
+      done(null, payload.pipe(new PassThrough()).on('data', nothing));
+    });
+    app.addHook('preHandler', () => wait(20));
+  },
+  'a hook that pipes the body elsewhere': onRequest((raw) =>
+    finished(raw.pipe(new PassThrough()).resume()),
+  ),
+  'a hook that pauses the request': onRequest((raw) => void raw.on('data', nothing).pause()),
+  'a hook that pipes the request to a sink that stops': onRequest(
+    (raw) => void raw.pipe(new PassThrough({ highWaterMark: 1 })),
+  ),
+  'a hook that reads by `readable`': onRequest((raw) => {
+    raw.on('readable', () => {
+      while (raw.read() !== null);
+    });
+  }),
+  'a listener of the server before Fastify': (app) => {
+    app.addHook('onRequest', async () => undefined);
+    app.server.prependListener('request', (req) => void req.on('data', nothing));
+  },
 };
 
 describe.each(versions)('a `data` listener in front on %s', (_version, create) => {
-  it('takes no byte before an async hook that takes its time', { tags: 'O11' }, async () => {
-    const app = create();
-    const pieces: unknown[] = [];
-    app.addHook('onRequest', async ({ raw }) => {
-      raw.on('data', (piece) => pieces.push(piece));
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    });
-    await app.register(paymentWebhook({ url, secret }, nothing));
-    const address = await listen(app);
-    for (let time = 0; time < 3; time++) {
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-    }
-    expect(pieces).toHaveLength(6);
-  });
-
-  it.each<[string, (app: FastifyInstance) => unknown]>([
-    [
-      'a hook that waits for the end',
-      (app) => app.addHook('onRequest', ({ raw }) => once(raw.on('data', nothing), 'end')),
-    ],
-    [
-      'a preParsing hook that passes on the bytes by hand',
-      (app) =>
-        app.addHook('preParsing', (_request, _reply, payload, done) => {
-          const out = new PassThrough();
-          payload.on('data', (piece) => out.write(piece)).on('end', () => out.end());
-          done(null, out);
-        }),
-    ],
-    [
-      'a hook that pipes the body elsewhere',
-      (app) =>
-        app.addHook('onRequest', async ({ raw }) => {
-          await finished(raw.pipe(new PassThrough()).resume());
-        }),
-    ],
-  ])('costs no delivery if it is in %s', { tags: 'O11' }, async (_where, add) => {
-    const app = create();
-    add(app);
-    for (const path of [url, '/:tenant/other']) {
-      await app.register(paymentWebhook({ url: path, secret, bodyLimit: 1_000 }, nothing));
-    }
-    const long = signedDelivery({ secret, rawBody: Buffer.alloc(300_000, 32) });
-    const origin = await listen(app, '');
-    for (const path of [url, '/a/other']) {
-      const address = origin + path;
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-      expect((await long.send(address)).status).toBe(413);
-    }
-  });
-
-  it(
-    'keeps a body up to the largest limit of the routes that may be meant',
-    { tags: 'O11' },
-    async () => {
+  it.each(Object.entries(listeners))(
+    'costs no delivery if it is in %s',
+    { tags: ['O11', 'R02'] },
+    async (_where, add) => {
       const app = create();
-      app.addHook('onRequest', ({ raw }) => once(raw.on('data', nothing), 'end'));
-      const routeOptions = { bodyLimit: 1_000 };
-      await app.register(paymentWebhook({ url: '/shops/main', secret, routeOptions }, nothing));
-      await app.register(paymentWebhook({ url: '/shops/:shop', secret }, nothing));
+      add(app);
+      await app.register(paymentWebhook({ url, secret }, nothing), { prefix: '/:shop' });
+      const address = await listen(app, `/a%20shop${url}`);
       const payload = { reference: 'order-42', note: 'x'.repeat(40_000) };
       const long = signedDelivery({ secret, rawBody: Buffer.from(JSON.stringify(payload)) });
-      const origin = await listen(app, '');
-      expect((await long.send(`${origin}/shops/main`)).status).toBe(413);
-      expect(await answerTo(long.send(`${origin}/shops/other`))).toEqual(RECEIVED);
+      await expectProof(address);
+      expect(await answerTo(long.send(address))).toEqual(RECEIVED);
+      const tooLong = signedDelivery({ secret, rawBody: Buffer.alloc(300_000, 32) });
+      expect(await answerTo(tooLong.send(address))).toEqual(TOO_LARGE);
     },
   );
 
-  it.each<[string, (app: FastifyInstance) => unknown]>([
-    [
-      'pauses the request',
-      (app) => app.addHook('onRequest', async ({ raw }) => void raw.on('data', nothing).pause()),
-    ],
-    [
-      'pipes the request to a sink that stops',
-      (app) =>
-        app.addHook('onRequest', async ({ raw }) => {
-          raw.pipe(new PassThrough({ highWaterMark: 1 }));
-        }),
-    ],
-    [
-      'reads by `readable`',
-      (app) =>
-        app.addHook('onRequest', async ({ raw }) => {
-          raw.on('readable', () => {
-            while (raw.read() !== null);
-          });
-        }),
-    ],
-    [
-      'listens before Fastify',
-      (app) => {
-        app.addHook('onRequest', async () => undefined);
-        app.server.prependListener('request', (req) => void req.on('data', nothing));
-      },
-    ],
-  ])('costs no delivery if other code %s', { tags: 'R02' }, async (_what, add) => {
+  it('gets no copy of an upload to another route below a parameter', { tags: 'R03' }, async () => {
     const app = create();
-    add(app);
-    await app.register(paymentWebhook({ url, secret, bodyTimeout: 2_000 }, nothing));
-    const address = await listen(app);
-    const payload = { reference: 'order-42', note: 'x'.repeat(40_000) };
-    const long = signedDelivery({ secret, rawBody: Buffer.from(JSON.stringify(payload)) });
-    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-    expect(await answerTo(long.send(address))).toEqual(RECEIVED);
-    expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-  });
-
-  it.each<[string, object, string]>([
-    ['a rewritten URL', { rewriteUrl: (req: { url: string }) => req.url.slice(4) }, `/api${url}`],
-    ['another case', { caseSensitive: false }, url.toUpperCase()],
-    ['two slashes', { ignoreDuplicateSlashes: true }, `/${url}`],
-    ['a percent-encoded letter', {}, url.replace('p', '%70')],
-    ['an absolute target', {}, `http://shop.example${url}`],
-    ['a prefix', {}, `/shop${url}`],
-  ])(
-    'takes no byte from a webhook that Fastify finds by %s',
-    { tags: 'R02' },
-    async (_how, options, path) => {
-      const app = (create as (options: object) => FastifyInstance)(options);
-      opened.add(app);
-      app.addHook('onRequest', async ({ raw }) => void raw.on('data', nothing));
-      for (const prefix of ['', '/shop']) {
-        await app.register(paymentWebhook({ url, secret }, nothing), { prefix });
-      }
-      await app.listen({ port: 0, host: '127.0.0.1' });
-      const { port } = app.server.address() as AddressInfo;
-      const request = http.request({ port, method: 'POST', path, headers: delivery.headers });
-      request.end(delivery.rawBody);
-      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-      expect([response.resume().statusCode]).toEqual([200]);
-    },
-  );
-
-  it('copies no upload to another route below a parameter', { tags: 'R03' }, async () => {
-    const app = create();
-    const listeners: number[] = [];
+    const counted: number[] = [];
     app.addHook('onRequest', ({ raw }, _reply, done) => {
-      listeners.push(raw.on('data', nothing).listenerCount('data'));
+      counted.push(raw.on('data', nothing).listenerCount('data'));
       done();
     });
     await app.register(paymentWebhook({ url: '/:merchant/payments', secret }, nothing));
-    app.post('/:merchant/uploads', () => 'kept');
+    app.post('/:merchant/uploads', (request) => ({ body: request.body }));
     const origin = await listen(app, '');
     const headers = { 'content-type': 'text/plain' };
-    await fetch(`${origin}/a/uploads`, { method: 'POST', body: 'an upload', headers });
+    const upload = { method: 'POST', body: 'an upload', headers };
+    const kept = await answerTo(fetch(`${origin}/a/uploads`, upload));
+    expect(kept).toEqual([200, '{"body":"an upload"}']);
     expect(await answerTo(delivery.send(`${origin}/a/payments`))).toEqual(RECEIVED);
     // The second listener is the copy of the webhook.
-    expect(listeners).toEqual([1, 2]);
+    expect(counted).toEqual([1, 2]);
   });
 
-  it('copies no more of an upload than the limit of the app', { tags: 'R03' }, async () => {
+  it('makes the webhook copy no more of an upload than its limit', { tags: 'R03' }, async () => {
     const app = create({ bodyLimit: 1_000 });
     app.addHook('onRequest', ({ raw }) => once(raw.on('data', nothing), 'end'));
     await app.register(paymentWebhook({ url, secret }, nothing));
     const address = await listen(app);
     const push = vi.spyOn(Readable.prototype, 'push');
-    const upload = signedDelivery({ secret, rawBody: Buffer.alloc(5_000_000) });
+    const upload = signedDelivery({ secret, rawBody: Buffer.alloc(1_000_000) });
     expect(await answerTo(upload.send(address))).toEqual(TOO_LARGE);
     const lengths = push.mock.calls.map(([piece]: readonly unknown[], index) =>
       push.mock.contexts[index]!.constructor === Readable
@@ -597,61 +395,6 @@ describe.each(versions)('a `data` listener in front on %s', (_version, create) =
     );
     // The piece that exceeds the limit is kept too.
     expect(lengths.reduce((sum, length) => sum + length)).toBeLessThan(200_000);
-  });
-
-  it('hangs no other route of the same path, and warns of no leak', { tags: 'O11' }, async () => {
-    const warned = vi.fn();
-    process.on('warning', warned);
-    const app = create();
-    app.addContentTypeParser('text/csv', (_request, payload, parsed) => {
-      let text = '';
-      payload.on('data', (piece) => (text += String(piece)));
-      payload.on('end', () => parsed(null, text));
-    });
-    for (let number = 0; number < 12; number++) {
-      await app.register(
-        paymentWebhook({ url: number === 0 ? url : `/${number}`, secret }, nothing),
-      );
-    }
-    app.put(url, (request) => ({ body: request.body }));
-    const headers = { 'content-type': 'text/csv' };
-    const reply = await fetch(await listen(app), { method: 'PUT', body: 'a;b', headers });
-    expect(await reply.json()).toEqual({ body: 'a;b' });
-    expect(warned).not.toHaveBeenCalled();
-    process.off('warning', warned);
-  });
-
-  it.each(Object.entries(listeners))(
-    'takes no byte if it is in %s',
-    { tags: 'O11' },
-    async (_where, add) => {
-      const app = create();
-      add(app);
-      await app.register(paymentWebhook({ url: '/:tenant/payments', secret }, nothing));
-      const address = await listen(app);
-      for (let time = 0; time < 3; time++) {
-        expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-        expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-      }
-    },
-  );
-
-  it('gets the bytes of a sibling route', async () => {
-    const app = create();
-    const seen: string[] = [];
-    app.addHook('onRequest', ({ raw }, _reply, done) => {
-      raw.on('data', (piece: Buffer) => seen.push(piece.toString()));
-      done();
-    });
-    await app.register(paymentWebhook({ url, secret }, nothing));
-    app.post(`${url}/sibling`, (request) => ({ body: request.body }));
-    const to = await listen(app, `${url}/sibling`);
-    const reply = await fetch(to, {
-      method: 'POST',
-      body: 'plain',
-      headers: { 'content-type': 'text/plain' },
-    });
-    expect([await reply.json(), seen]).toEqual([{ body: 'plain' }, ['plain']]);
   });
 });
 
@@ -663,97 +406,44 @@ describe('paymentWebhook beside fastify-raw-body', () => {
   ] as const)('credits genuine deliveries and refuses forged ones %s', async (_how, options) => {
     const app = fastify();
     await app.register(rawBody, options);
-    const handler = vi.fn();
-    await app.register(paymentWebhook({ url, secret }, handler));
+    await app.register(paymentWebhook({ url, secret }, nothing));
     app.post('/other', (request) => ({ kept: String(request.rawBody) }));
-    const address = await listen(app);
-    for (let time = 0; time < 2; time++) {
-      expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-      expect(await answerTo(forged.send(address))).toEqual(UNSIGNED);
-    }
-    expect(handler).toHaveBeenCalledTimes(2);
+    await expectProof(await listen(app));
     const other = await app.inject({ method: 'POST', url: '/other', payload: { parsed: true } });
     expect(other.json()).toEqual({ kept: '{"parsed":true}' });
   });
 });
 
-describe('paymentWebhook beside @fastify/compress', () => {
-  it('sends the same bytes as without it, and inflates nothing', async () => {
-    const app = fastify();
-    await app.register(compress, { threshold: 0 });
-    const handler = vi.fn();
-    await app.register(paymentWebhook({ url, secret }, handler));
-    const address = await listen(app);
-    const post = (body: Uint8Array, headers: Record<string, string>): Promise<Response> =>
-      fetch(address, {
-        method: 'POST',
-        headers: { 'accept-encoding': 'gzip', ...headers },
-        body: new Uint8Array(body),
-      });
-
-    const taken = await post(delivery.rawBody, delivery.headers);
-    expect([taken.status, await taken.text(), taken.headers.get('content-encoding')]).toEqual([
-      ...RECEIVED,
-      null,
-    ]);
-    for (const body of [
-      gzipSync(delivery.rawBody),
-      delivery.rawBody,
-      gzipSync(delivery.rawBody).subarray(0, 20),
-    ]) {
-      const zipped = { ...delivery.headers, 'content-encoding': 'gzip' };
-      expect(await answerTo(post(body, zipped))).toEqual([415, '{"error":"unsupported_encoding"}']);
-    }
-    expect(await answerTo(delivery.send(address))).toEqual(RECEIVED);
-    expect(handler).toHaveBeenCalledTimes(2);
-  });
+it('sends the same bytes as without @fastify/compress, and inflates nothing', async () => {
+  const app = fastify();
+  await app.register(compress, { threshold: 0 });
+  await app.register(paymentWebhook({ url, secret }, nothing));
+  const address = await listen(app);
+  const post = (body: Uint8Array, more: Record<string, string>): Promise<Response> => {
+    const headers = { 'accept-encoding': 'gzip', ...delivery.headers, ...more };
+    return fetch(address, { method: 'POST', headers, body: new Uint8Array(body) });
+  };
+  const taken = await post(delivery.rawBody, {});
+  expect(taken.headers.get('content-encoding')).toBeNull();
+  expect([taken.status, await taken.text()]).toEqual(RECEIVED);
+  const zipped = gzipSync(delivery.rawBody);
+  for (const body of [zipped, delivery.rawBody, zipped.subarray(0, 20)]) {
+    const refused = await answerTo(post(body, { 'content-encoding': 'gzip' }));
+    expect(refused).toEqual([415, '{"error":"unsupported_encoding"}']);
+  }
 });
 
-describe('paymentWebhook on Fastify over HTTP/2', () => {
-  it('answers genuine and forged deliveries over one connection, behind a hook', async () => {
-    const app = fastify({ http2: true });
-    app.addHook('preParsing', (_request, _reply, payload, done) =>
-      done(null, payload.pipe(new PassThrough())),
-    );
-    await app.register(paymentWebhook({ url, secret }, nothing));
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const session = http2.connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
-    try {
-      for (const [{ headers, rawBody }, status] of [
-        [delivery, 200],
-        [forged, 401],
-        [delivery, 200],
-      ] as const) {
-        const stream = session.request({ ':method': 'POST', ':path': url, ...headers });
-        stream.resume().end(rawBody);
-        const [received] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
-        expect(received[':status']).toBe(status);
-        await once(stream, 'close');
-      }
-    } finally {
-      session.destroy();
-      await app.close();
-    }
-  });
-
-  it('does not end the process if a later hook destroys the request', async () => {
-    const app = fastify({ http2: true });
-    app.addHook('preHandler', async ({ raw }) => void raw.destroy(new Error('by a hook')));
-    await app.register(
-      paymentWebhook({ url, secret, logger: { warn: nothing, error: nothing } }, nothing),
-    );
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const session = http2.connect(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
-    try {
-      const stream = session.request({ ':method': 'POST', ':path': url, ...delivery.headers });
-      stream.resume().end(delivery.rawBody);
-      const [received] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
-      expect(received[':status']).toBe(400);
-    } finally {
-      session.destroy();
-      await app.close();
-    }
-  });
+it('answers over HTTP/2 if a later hook destroys the request', async () => {
+  const app = fastify({ http2: true });
+  app.addHook('preHandler', async ({ raw }) => void raw.destroy(new Error('by a hook')));
+  const logger = { warn: nothing, error: nothing };
+  await app.register(paymentWebhook({ url, secret, logger }, nothing));
+  const session = http2.connect(await listen(app as unknown as FastifyInstance, ''));
+  const stream = session.request({ ':method': 'POST', ':path': url, ...delivery.headers });
+  stream.resume().end(delivery.rawBody);
+  const [received] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders];
+  expect(received[':status']).toBe(400);
+  session.destroy();
 });
 
 it.each([
