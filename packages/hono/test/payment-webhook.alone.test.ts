@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { serve, type HttpBindings, type ServerType } from '@hono/node-server';
-import { Hono, type Context, type MiddlewareHandler } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
@@ -46,27 +46,11 @@ async function answerOf(
   return [status, await (await response).json()];
 }
 
+const webhook = paymentWebhook({ secret }, () => undefined);
 const RECEIVED = [200, { received: true }];
 const UNSIGNED = [401, { error: 'invalid_signature' }];
 
 describe('paymentWebhook', () => {
-  it('credits a genuine delivery and refuses a forged one, over a socket and by app.request', async () => {
-    const credited: string[] = [];
-    const app = new Hono().post(
-      path,
-      paymentWebhook(
-        { secret },
-        { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
-      ),
-    );
-    const url = await listen(app);
-    expect(await answerOf(delivery.send(url))).toEqual(RECEIVED);
-    expect(await answerOf(forged.send(url))).toEqual(UNSIGNED);
-    expect(await answerOf(app.request(delivery.toRequest(url)))).toEqual(RECEIVED);
-    expect(await answerOf(app.request(forged.toRequest(url)))).toEqual(UNSIGNED);
-    expect(credited).toEqual(['order-42', 'order-42']);
-  });
-
   it('gives the handler the request, the typed bindings and variables, and no means to answer', async () => {
     const keys: string[][] = [];
     const app = new Hono<ShopEnv>();
@@ -74,10 +58,7 @@ describe('paymentWebhook', () => {
       c.set('shop', 'acme');
       await next();
     });
-    const secretOf = ({ env }: HonoHost<ShopEnv>) => ({
-      secret: env.WEBHOOK_SECRET,
-      tenant: null,
-    });
+    const secretOf = ({ env }: HonoHost<ShopEnv>) => ({ secret: env.WEBHOOK_SECRET, tenant: null });
     app.post(
       path,
       paymentWebhook({ secret: secretOf }, (_event, context) => {
@@ -117,11 +98,8 @@ describe('paymentWebhook', () => {
       path,
       paymentWebhook({ secret }, (_event, { executionCtx }) => void contexts.push(executionCtx)),
     );
-    const executionCtx = {
-      waitUntil: () => undefined,
-      passThroughOnException: () => undefined,
-      props: {},
-    };
+    const ignore = (): undefined => undefined;
+    const executionCtx = { waitUntil: ignore, passThroughOnException: ignore, props: {} };
     await app.fetch(delivery.toRequest(`http://localhost${path}`), {}, executionCtx);
     await app.fetch(delivery.toRequest(`http://localhost${path}`), {});
     expect(contexts).toEqual([executionCtx, undefined]);
@@ -148,10 +126,7 @@ describe('paymentWebhook', () => {
       statuses.push(c.res.status);
       c.header('x-request-id', '1');
     });
-    app.post(
-      path,
-      paymentWebhook({ secret }, () => undefined),
-    );
+    app.post(path, webhook);
     const url = await listen(app);
     for (const sent of [delivery, forged])
       expect((await sent.send(url)).headers.get('x-request-id')).toBe('1');
@@ -160,41 +135,26 @@ describe('paymentWebhook', () => {
 });
 
 describe('middleware in front of the webhook on Node', () => {
-  const clone: MiddlewareHandler = async ({ req }, next) => {
-    await req.raw.clone().text();
-    await next();
-  };
-
   const keep: MiddlewareHandler = async ({ req }, next) => {
     await req.arrayBuffer();
     await next();
   };
 
-  it.each([
-    ['read a clone', clone],
-    ['held the body against a limit', bodyLimit({ maxSize: 100_000 })],
-    ['kept the bytes by c.req.arrayBuffer()', keep],
-  ])('can have %s', async (_what, middleware) => {
-    const app = new Hono().post(
-      path,
-      middleware,
-      paymentWebhook({ secret }, () => undefined),
-    );
+  it('can have kept the bytes by c.req.arrayBuffer()', async () => {
+    const app = new Hono().post(path, keep, webhook);
     const url = await listen(app);
     expect(await answerOf(delivery.send(url))).toEqual(RECEIVED);
     expect(await answerOf(forged.send(url))).toEqual(UNSIGNED);
     expect(await answerOf(app.request(delivery.toRequest(url)))).toEqual(RECEIVED);
     expect(await answerOf(app.request(forged.toRequest(url)))).toEqual(UNSIGNED);
-    const { 'content-length': _, ...headers } = delivery.headers;
-    expect(await answerOf(fetch(url, { method: 'POST', headers, body: '' }))).toEqual(UNSIGNED);
   });
 
   it('can have kept the bytes, and still only one webhook takes them', async () => {
     const handler = vi.fn();
-    const webhook = paymentWebhook({ secret }, handler);
+    const counted = paymentWebhook({ secret }, handler);
     const app = new Hono().post(path, keep, async (c, next) => {
-      await webhook(c, next);
-      return (await webhook(c, next)) as Response;
+      await counted(c, next);
+      return (await counted(c, next)) as Response;
     });
     const url = await listen(app);
     const consumed = [500, { error: 'body_consumed' }];
@@ -203,64 +163,29 @@ describe('middleware in front of the webhook on Node', () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  it.each<readonly [string, (c: Context) => Promise<unknown>]>([
-    ['the body by c.req.json()', ({ req }) => req.json()],
-    ['the body by c.req.text()', ({ req }) => req.text()],
-    ['the message of node:http', ({ env }) => text((env as HttpBindings).incoming)],
-  ])('must not read %s, and the log says so', async (_what, read) => {
-    const handler = vi.fn();
-    const middleware: MiddlewareHandler = async (c, next) => {
-      await read(c);
+  it('must not read the message of node:http, and the log says so', async () => {
+    const reads: MiddlewareHandler = async ({ env }, next) => {
+      await text((env as HttpBindings).incoming);
       await next();
     };
-    const url = await listen(
-      new Hono().post(path, middleware, paymentWebhook({ secret }, handler)),
-    );
+    const logging = paymentWebhook({ secret }, () => undefined);
+    const url = await listen(new Hono().post(path, reads, logging));
     expect(await answerOf(delivery.send(url))).toEqual([500, { error: 'body_consumed' }]);
     expect(vi.mocked(console.error).mock.calls.join()).toContain(
       'Put the webhook above middleware that reads the body',
     );
-    expect(handler).not.toHaveBeenCalled();
-  });
-
-  it('answers 413 at the limit of a body that goes no further, and does not wait for its rest', async () => {
-    const app = new Hono().post(
-      path,
-      paymentWebhook({ secret, bodyLimit: 100 }, () => undefined),
-    );
-    const body = new ReadableStream({
-      start: (controller) => controller.enqueue(new Uint8Array(101)),
-    });
-    const sent = fetch(await listen(app), {
-      method: 'POST',
-      headers: delivery.headers,
-      body,
-      duplex: 'half',
-    });
-    expect(await answerOf(sent)).toEqual([413, { error: 'body_too_large' }]);
   });
 
   it('refuses an empty body as an empty body, also behind a body limit', async () => {
-    const app = new Hono().post(
-      path,
-      bodyLimit({ maxSize: 100_000 }),
-      paymentWebhook({ secret }, () => undefined),
-    );
+    const app = new Hono().post(path, bodyLimit({ maxSize: 100_000 }), webhook);
     const body = new ReadableStream({ start: (controller) => controller.close() });
-    const sent = fetch(await listen(app), {
-      method: 'POST',
-      headers: delivery.headers,
-      body,
-      duplex: 'half',
-    });
+    const { headers } = delivery;
+    const sent = fetch(await listen(app), { method: 'POST', headers, body, duplex: 'half' });
     expect(await answerOf(sent)).toEqual(UNSIGNED);
   });
 
   it('reads the Request if `c.env.incoming` is something else', async () => {
-    const app = new Hono().post(
-      path,
-      paymentWebhook({ secret }, () => undefined),
-    );
+    const app = new Hono().post(path, webhook);
     for (const env of [undefined, {}, { incoming: {} }, { incoming: { rawHeaders: 'text' } }]) {
       expect(
         await answerOf(app.request(delivery.toRequest(`http://localhost${path}`), undefined, env)),

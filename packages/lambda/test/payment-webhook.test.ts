@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import type { ALBHandler, APIGatewayProxyHandler, APIGatewayProxyHandlerV2 } from 'aws-lambda';
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { signedDelivery, TEST_SECRET, type SignedDelivery } from '@paylink/testing';
@@ -33,37 +32,25 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
 
   it('credits a genuine delivery, and answers in the form of the request', async () => {
     const { handler, receive } = receiving();
-    const result = await receive(requestOf(signedDelivery({ reference: 'order-é-42' })));
-    expect(result).toMatchObject({
-      statusCode: 200,
-      body: '{"received":true}',
-      isBase64Encoded: false,
-    });
+    const request = requestOf(signedDelivery({ reference: 'order-é-42' }));
+    const result = await receive(request);
+    const received = { statusCode: 200, body: '{"received":true}', isBase64Encoded: false };
+    expect(result).toMatchObject(received);
     expect(headerOf(result, 'content-type')).toBe('application/json');
     expect(result.multiValueHeaders !== undefined).toBe(shape === 'ALB with multi-value headers');
-    expect(handler).toHaveBeenCalledOnce();
-    expect(handler.mock.calls[0]![0]).toMatchObject({
-      type: 'payment.succeeded',
-      reference: 'order-é-42',
-    });
-  });
-
-  it('gives the handler the event and the context of Lambda, and no means to answer', async () => {
-    const { handler, receive } = receiving();
-    const request = requestOf(signedDelivery());
-    await receive(request);
-    const [, given] = handler.mock.calls[0] as [unknown, object];
-    expect(Object.keys(given).sort()).toEqual(['context', 'event']);
-    expect(given).toMatchObject({ event: eventOf(request), context });
+    expect(handler).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ type: 'payment.succeeded', reference: 'order-é-42' }),
+      expect.objectContaining({ event: eventOf(request), context }),
+    );
   });
 
   it('finds headers in any case', async () => {
-    const { receive } = receiving();
     const { headers, rawBody } = signedDelivery();
     const upper = Object.entries(headers).map(
       ([name, value]) => [name.toUpperCase(), value] as const,
     );
-    expect((await receive({ headers: upper, body: rawBody })).statusCode).toBe(200);
+    const result = await receiving().receive({ headers: upper, body: rawBody });
+    expect(result.statusCode).toBe(200);
   });
 
   it('refuses a forged delivery before the handler', async () => {
@@ -71,15 +58,6 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     const forged = await receive(requestOf(signedDelivery({ secret: 'a-secret-of-nobody' })));
     expect(forged).toMatchObject({ statusCode: 401, body: '{"error":"invalid_signature"}' });
     expect(headerOf(forged, 'www-authenticate')).toBe('Signature');
-    const { headers } = signedDelivery();
-    const tampered = await receive({
-      headers: Object.entries(headers),
-      body: Buffer.from('{"reference":"order-43"}'),
-    });
-    expect(tampered).toEqual(forged);
-    expect(
-      await receive({ headers: [], body: Buffer.from('{"reference":"order-42"}') }),
-    ).toMatchObject({ statusCode: 401 });
     expect(handler).not.toHaveBeenCalled();
   });
 
@@ -115,25 +93,6 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
       expect(lost).toMatchObject({ statusCode: 401, body: '{"error":"invalid_signature"}' });
     },
   );
-
-  it('refuses a content encoding with 415', async () => {
-    const { handler, receive } = receiving();
-    const delivery = signedDelivery({ rawBody: gzipSync('{"reference":"order-42"}') });
-    const headers = [...Object.entries(delivery.headers), ['content-encoding', 'gzip'] as const];
-    const result = await receive({ headers, body: delivery.rawBody, base64: true });
-    expect(result).toMatchObject({ statusCode: 415, body: '{"error":"unsupported_encoding"}' });
-    expect(handler).not.toHaveBeenCalled();
-  });
-
-  it('answers 405 to a GET, and names the allowed method', async () => {
-    const { receive } = receiving();
-    const result = await receive({
-      method: 'GET',
-      headers: Object.entries(signedDelivery().headers),
-    });
-    expect(result).toMatchObject({ statusCode: 405, body: '{"error":"method_not_allowed"}' });
-    expect(headerOf(result, 'allow')).toBe('POST');
-  });
 
   it.each([false, true])(
     'holds bodyLimit against the bytes, not against their encoding (base64: %s)',
@@ -181,17 +140,6 @@ describe.each(Object.entries(SHAPES))('paymentWebhook on %s', (shape, eventOf) =
     }
     // A load balancer without header lists passes only the last line.
     expect(statuses).toEqual(shape === 'ALB' ? [200, 401, 200] : [401, 401, 401]);
-  });
-
-  it('refuses an event header that is there twice', async () => {
-    const { headers, rawBody } = signedDelivery();
-    const { handler, receive } = receiving();
-    const twice = [...Object.entries(headers), ['x-service-event', 'payment.succeeded'] as const];
-    const { statusCode, body } = await receive({ headers: twice, body: rawBody });
-    // A load balancer without header lists passes only the last line.
-    if (shape === 'ALB') expect([statusCode, body]).toEqual([200, '{"received":true}']);
-    else expect([statusCode, body]).toEqual([400, '{"error":"invalid_event"}']);
-    expect(handler).toHaveBeenCalledTimes(shape === 'ALB' ? 1 : 0);
   });
 
   it('refuses two spellings of the signature header', async () => {
