@@ -25,13 +25,8 @@ afterEach(() => {
 /** A request of which the body comes from `source`. */
 function streaming(source: UnderlyingSource<Uint8Array>, init: RequestInit = {}): Request {
   const body = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 });
-  return new Request(url, {
-    method: 'POST',
-    headers: delivery.headers,
-    body,
-    duplex: 'half',
-    ...init,
-  });
+  const { headers } = delivery;
+  return new Request(url, { method: 'POST', headers, body, duplex: 'half', ...init });
 }
 
 /** As adapters on node:http make it: cancelling the body destroys the request. */
@@ -43,12 +38,8 @@ function requestOf(req: IncomingMessage): Request {
     },
     cancel: () => void req.destroy(),
   });
-  return new Request(url, {
-    method: 'POST',
-    headers: req.headers as Record<string, string>,
-    body,
-    duplex: 'half',
-  });
+  const headers = req.headers as Record<string, string>;
+  return new Request(url, { method: 'POST', headers, body, duplex: 'half' });
 }
 
 async function answerOf(
@@ -59,35 +50,14 @@ async function answerOf(
 }
 
 const RECEIVED = [200, '{"received":true}'];
+const UNSIGNED = [401, '{"error":"invalid_signature"}'];
+const TOO_LARGE = [413, '{"error":"body_too_large"}'];
 const CONSUMED = [500, '{"error":"body_consumed"}'];
 /** For what is only done after the reply. */
 const SOON = { timeout: 3_000 };
 const INCOMPLETE = [400, '{"error":"incomplete_body"}'];
 
 describe('paymentWebhook', () => {
-  it('credits a genuine delivery and refuses a forged one', async () => {
-    const credited: string[] = [];
-    const handle = paymentWebhook(
-      { secret },
-      { 'payment.succeeded': ({ reference }) => void credited.push(reference) },
-    );
-    expect(await answerOf(handle(delivery.toRequest(url)))).toEqual(RECEIVED);
-    const refused = await handle(forged.toRequest(url));
-    expect(refused.headers.get('www-authenticate')).toBe('Signature');
-    expect(await answerOf(refused)).toEqual([401, '{"error":"invalid_signature"}']);
-    expect(credited).toEqual(['order-42']);
-  });
-
-  it('gives the handler the verified request, and not a field `request` of the host', async () => {
-    const seen: unknown[] = [];
-    const handle = paymentWebhook({ secret }, (_event, { request }) => void seen.push(request));
-    const verified = delivery.toRequest(url);
-    const host = { request: forged.toRequest(url) };
-    expect(await answerOf(handle(verified, host))).toEqual(RECEIVED);
-    expect(seen).toEqual([verified]);
-    expect(seen[0]).toBe(verified);
-  });
-
   it('gives the handler the request, the values of the host and `signal`, and no means to answer', async () => {
     interface Bindings {
       readonly env: { readonly SECRET: string };
@@ -99,11 +69,14 @@ describe('paymentWebhook', () => {
     });
     const handle = paymentWebhook({ secret: secretOf }, handler);
     const request = delivery.toRequest(url);
-    expect((await handle(request, { env: { SECRET: secret } })).status).toBe(200);
+    // Not a field `request` of the host.
+    const host = { env: { SECRET: secret }, request: forged.toRequest(url) };
+    expect((await handle(request, host)).status).toBe(200);
     const [, context] = handler.mock.calls[0] as [unknown, object];
     expect(Object.keys(context).sort()).toEqual(['env', 'request']);
     expect(context).toHaveProperty('signal');
-    expect(context).toMatchObject({ request, env: { SECRET: secret } });
+    expect(context).toMatchObject({ env: { SECRET: secret } });
+    expect((context as FetchHost).request).toBe(request);
     expect(
       (await handle(delivery.toRequest(url), { env: { SECRET: 'another secret' } })).status,
     ).toBe(401);
@@ -133,24 +106,14 @@ describe('paymentWebhook', () => {
         const { method, headers, body, bodyUsed } = request;
         return { method, headers, body, bodyUsed, arrayBuffer: () => request.arrayBuffer() };
       };
+      const large = signedDelivery({ secret, payload: { note: 'n'.repeat(1_000) } });
       for (const requestOf of [whole, azure]) {
-        expect(await answerOf(handle(requestOf(delivery)))).toEqual(RECEIVED);
-        expect(await answerOf(handle(requestOf(forged)))).toEqual([
-          401,
-          '{"error":"invalid_signature"}',
-        ]);
-        const large = signedDelivery({ secret, payload: { note: 'n'.repeat(1_000) } });
-        expect(await answerOf(handle(requestOf(large)))).toEqual([
-          413,
-          '{"error":"body_too_large"}',
-        ]);
-        expect(await answerOf(handle({ ...requestOf(delivery), method: 'GET' }))).toEqual([
-          405,
-          '{"error":"method_not_allowed"}',
-        ]);
-        expect(await answerOf(handle({ ...requestOf(delivery), bodyUsed: true }))).toEqual(
-          CONSUMED,
-        );
+        const genuine = requestOf(delivery);
+        expect(await answerOf(handle(genuine))).toEqual(RECEIVED);
+        expect(await answerOf(handle(requestOf(forged)))).toEqual(UNSIGNED);
+        expect(await answerOf(handle(requestOf(large)))).toEqual(TOO_LARGE);
+        expect((await handle({ ...genuine, method: 'GET' })).status).toBe(405);
+        expect(await answerOf(handle({ ...genuine, bodyUsed: true }))).toEqual(CONSUMED);
       }
       // Without a declared length.
       for (const [length, status] of [
@@ -162,17 +125,13 @@ describe('paymentWebhook', () => {
         const get = (name: string) => (name === 'content-length' ? null : headers.get(name));
         expect((await answerOf(handle({ ...request, headers: { get } })))[0]).toBe(status);
       }
-      const failing = {
-        ...whole(delivery),
-        arrayBuffer: () => Promise.reject(new Error('aborted')),
-      };
-      expect(await answerOf(handle(failing))).toEqual(INCOMPLETE);
-      const hanging = {
-        ...whole(delivery),
-        arrayBuffer: () => new Promise<never>(() => undefined),
-      };
+      const failing = () => Promise.reject(new Error('aborted'));
+      const failed = handle({ ...whole(delivery), arrayBuffer: failing });
+      expect(await answerOf(failed)).toEqual(INCOMPLETE);
+      const hanging = () => new Promise<never>(() => undefined);
       const hurried = paymentWebhook({ secret, bodyTimeout: 20 }, nothing);
-      expect(await answerOf(hurried(hanging))).toEqual([408, '{"error":"body_timeout"}']);
+      const late = hurried({ ...whole(delivery), arrayBuffer: hanging });
+      expect(await answerOf(late)).toEqual([408, '{"error":"body_timeout"}']);
       expect(credited).toEqual(['order-42', 'order-42', 'order-42']);
     },
   );
@@ -193,7 +152,7 @@ describe('paymentWebhook', () => {
         cancel,
       });
       const handle = paymentWebhook({ secret, bodyLimit: 1_000 }, nothing);
-      expect(await answerOf(handle(request))).toEqual([413, '{"error":"body_too_large"}']);
+      expect(await answerOf(handle(request))).toEqual(TOO_LARGE);
       expect(pulled).toBeLessThanOrEqual(12);
       await vi.waitFor(() => expect(cancel).toHaveBeenCalledOnce(), SOON);
       for (const spy of spies) expect(spy).not.toHaveBeenCalled();
@@ -223,33 +182,19 @@ describe('paymentWebhook', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
       const { port } = server.address() as { readonly port: number };
-      const replyTo = async (
-        head: HeaderLines,
-        length: number,
-      ): Promise<[number, string, string]> => {
-        const lines: HeaderLines = [
-          ['Host', 'localhost'],
-          ...head,
-          ['Content-Length', String(length)],
-        ];
+      const replyTo = async (given: HeaderLines) => {
+        const lines = [['Host', 'localhost'], ...given, ['Content-Length', '60000']] as const;
         const wire = await begin(port, requestBytes(lines, delivery.rawBody.subarray(0, 8)));
         const { status, body } = await wire.reply();
         return [status, body, await wire.closed()];
       };
-      const genuine = Object.entries(delivery.headers);
       const ended = expect.stringMatching(/FIN|RST/) as string;
-      expect(await replyTo([], 60_000)).toEqual([401, '{"error":"invalid_signature"}', ended]);
-      expect(await replyTo(genuine, 60_000)).toEqual([408, '{"error":"body_timeout"}', ended]);
-      // A body that has come whole costs its sender no connection.
-      const lines: HeaderLines = [
-        ['Host', 'localhost'],
-        ['Content-Length', '5'],
-      ];
-      const wire = await begin(port, requestBytes(lines, Buffer.from('whole')));
-      expect((await wire.reply()).status).toBe(401);
-      await new Promise((resolve) => setTimeout(resolve, 1_100));
-      await wire.send(requestBytes(lines, Buffer.from('again')));
-      expect((await wire.reply()).status).toBe(401);
+      expect(await replyTo([])).toEqual([...UNSIGNED, ended]);
+      expect(await replyTo(Object.entries(delivery.headers))).toEqual([
+        408,
+        '{"error":"body_timeout"}',
+        ended,
+      ]);
     } finally {
       closeWires();
       server.close();
@@ -295,21 +240,12 @@ describe('paymentWebhook', () => {
   });
 });
 
-describe('an adapter of another host', () => {
-  it('can make deliveries that nothing can cancel', async () => {
-    const reply = { status: 401, headers: { 'x-reply': 'ours' }, body: '{}' };
-    const own = {
-      method: 'POST',
-      header: () => undefined,
-      body: () => Promise.resolve(new Uint8Array()),
-    };
-    const response = toResponse(own, reply);
-    expect([response.status, response.headers.get('x-reply'), await response.text()]).toEqual([
-      401,
-      'ours',
-      '{}',
-    ]);
-  });
+it('makes a Response for a delivery that nothing can cancel', async () => {
+  const reply = { status: 401, headers: { 'x-reply': 'ours' }, body: '{}' };
+  const body = () => Promise.resolve(new Uint8Array());
+  const response = toResponse({ method: 'POST', header: () => undefined, body }, reply);
+  expect(response.headers.get('x-reply')).toBe('ours');
+  expect(await answerOf(response)).toEqual([401, '{}']);
 });
 
 it("closes the connection with a 401 and a 408 on Bun's own server, and on no other host", async () => {

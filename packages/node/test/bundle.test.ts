@@ -1,29 +1,20 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { SOURCE } from '../../../scripts/source.mjs';
 
-const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 // Inside the package, so that the build finds the package's dependencies.
-let folder: string;
-
-beforeAll(async () => {
-  folder = mkdtempSync(`${PACKAGE}node_modules/.bundle-`);
-  await promisify(execFile)('npx', ['tsup', '--no-dts', '--out-dir', folder], { cwd: PACKAGE });
-}, 60_000);
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
 const APP = `
   import { createServer } from 'node:http';
-  import { paymentWebhook } from './index.js';
+  import { paymentWebhook } from './src/index.ts';
   const webhook = paymentWebhook({ secret: '${TEST_SECRET}' }, () => undefined);
   const server = createServer(webhook).listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
@@ -32,15 +23,16 @@ it.each([
   ['esm', 'mjs'],
   ['cjs', 'cjs'],
 ] as const)('starts and serves in a bundle that esbuild made as %s', async (format, extension) => {
-  const app = `${folder}/app.js`;
+  const folder = mkdtempSync(`${tmpdir()}/paylink-bundle-`);
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const outfile = `${folder}/bundle.${extension}`;
-  writeFileSync(app, APP);
-  const conditions = [SOURCE];
   // raw-body is CommonJS and requires modules of Node, for which esbuild needs this in ESM.
   const js = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
   const banner = format === 'esm' ? { js } : {};
-  const options = { bundle: true, platform: 'node', format, outfile, conditions, banner } as const;
-  await build({ entryPoints: [app], ...options });
+  await build({
+    ...{ bundle: true, platform: 'node', format, outfile, banner, conditions: [SOURCE] },
+    stdin: { contents: APP, resolveDir: PACKAGE },
+  });
 
   const child = spawn(process.execPath, [outfile], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill());

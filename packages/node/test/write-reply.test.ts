@@ -48,42 +48,17 @@ const HOST = ['Host', 'shop.example'] as const;
 const post = (declared = BODY.length): Buffer =>
   requestBytes([HOST, ['Content-Length', String(declared)]], BODY);
 
-describe('a reply to a body that was read', () => {
-  it.each([
-    ['whole', 200],
-    ['still coming', 413],
-  ])(
-    'has no body for HEAD if the server refuses one and the request is %s',
-    async (_request, status) => {
-      const port = await listen((req, res) => writeReply(req, res, reply(status)), {
-        rejectNonStandardBodyWrites: true,
-      });
-      const declared = status === 413 ? [['Content-Length', '10'] as const] : [];
-      const received = await exchange(
-        port,
-        requestBytes([HOST, ...declared], Buffer.alloc(0), { method: 'HEAD' }),
-      );
-      expect([received.status, received.body, received.headers.get('content-length')]).toEqual([
-        status,
-        '',
-        LENGTH,
-      ]);
-    },
-  );
-});
-
-describe('the promise of a reply', () => {
-  it('settles when the whole reply is written', async () => {
-    const settled: boolean[] = [];
-    const port = await listen((req, res) => {
-      void writeReply(req, res, reply(413)).then(() => settled.push(res.writableEnded));
-    });
-    const { wire } = await exchange(port, post(BODY.length + 1));
-    expect(settled).toEqual([]);
-    await wire.send(Buffer.from('n'));
-    await wire.closed();
-    expect(settled).toEqual([true]);
-  });
+it.each([
+  ['whole', 200],
+  ['still coming', 413],
+])('has no body for HEAD if the server refuses one and the request is %s', async (_how, status) => {
+  const options = { rejectNonStandardBodyWrites: true };
+  const port = await listen((req, res) => writeReply(req, res, reply(status)), options);
+  const declared = status === 413 ? [['Content-Length', '10'] as const] : [];
+  const head = requestBytes([HOST, ...declared], Buffer.alloc(0), { method: 'HEAD' });
+  const { headers, ...received } = await exchange(port, head);
+  expect(received).toMatchObject({ status, body: '' });
+  expect(headers.get('content-length')).toBe(LENGTH);
 });
 
 describe('a reply before the end of the body', () => {
@@ -158,17 +133,14 @@ describe('a request whose host has no `complete`', () => {
 });
 
 describe('a response that other code has begun', () => {
-  it.each([200, 400, 500])(
-    'cuts off a begun response, which would stay open, also for %i',
-    async (status) => {
-      const port = await listen((req, res) => {
-        res.write('a piece');
-        void writeReply(req, res, reply(status));
-      });
-      const response = fetch(`http://127.0.0.1:${port}`).then((begun) => begun.text());
-      await expect(response).rejects.toThrow();
-    },
-  );
+  it('cuts off a begun response, which would stay open', async () => {
+    const port = await listen((req, res) => {
+      res.write('a piece');
+      void writeReply(req, res, reply(200));
+    });
+    const response = fetch(`http://127.0.0.1:${port}`).then((begun) => begun.text());
+    await expect(response).rejects.toThrow();
+  });
 
   it(
     'closes the socket if other code makes the response throw, and never rejects',
@@ -197,14 +169,13 @@ describe('a response that other code has begun', () => {
   );
 
   it('leaves a response alone if it ended before the delivery failed', async () => {
-    // More than the socket takes at once, so that a part is still to be sent.
-    const page = 'done'.repeat(2_000_000);
+    let isDestroyed = true;
     const port = await listen((req, res) => {
-      res.end(page);
+      res.end('done');
       void writeReply(req, res, reply(500));
+      isDestroyed = res.destroyed;
     });
     const response = await fetch(`http://127.0.0.1:${port}`);
-    expect(response.status).toBe(200);
-    expect(await response.text()).toHaveLength(page.length);
+    expect([response.status, await response.text(), isDestroyed]).toEqual([200, 'done', false]);
   });
 });
