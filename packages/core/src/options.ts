@@ -1,11 +1,10 @@
-import type { BodyLimits } from './delivery.js';
-import { createExplainer, type Explain } from './diagnosis/explain.js';
+import { createExplainer } from './diagnosis/explain.js';
 import { check } from './errors.js';
 import { createKinds } from './event.js';
 import { createLogger, LineLimit, type Logger } from './logger.js';
 import type { ObserveHook } from './reporting.js';
-import type { EventSchemas, NoKinds, StandardSchema } from './schema.js';
-import { createKeyring, type Keyring, type SecretOption } from './secret.js';
+import type { EventSchemas, NoKinds } from './schema.js';
+import { createKeyring, type SecretOption } from './secret.js';
 import { validateBound, validateOptions } from './validate-options.js';
 
 export interface HeaderNames {
@@ -57,21 +56,6 @@ export interface GateOptions<Events extends EventSchemas, Host> extends Reading<
   readonly unrecognized?: 'pass' | undefined;
 }
 
-export interface Settings {
-  readonly keyring: Keyring;
-  readonly kinds: ReadonlyMap<string, StandardSchema | undefined>;
-  readonly headers: { readonly signature: string; readonly event: string };
-  readonly logger: Logger;
-  readonly refusals: LineLimit;
-  readonly limits: BodyLimits;
-  readonly handlerTimeout: number;
-  readonly observe: ObserveHook | undefined;
-  readonly onError: ErrorHook<object> | undefined;
-  /** Logs why a signature does not match. Undefined in production and in a bare verifier. */
-  readonly explain: Explain | undefined;
-  readonly unrecognized: 'pass' | undefined;
-}
-
 type AnyOptions = ReceiverOptions<EventSchemas, unknown> & GateOptions<EventSchemas, unknown>;
 
 const VERIFIER = ['secret', 'events', 'headers', 'logger'];
@@ -82,7 +66,9 @@ const KNOWN = {
   gate: [...READING, 'unrecognized'],
 };
 
-export function createSettings(options: unknown, use: keyof typeof KNOWN): Settings {
+export type Settings = Readonly<ReturnType<typeof createSettings>>;
+
+export function createSettings(options: unknown, use: keyof typeof KNOWN) {
   const own = validateOptions(options as AnyOptions, KNOWN[use]);
   const { bodyLimit = 65_536, bodyTimeout = 10_000, handlerTimeout = 25_000 } = own;
   const { observe, onError, unrecognized } = own;
@@ -105,12 +91,13 @@ export function createSettings(options: unknown, use: keyof typeof KNOWN): Setti
     handlerTimeout: validateBound('handlerTimeout', handlerTimeout),
     observe,
     onError,
+    // Logs why a signature does not match. Undefined in production too.
     explain: use === 'verifier' ? undefined : createExplainer(logger),
     unrecognized,
   };
 }
 
-function createHeaderNames(names: HeaderNames = {}): Settings['headers'] {
+function createHeaderNames(names: HeaderNames = {}) {
   const own = validateOptions(names, ['signature', 'event'], 'headers');
   const { signature = 'x-service-signature', event = 'x-service-event' } = own;
   const areNames = [signature, event].every(
