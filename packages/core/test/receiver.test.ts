@@ -1,6 +1,7 @@
 import { signedDelivery } from '@paylink/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { createGate, createReceiver, WebhookError, webhookEvent } from '../src/index.js';
+import { createReceiverOrRefuse } from '../src/internal.js';
 import { createLog, deliver, forged, secret } from './deliver.js';
 
 const logger = createLog();
@@ -57,17 +58,14 @@ describe('the proof', () => {
     merchant.parse.mockRestore();
   });
 
-  it('binds no environment: staging and production with one secret accept each other', async () => {
-    const handler = vi.fn(({ reference }: { readonly reference: string }) => {
-      if (reference !== 'order-of-production')
-        throw new WebhookError('unknown_order', { status: 404 });
-    });
-    const ofStaging = deliver({ secret: 'a-secret-of-staging', reference: 'order-of-staging' });
+  it('binds no environment: staging and production share events', { tags: 'B16' }, async () => {
+    const handler = vi.fn(() => Promise.reject(new WebhookError('no_order', { status: 404 })));
+    const ofStaging = deliver({ secret: 'a-secret-of-staging' });
     const apart = createReceiver({ secret: 'a-secret-of-production', logger }, handler);
     expect(await apart.receive(ofStaging, {})).toMatchObject({ status: 401 });
-    expect(handler).not.toHaveBeenCalled();
     const shared = createReceiver({ secret: 'a-secret-of-staging', logger }, handler);
     expect(await shared.receive(ofStaging, {})).toMatchObject({ status: 404 });
+    expect(handler).toHaveBeenCalledOnce();
   });
 
   it('gives the secret function the host, and the event its tenant', async () => {
@@ -78,6 +76,44 @@ describe('the proof', () => {
     await receiver.receive(deliver(), host);
     expect(provide).toHaveBeenCalledExactlyOnceWith(host);
     expect(handler.mock.calls[0]![0]).toMatchObject({ tenant: 'acme' });
+  });
+});
+
+const handlers = { 'payment.succeeded': () => undefined };
+
+describe('createReceiverOrRefuse', () => {
+  it('refuses every delivery without a secret, logs the reason once, and reads no body', async () => {
+    const log = createLog();
+    const observe = vi.fn();
+    const onError = vi.fn();
+    const options = { secret: undefined, logger: log, observe, onError };
+    const receiver = createReceiverOrRefuse(options, handlers);
+    const body = vi.fn();
+    for (let round = 0; round < 2; round++) {
+      const reply = await receiver.receive(deliver({ body }), {});
+      expect(reply).toMatchObject({ status: 500, body: '{"error":"misconfigured"}' });
+    }
+    expect(body).not.toHaveBeenCalled();
+    expect(onError).not.toHaveBeenCalled();
+    const line = '[paylink] 500 misconfigured: this route cannot verify (secret is missing.';
+    expect(log.error).toHaveBeenCalledExactlyOnceWith(
+      expect.stringContaining(line),
+      expect.objectContaining({ code: 'misconfigured', status: 500 }),
+    );
+    const outcome = { outcome: 'failed', code: 'misconfigured' };
+    expect(observe.mock.calls).toMatchObject([[outcome], [outcome]]);
+  });
+
+  it.each([secret, undefined])('throws for every other mistake, with the secret %s', (given) => {
+    expect(() => createReceiverOrRefuse({ secret: given, bodyLimit: 0 }, handlers)).toThrow(
+      'bodyLimit',
+    );
+    expect(() => createReceiverOrRefuse({ secret: given, limit: 1 } as never, handlers)).toThrow(
+      'limit',
+    );
+    expect(() => createReceiverOrRefuse({ secret: given }, {} as never)).toThrow(
+      'payment.succeeded',
+    );
   });
 });
 

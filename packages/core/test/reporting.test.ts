@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createGate, createReceiver, createVerifier, WebhookError } from '../src/index.js';
-import type { Logger } from '../src/index.js';
 import type { DeliveryOutcome } from '../src/reporting.js';
 import { createLog, deliver, forged, PORTAL_SECRET, secret } from './deliver.js';
 
@@ -234,15 +233,6 @@ describe('observe', () => {
     expect(outcome).toMatchObject({ durationMs: 7 });
   });
 
-  it.each([
-    ['throws', throwing(new Error('hook'))],
-    ['rejects', () => Promise.reject(new Error('hook'))],
-    ['hangs', () => new Promise(noop)],
-  ])('changes nothing if it %s', async (_what, observe) => {
-    const reply = await createReceiver({ secret, observe }, noop).receive(deliver(), {});
-    expect(reply).toMatchObject({ status: 200 });
-  });
-
   it('gets the accepted, acknowledged and refused deliveries of a gate', async () => {
     const outcomes: string[] = [];
     const observe = ({ outcome }: DeliveryOutcome) => outcomes.push(outcome);
@@ -254,30 +244,22 @@ describe('observe', () => {
   });
 });
 
-describe.each<readonly [string, Logger]>([
-  ['throws', { warn: throwing(new Error('full')), error: throwing(new Error('full')) }],
-  [
-    'rejects',
-    { warn: () => Promise.reject(new Error()), error: () => Promise.reject(new Error()) },
-  ],
-  [
-    'has a thenable that throws',
-    { warn: () => ({ then: throwing(1) }), error: () => ({ then: throwing(1) }) },
-  ],
-])('a logger that %s', (_what, logger) => {
-  it.each(['production', 'development'])('changes no reply in %s', async (environment) => {
-    vi.stubEnv('NODE_ENV', environment);
-    const refused = createReceiver({ secret: PORTAL_SECRET, logger }, noop);
-    expect(await refused.receive(deliver({ extra: forged }), {})).toMatchObject({ status: 401 });
-    const unavailable = createReceiver({ secret: throwing(new Error('vault')), logger }, noop);
-    expect(await unavailable.receive(deliver(), {})).toMatchObject({ status: 503 });
-    const error = new Error('mine');
-    const failed = createReceiver({ secret: PORTAL_SECRET, logger }, throwing(error));
-    const reply = await failed.receive(deliver({ secret: PORTAL_SECRET }), {});
-    expect(reply).toMatchObject({ status: 500 });
-    // A short secret warns in production.
-    createVerifier({ secret: 'short', logger });
-  });
+it.each<readonly [string, () => unknown]>([
+  ['throws', throwing(new Error('full'))],
+  ['rejects', () => Promise.reject(new Error('full'))],
+  ['hangs', () => new Promise(noop)],
+  ['has a thenable that throws', () => ({ then: throwing(1) })],
+])('a logger, observe and onError change no reply if each %s', async (_what, hook) => {
+  const log = { warn: hook, error: hook };
+  const hooks = { logger: log, observe: hook, onError: hook };
+  const received = createReceiver({ secret, ...hooks }, noop);
+  expect(await received.receive(deliver(), {})).toMatchObject({ status: 200 });
+  expect(await received.receive(deliver({ extra: forged }), {})).toMatchObject({ status: 401 });
+  const failed = createReceiver({ secret, ...hooks }, throwing(new Error('mine')));
+  expect(await failed.receive(deliver(), {})).toMatchObject({ status: 500 });
+  // A short secret warns in production.
+  vi.stubEnv('NODE_ENV', 'production');
+  createVerifier({ secret: 'short', logger: log });
 });
 
 describe('a log line', () => {

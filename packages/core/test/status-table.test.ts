@@ -41,6 +41,8 @@ const events = { 'payment.refunded': z.object({ reference: z.string(), refund_id
 // oxfmt-ignore
 const beforeTheBody: readonly Case[] = [
   [405, 'method_not_allowed', 'a GET', { delivery: { method: 'GET' } }],
+  [405, 'method_not_allowed', 'a PUT', { delivery: { method: 'PUT' } }],
+  [405, 'method_not_allowed', 'a lower-case post', { delivery: { method: 'post' } }],
   [401, 'invalid_signature', 'no signature', signature()],
   [401, 'invalid_signature', 'a repeated signature', signature('a, a')],
   [413, 'body_too_large', 'a length over the limit', header('content-length', '65537')],

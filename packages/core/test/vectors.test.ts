@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { sign, verifySignature } from '../src/index.js';
 
 interface Vector {
@@ -44,13 +44,15 @@ describe('published signatures', () => {
   });
 
   it('are refused with any one of their 256 bits flipped', async () => {
-    for (const { key, msg, tag } of vectors.filter((vector) => vector.expect === 'accept')) {
+    const accepted = vectors.filter((vector) => vector.expect === 'accept');
+    const one = accepted.filter(({ source }, index) => accepted[index - 1]?.source !== source);
+    for (const { key, msg, tag } of one) {
       const verified = Array.from({ length: 256 }, (_, bit) =>
         codeOf(verifySignature(hex(msg), flip(hex(tag), bit).toString('hex'), hex(key))),
       );
       expect(new Set(await Promise.all(verified))).toEqual(new Set(['invalid_signature']));
     }
-  }, 60_000);
+  });
 });
 
 const hasOpenssl = ((): boolean => {
@@ -62,40 +64,33 @@ const hasOpenssl = ((): boolean => {
 })();
 if (!hasOpenssl) console.warn('skipped: no openssl on this machine');
 
-describe.skipIf(!hasOpenssl && process.env['CI'] === undefined)('openssl', () => {
-  it(
-    'signs 1,000 bodies that pass, and fail with one bit flipped',
-    { tags: 'M05', timeout: 60_000 },
-    async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'paylink-openssl-'));
-      try {
-        for (let group = 0; group < 10; group++) {
-          // Not text: blanks at the ends of a text are refused.
-          const secret = Buffer.concat([Buffer.of(0xff), randomBytes(randomInt(150))]);
-          const bodies = Array.from({ length: 100 }, () => randomBytes(randomInt(1, 3_000)));
-          const files = bodies.map((body, index) => {
-            const path = join(folder, `${index}`);
-            writeFileSync(path, body);
-            return path;
-          });
-          const key = `hexkey:${secret.toString('hex')}`;
-          const flags = ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', key];
-          // One line per file: HMAC-SHA2-256(path)= hex
-          const lines = execFileSync('openssl', [...flags, ...files])
-            .toString()
-            .trim()
-            .split('\n');
-          for (const [index, body] of bodies.entries()) {
-            const signature = lines[index]!.split('= ')[1]!;
-            expect(await codeOf(verifySignature(body, signature, secret))).toBe('accept');
-            const damaged = flip(body, randomInt(body.length * 8));
-            const code = await codeOf(verifySignature(damaged, signature, secret));
-            expect(code).toBe('invalid_signature');
-          }
-        }
-      } finally {
-        rmSync(folder, { recursive: true });
+it.skipIf(!hasOpenssl && process.env['CI'] === undefined)(
+  'openssl signs 60 bodies that pass, and fail with one bit flipped',
+  { tags: 'M05' },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paylink-openssl-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (let group = 0; group < 3; group++) {
+      // Not text: blanks at the ends of a text are refused.
+      const secret = Buffer.concat([Buffer.of(0xff), randomBytes(randomInt(150))]);
+      const bodies = Array.from({ length: 20 }, () => randomBytes(randomInt(1, 3_000)));
+      const files = bodies.map((body, index) => {
+        const path = join(folder, `${index}`);
+        writeFileSync(path, body);
+        return path;
+      });
+      const key = `hexkey:${secret.toString('hex')}`;
+      const flags = ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', key];
+      // One line per file: HMAC-SHA2-256(path)= hex
+      const output = execFileSync('openssl', [...flags, ...files], { encoding: 'utf8' });
+      const signatures = output.trim().split('\n');
+      for (const [index, body] of bodies.entries()) {
+        const signature = signatures[index]!.split('= ')[1]!;
+        expect(await codeOf(verifySignature(body, signature, secret))).toBe('accept');
+        const damaged = flip(body, randomInt(body.length * 8));
+        const code = await codeOf(verifySignature(damaged, signature, secret));
+        expect(code).toBe('invalid_signature');
       }
-    },
-  );
-});
+    }
+  },
+);

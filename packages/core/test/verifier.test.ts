@@ -80,16 +80,6 @@ describe('a signature', { tags: 'A20' }, () => {
     await expect(verifySignature(rawBody, value, TEST_SECRET)).rejects.toMatchObject(refused);
   });
 
-  it('refuses a signature with any one of its 256 bits flipped', async () => {
-    for (let bit = 0; bit < 256; bit++) {
-      const flipped = Buffer.from(signature, 'hex');
-      flipped[bit >> 3]! ^= 1 << (bit & 7);
-      await expect(
-        verifySignature(rawBody, flipped.toString('hex'), TEST_SECRET),
-      ).rejects.toMatchObject(refused);
-    }
-  });
-
   it('refuses the body with any one bit flipped', async () => {
     for (let bit = 0; bit < rawBody.length * 8; bit++) {
       const changed = Buffer.from(rawBody);
