@@ -14,8 +14,6 @@ export interface Proof {
   readonly inAll?: boolean;
 }
 
-const BENCH = { isBuilt: true };
-
 export const PROOFS: Readonly<Record<string, Proof>> = {
   simulation: {
     what: 'histories of the money keep every invariant',
@@ -119,13 +117,13 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     short: ['packages/payments', 'test/adapters/slow-senders'],
   },
   bench: {
-    ...BENCH,
+    isBuilt: true,
     what: 'requests beside the same by hand',
     file: 'bench/main.ts',
     short: ['--quick'],
   },
   'bench-postgres': {
-    ...BENCH,
+    isBuilt: true,
     what: 'credits beside the same by hand',
     file: 'bench/postgres.ts',
     short: ['1'],

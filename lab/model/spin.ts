@@ -26,9 +26,7 @@ export const BROKEN: Readonly<Record<string, Broken>> = {
 
 export interface Checked {
   readonly errors: number;
-  readonly states: number;
-  /** Spin's line about the fault, and the steps that lead to it. */
-  readonly fault?: string;
+  /** The steps that lead to the fault. */
   readonly steps: readonly string[];
   /** The parts of Spin's output that a reader looks for. */
   readonly lines: readonly string[];
@@ -62,16 +60,15 @@ export function check({ faults, design, liveness = false }: Check): Checked {
     run('spin', '-a', ...defines, 'payments.pml');
     run('gcc', '-w', '-O2', '-DCOLLAPSE', ...search, '-o', 'pan', 'pan.c');
     const output = run('./pan', '-m1000000', ...(liveness ? ['-a', '-f'] : []));
-    const found = /errors: (\d+)\n\s*(\d+) states, stored/.exec(output);
+    const found = /errors: (\d+)\n\s*\d+ states, stored/.exec(output);
     if (found === null || /max search depth too small|Search not completed/.test(output))
       if (design === undefined) throw new Error(`Spin did not search everything:\n${output}`);
     const lines = output.split('\n').filter((line) => /errors:|states, stored|^pan:/.test(line));
     const errors = Number(found?.[1]);
-    const fault = lines.find((line) => line.startsWith('pan:1'));
     const trail =
       errors > 0 ? run('spin', ...defines, '-t', '-k', 'payments.pml.trail', 'payments.pml') : '';
     const steps = [...trail.matchAll(/STEP (.*)/g)].map(([, step]) => step!.trim());
-    return { errors, states: Number(found?.[2]), steps, lines, ...(fault && { fault }) };
+    return { errors, steps, lines };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

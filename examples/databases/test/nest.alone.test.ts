@@ -1,26 +1,15 @@
 import 'reflect-metadata';
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { PaymentWebhookModule } from '@paylink/nest';
 import { createPayments, type Payments } from '@paylink/payments';
 import { signedDelivery } from '@paylink/testing';
-import { Pool } from 'pg';
-import { afterAll, expect, it } from 'vitest';
-import { startPostgres } from '../../../test/servers/postgres.js';
+import { expect, it } from 'vitest';
+import { openPostgres } from './on-postgres.js';
 import { testRecipe, type RecipeOptions } from './suite.js';
 
-const server = await startPostgres({ fsync: 'off' });
-process.env['DATABASE_URL'] = server.url;
-const merchant = new Pool({ connectionString: server.url, max: 2 });
-merchant.on('error', () => undefined);
-// Runs after the application is closed.
-afterAll(async () => {
-  await merchant.end();
-  await server.close();
-});
-await merchant.query(readFileSync(new URL('../tables/postgres.sql', import.meta.url), 'utf8'));
+const merchant = await openPostgres('postgres');
 const { OrdersService } = await import('../nest.js');
 
 const client = {

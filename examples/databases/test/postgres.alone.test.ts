@@ -1,26 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { createPayments, type Order, type Orders } from '@paylink/payments';
 import { sql } from 'kysely';
-import { Pool } from 'pg';
-import { afterAll, expect, it, vi } from 'vitest';
-import { startPostgres } from '../../../test/servers/postgres.js';
+import { expect, it, vi } from 'vitest';
+import { openPostgres } from './on-postgres.js';
 import { testRecipe, testVariant, type Recipe, type RecipeOptions } from './suite.js';
 
-const sqlOf = (name: string): string =>
-  readFileSync(new URL(`../tables/${name}.sql`, import.meta.url), 'utf8');
-
 await import('../generate.mjs');
-const server = await startPostgres({ fsync: 'off' });
-process.env['DATABASE_URL'] = server.url;
-const merchant = new Pool({ connectionString: server.url, max: 2 });
-merchant.on('error', () => undefined);
-// Runs after the recipes are closed.
-afterAll(async () => {
-  await merchant.end();
-  await server.close();
-});
-await merchant.query(sqlOf('postgres'));
-await merchant.query(sqlOf('postgres-variants'));
+const merchant = await openPostgres('postgres', 'postgres-variants');
 await merchant.query("INSERT INTO wallets VALUES ('ada', 0)");
 
 async function findElsewhere(table: string, reference: string): Promise<Order | undefined> {
@@ -168,10 +153,14 @@ for (const [name, { orders }] of Object.entries(moreWrites))
 const closing = await import('../pg-closing.js');
 const cancel = (reference: string, status = 'pending'): Promise<boolean> =>
   closing.cancelOrder({ settle: () => Promise.resolve({ status } as never) }, reference);
-testVariant('pg with orders that are cancelled', closing.orders, {
-  ...options,
-  later: { ...options.later, cancel: (reference) => cancel(reference) },
-});
+testRecipe(
+  'pg with orders that are cancelled',
+  { orders: closing.orders, close: () => undefined },
+  {
+    ...options,
+    later: { ...options.later, cancel: (reference) => cancel(reference) },
+  },
+);
 
 it(
   'cancels no order that is paid, nor one that the service says nothing about',

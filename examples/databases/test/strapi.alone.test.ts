@@ -1,20 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { Order } from '@paylink/payments';
-import { Pool } from 'pg';
-import { afterAll, expect, it } from 'vitest';
-import { startPostgres } from '../../../test/servers/postgres.js';
+import { expect, it } from 'vitest';
+import { openPostgres } from './on-postgres.js';
 import { testRecipe, type RecipeOptions } from './suite.js';
 
-const server = await startPostgres({ fsync: 'off' });
-process.env['DATABASE_URL'] = server.url;
-const merchant = new Pool({ connectionString: server.url, max: 2 });
-merchant.on('error', () => undefined);
-// Runs after the recipe is closed.
-afterAll(async () => {
-  await merchant.end();
-  await server.close();
-});
-await merchant.query(readFileSync(new URL('../tables/strapi.sql', import.meta.url), 'utf8'));
+const merchant = await openPostgres('strapi');
 const recipe = await import('../strapi.js');
 
 /** Strapi publishes by a new row, which is a copy of the draft. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DIST, filesWith, read } from './built-site.js';
@@ -37,6 +37,16 @@ describe('the built site', () => {
       'errors.html#nothing',
       './none.png',
     ]);
+  });
+
+  it('has the anchor #<code> that a log line links to, for each error', () => {
+    const api = readFileSync(new URL('../../../public-api.txt', import.meta.url), 'utf8');
+    const codes = Array.from(
+      api.matchAll(/^@paylink\/core WebhookErrorCode = "([a-z_]+)"$/gm),
+      ([, code]) => code!,
+    );
+    expect(codes.length).toBeGreaterThan(15);
+    expect(codes.filter((code) => !anchors.get('errors.html')!.has(code))).toEqual([]);
   });
 
   it('loads no resource of another origin', () => {
