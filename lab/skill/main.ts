@@ -4,7 +4,7 @@
  * skill passes. `--write` writes the table to docs/skill.md.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join, parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -25,9 +25,10 @@ const { values } = readOptions({
   options: { only: { type: 'string' }, write: { type: 'boolean', default: false } },
 });
 const HEAD = ['receiver', 'without', 'audit', 'testOrders', 'testSchedules'];
-const FOLDER = fileURLToPath(new URL('receivers/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+const RECEIVERS = readdirSync(join(FOLDER, 'receivers'));
 /** Below this folder, so that the receivers find their packages. */
-const CACHE = fileURLToPath(new URL('.cache/', import.meta.url));
+const CACHE = join(FOLDER, '.cache');
 const AT_ONCE = 4;
 const ORDER = 'order-of-the-audit';
 const TABLES = `
@@ -44,15 +45,11 @@ interface Receiver {
 }
 
 const receivers = new Map<string, Receiver>();
-for (const file of readdirSync(FOLDER)) receivers.set(file, { path: join(FOLDER, file) });
+for (const file of RECEIVERS) receivers.set(file, { path: join(FOLDER, 'receivers', file) });
 rmSync(CACHE, { recursive: true, force: true });
 mkdirSync(CACHE);
-for (const [name, broken] of Object.entries(BROKEN)) {
-  const file = `${name}${extname(broken.from)}`;
-  const path = join(CACHE, file);
-  writeFileSync(path, sourceOf(broken));
-  receivers.set(file, { path, broken });
-}
+for (const [name, broken] of Object.entries(BROKEN))
+  receivers.set(`${name}${extname(broken.from)}`, { path: plant(name, broken), broken });
 const only = values.only?.split(',');
 const chosen = [...receivers].filter(([file]) => only?.includes(parse(file).name) ?? true);
 if (chosen.length === 0 || chosen.length < (only?.length ?? 0)) {
@@ -86,13 +83,21 @@ if (values.write && only === undefined)
   await writeBetweenMarks('skill.md', 'table', () => markdown(HEAD, rows));
 process.exit(wrong === 0 ? 0 : 1);
 
-function sourceOf({ from, changes }: BrokenReceiver): string {
-  let source = readFileSync(join(FOLDER, from), 'utf8');
+/** Copies the receivers, plants the mistake, and returns the path of the broken one. */
+function plant(
+  name: string,
+  { from, file = `receivers/${from}`, changes }: BrokenReceiver,
+): string {
+  const copy = join(CACHE, name);
+  for (const part of ['payments', 'receivers'])
+    cpSync(join(FOLDER, part), join(copy, part), { recursive: true });
+  let source = readFileSync(join(copy, file), 'utf8');
   for (const [search, replace] of changes) {
-    if (source.split(search).length !== 2) throw new Error(`not once in ${from}: ${search}`);
+    if (source.split(search).length !== 2) throw new Error(`not once in ${file}: ${search}`);
     source = source.replace(search, () => replace);
   }
-  return source;
+  writeFileSync(join(copy, file), source);
+  return join(copy, 'receivers', from);
 }
 
 async function judgeNext(): Promise<void> {
@@ -101,9 +106,8 @@ async function judgeNext(): Promise<void> {
 }
 
 async function rowOf(file: string, { path, broken }: Receiver): Promise<string[]> {
-  const { audit, orders } = await judge(path);
-  const isOnPostgres = readFileSync(path, 'utf8').includes('DATABASE_URL');
-  const schedules = isOnPostgres ? await schedulesOf(path) : undefined;
+  const { audit, orders } = await judge(file, path);
+  const schedules = path.includes('-pg') ? await schedulesOf(path) : undefined;
   const found = { audit, testOrders: orders, testSchedules: schedules ?? [] };
   const faults = Object.values(found).flat();
   if (broken === undefined ? faults.length > 0 : found[broken.seenBy].length === 0) {
@@ -119,14 +123,14 @@ async function rowOf(file: string, { path, broken }: Receiver): Promise<string[]
 }
 
 /** Judges a receiver in a process and a database of its own. */
-async function judge(path: string): Promise<Verdict> {
+async function judge(file: string, path: string): Promise<Verdict> {
   const env = {
     ...process.env,
     RECEIVER: path,
     ORDER,
     PORT: String(await freePort()),
     DATABASE_URL: await newDatabase(),
-    DATABASE_FILE: join(CACHE, `${parse(path).base}.db`),
+    DATABASE_FILE: join(CACHE, `${file}.db`),
   };
   const program = fileURLToPath(new URL('judge.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [program], {

@@ -1,46 +1,8 @@
 import Fastify from 'fastify';
-import { Pool } from 'pg';
-import { createClient } from '@paylink/client';
 import { paymentWebhook } from '@paylink/fastify';
-import { createPayments, type Order, type Orders } from '@paylink/payments';
+import { payments } from '../payments/pg.js';
 
-type NewOrder = { reference: string; amount: number; currency: string };
-
-const connectionString = process.env['DATABASE_URL'];
-const pool = new Pool({ connectionString });
-const reader = new Pool({ connectionString, max: 2 });
-
-export const createOrder = ({ reference, amount, currency }: NewOrder) =>
-  pool.query('INSERT INTO orders (reference, amount, currency) VALUES ($1, $2, $3)', [
-    reference,
-    amount,
-    currency,
-  ]);
-
-export const orders: Orders = {
-  async find(reference) {
-    const { rows } = await reader.query<Order>(
-      `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid
-        FROM orders WHERE reference = $1`,
-      [reference],
-    );
-    return rows[0];
-  },
-  async credit({ reference, amount, currency }) {
-    const { rowCount } = await pool.query(
-      `UPDATE orders SET paid_at = now()
-        WHERE reference = $1 AND amount = $2 AND currency = $3 AND paid_at IS NULL`,
-      [reference, amount, currency],
-    );
-    return rowCount;
-  },
-};
-
-const client = createClient({
-  baseUrl: process.env['PAYLINK_BASE_URL'],
-  apiKey: process.env['PAYLINK_API_KEY'],
-});
-export const payments = createPayments({ client, orders });
+export { createOrder, orders, payments } from '../payments/pg.js';
 
 const app = Fastify();
 app.register(
@@ -52,5 +14,5 @@ app.register(
 app.get<{ Params: { reference: string } }>('/orders/:reference', async (request) => ({
   status: (await payments.settle(request.params.reference)).status,
 }));
-// The schedule imports this file too, without a port.
+// The tests import this file too, without a port.
 if (process.env['PORT']) await app.listen({ port: Number(process.env['PORT']) });

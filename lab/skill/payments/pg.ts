@@ -1,22 +1,23 @@
 import { Pool } from 'pg';
 import { createClient } from '@paylink/client';
-import { paymentWebhook } from '@paylink/lambda';
-import { createPayments } from '@paylink/payments';
+import { createPayments, type Order, type Orders } from '@paylink/payments';
 
-const connectionString = process.env.DATABASE_URL;
+type NewOrder = { reference: string; amount: number; currency: string };
+
+const connectionString = process.env['DATABASE_URL'];
 const pool = new Pool({ connectionString });
 const reader = new Pool({ connectionString, max: 2 });
 
-export const createOrder = ({ reference, amount, currency }) =>
+export const createOrder = ({ reference, amount, currency }: NewOrder) =>
   pool.query('INSERT INTO orders (reference, amount, currency) VALUES ($1, $2, $3)', [
     reference,
     amount,
     currency,
   ]);
 
-export const orders = {
+export const orders: Orders = {
   async find(reference) {
-    const { rows } = await reader.query(
+    const { rows } = await reader.query<Order>(
       `SELECT reference, amount, currency, paid_at IS NOT NULL AS paid
         FROM orders WHERE reference = $1`,
       [reference],
@@ -34,9 +35,7 @@ export const orders = {
 };
 
 const client = createClient({
-  baseUrl: process.env.PAYLINK_BASE_URL,
-  apiKey: process.env.PAYLINK_API_KEY,
+  baseUrl: process.env['PAYLINK_BASE_URL'],
+  apiKey: process.env['PAYLINK_API_KEY'],
 });
 export const payments = createPayments({ client, orders });
-
-export const handler = paymentWebhook({ secret: process.env.WEBHOOK_SECRET }, payments.receive);
