@@ -12,6 +12,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool } from 'pg';
 import { startPostgres } from '../../test/servers/postgres.js';
+import { columns } from '../columns.js';
 import { readOptions } from '../options.js';
 import type { Contestant } from './postgres-contestants.js';
 import { Race, type Sample } from './postgres-race.js';
@@ -119,13 +120,11 @@ else {
   console.log(
     `${LIVES} lives of ${ROUNDS_IN_LIFE} rounds, medians of each round's own ratio, to by hand unless named\n`,
   );
-  for (const { what, value, spread, goal, reached } of rows) {
-    const [least, greatest] = spread.map((ratio) => ratio.toFixed(2)) as [string, string];
-    const end = reached ? 'reached' : 'NOT reached';
-    console.log(
-      `${what.padEnd(40)}${value.toFixed(2)}  (${least} to ${greatest})  ${goal}  ${end}`,
-    );
-  }
+  const cells = rows.map(({ what, value, spread, goal, reached }) => [
+    ...[what, value.toFixed(2), spread.map((ratio) => ratio.toFixed(2)).join(' to '), goal],
+    reached ? 'reached' : 'NOT reached',
+  ]);
+  console.log(columns(['', 'ratio', 'spread', 'goal', ''], cells));
 }
 if (flags.write) await writeCredits(credits);
 if (rows.some(({ reached }) => !reached)) process.exitCode = 1;
