@@ -740,7 +740,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'emulator/src/deliveries/post.ts': [
-    ['      clearTimeout(timer);\n', '', 'a delivery keeps the test process alive'],
+    [
+      "    req.once('close', () => clearTimeout(timer));\n",
+      '',
+      'a delivery keeps the test process alive',
+    ],
   ],
   'emulator/src/deliveries/waiting.ts': [
     ['        clearTimeout(timer);\n', '', 'a wait that ended keeps the test process alive'],

@@ -122,19 +122,20 @@ describe('the switches of one delivery', () => {
     expect(await readPayment(emulator, 'a')).toMatchObject({ status: 'success' });
   });
 
-  it.each<[unknown, string]>([
-    [{ delivery: { times: 1.5 } }, 'delivery.times'],
-    [{ delivery: { times: 101 } }, 'delivery.times'],
-    [{ delivery: { delay: -1 } }, 'delivery.delay'],
-    [{ delivery: { delay: 2 ** 31 } }, 'delivery.delay'],
-    [{ delivery: { afterNext: 1 } }, 'delivery.afterNext'],
-    [{ delivery: { drop: true } }, 'drop'],
-    [{ delivery: null }, 'delivery'],
-    [{ notification: 'late' }, 'notification'],
-  ])('are refused if wrong, and nothing is paid: %j', async (choice, option) => {
+  it('are refused if wrong, and nothing is paid', async () => {
     const { emulator } = await setUp();
     await createLink(emulator);
-    await expect(emulator.pay('order-1', choice as Choice)).rejects.toMatchObject({ option });
+    for (const [option, choice] of [
+      ['delivery.times', { delivery: { times: 1.5 } }],
+      ['delivery.times', { delivery: { times: 101 } }],
+      ['delivery.delay', { delivery: { delay: -1 } }],
+      ['delivery.delay', { delivery: { delay: 2 ** 31 } }],
+      ['delivery.afterNext', { delivery: { afterNext: 1 } }],
+      ['drop', { delivery: { drop: true } }],
+      ['delivery', { delivery: null }],
+      ['notification', { notification: 'late' }],
+    ])
+      await expect(emulator.pay('order-1', choice as Choice)).rejects.toMatchObject({ option });
     expect(await readPayment(emulator, 'order-1')).toMatchObject({ status: 'pending' });
   });
 });

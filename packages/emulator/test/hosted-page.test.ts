@@ -1,24 +1,31 @@
 import { createHash } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
-import type { Emulator, EmulatorOptions } from '../src/index.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULTS } from '../src/contract/assumed.js';
+import { startEmulator, type Emulator } from '../src/index.js';
+import { parseEnteredAmount } from '../src/payments/entered-amount.js';
+import { Ledger } from '../src/payments/ledger.js';
 import { openPage } from './customer.js';
 import { createLink, FIXED, FREE, readPayment } from './merchant.js';
-import { setUp, start } from './set-up.js';
+import { start } from './set-up.js';
 
 const WAYS = {
   return_url: 'https://shop.example/thanks?order=1',
   cancel_url: 'http://[::1]:8080/basket',
 };
 
+let shared: Emulator;
 let emulator: Emulator;
 
-beforeEach(async () => {
-  ({ emulator } = await setUp());
+beforeAll(async () => {
+  // Only redeliver() would send these notifications.
+  const assumed = { delivery: () => ({ times: 0 }) };
+  shared = await startEmulator({ webhook: { url: 'http://127.0.0.1:9/' }, assumed });
 });
-
-async function restart(options: EmulatorOptions): Promise<void> {
-  emulator = await start(options);
-}
+beforeEach(async () => {
+  emulator = shared;
+  await emulator.reset();
+});
+afterAll(() => shared.close());
 
 describe('the hosted page', () => {
   it('is in French for French customers, and in English for all others', async () => {
@@ -36,7 +43,7 @@ describe('the hosted page', () => {
 
   it("shows the merchant's name, and no room for it without a name", async () => {
     expect((await openPage(await createLink(emulator))).markup).not.toContain('class="merchant"');
-    await restart({ merchant: 'Chez <Awa>' });
+    emulator = await start({ merchant: 'Chez <Awa>' });
     const { markup } = await openPage(await createLink(emulator));
     expect(markup).toContain('<p class="merchant"><bdi>Chez &lt;Awa&gt;</bdi></p>');
     expect(markup).toContain('<title>Payment – Chez &lt;Awa&gt;</title>');
@@ -113,22 +120,13 @@ describe('paying', () => {
     },
   );
 
-  it('remembers the newest 100 pages of a link that paid, and no more', async () => {
-    await restart({
-      webhook: { url: 'http://127.0.0.1:9/' },
-      assumed: { delivery: () => ({ times: 0 }) },
-    });
-    const url = await createLink(emulator);
-    const payFrom = (page: number): Promise<Response> => {
-      const body = new URLSearchParams({ page: String(page).padStart(36, '0') });
-      return fetch(`${url}/pay`, { method: 'POST', redirect: 'manual', body });
-    };
-    const notified: number[] = [];
-    for (const page of [...Array(101).keys(), 100, 1, 0]) {
-      await payFrom(page);
-      notified.push(emulator.deliveries().length);
-    }
-    expect(notified.slice(-4)).toEqual([101, 101, 101, 102]);
+  it('remembers the newest 100 pages of a link that paid, and no more', () => {
+    const ledger = new Ledger({ assumed: DEFAULTS, payUrl: '', onSuccess: () => undefined });
+    ledger.create(FIXED, undefined);
+    const { token } = ledger.findByReference('order-1')!;
+    const pages = [...Array(101).keys(), 100, 1, 0].map(String);
+    const outcomes = pages.map((page) => ledger.pay(token, 15_000, { page }));
+    expect(outcomes.slice(-4)).toEqual(['paid', 'repeated', 'repeated', 'paid']);
   });
 
   it('closes a single-use link, also for pages that are already open', async () => {
@@ -163,7 +161,21 @@ describe('paying', () => {
     });
   });
 
-  it.each(['', '499', '20001', '1e3', '-600', '600.5', '600,5', '0x300', '<b>', '9'.repeat(40)])(
+  it.each(['', '499', '20001', '1e3', '-600', '600.5', '600,5', '0x300', '9'.repeat(40)])(
+    'refuses the amount "%s"',
+    (amount) => {
+      const link = {
+        ...FREE,
+        token: '',
+        url: '',
+        status: 'pending',
+        createdAt: new Date(),
+      } as const;
+      expect(parseEnteredAmount(link, amount)).toBeUndefined();
+    },
+  );
+
+  it.each(['', '<b>'])(
     'redirects to the page again for the invalid amount "%s", which back and reload then show',
     async (amount) => {
       const page = await openPage(await createLink(emulator, FREE));
@@ -233,9 +245,8 @@ describe('cancelling and failing', () => {
   });
 
   it('follows the assumed transitions', async () => {
-    await restart({
-      assumed: { transitions: { pending: ['failed'], failed: [], cancelled: [], success: [] } },
-    });
+    const none = { cancelled: [], failed: [], success: [] };
+    emulator = await start({ assumed: { transitions: { pending: ['failed'], ...none } } });
     const url = await createLink(emulator);
     await expect(emulator.pay('order-1')).rejects.toThrow('it is pending');
     await emulator.fail('order-1');

@@ -8,19 +8,23 @@ export const FREE = {
   description: 'A gift',
 };
 
-/** Posts a body to the API as a merchant's server does. */
+type Init = RequestInit & { readonly headers?: Record<string, string>; readonly duplex?: 'half' };
+
+/** Sends a request below `/v1` as a merchant's server does. */
+export function call(emulator: Emulator, path: string, init: Init = {}): Promise<Response> {
+  const headers = { 'X-Api-Key': emulator.apiKey, ...init.headers };
+  return fetch(`${emulator.baseUrl}/v1/${path}`, { ...init, headers });
+}
+
+/** Posts a body to the API. */
 export function postLink(
   emulator: Emulator,
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  return fetch(`${emulator.baseUrl}/v1/payment-links`, {
+  return call(emulator, 'payment-links', {
     method: 'POST',
-    headers: {
-      Authorization: `Bearer ${emulator.apiKey}`,
-      'Content-Type': 'application/json',
-      ...headers,
-    },
+    headers: { 'Content-Type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }
@@ -33,8 +37,5 @@ export async function createLink(emulator: Emulator, body: object = FIXED): Prom
 }
 
 export async function readPayment(emulator: Emulator, reference: string): Promise<unknown> {
-  const response = await fetch(`${emulator.baseUrl}/v1/payments/${encodeURIComponent(reference)}`, {
-    headers: { 'X-Api-Key': emulator.apiKey },
-  });
-  return response.json();
+  return (await call(emulator, `payments/${encodeURIComponent(reference)}`)).json();
 }

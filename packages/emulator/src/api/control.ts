@@ -12,8 +12,6 @@ const STATUSES: Partial<Record<EmulatorErrorCode, ContentfulStatusCode>> = {
   invalid_amount: 422,
 };
 
-type Verb = (reference: string, choice: PayChoice) => Payment;
-
 /**
  * Lets a program on this machine act as the customer: `POST /control/pay|fail|cancel` with
  * `{ reference, amount?, delivery? }`. The endpoints require the API key, so neither another site
@@ -22,7 +20,7 @@ type Verb = (reference: string, choice: PayChoice) => Payment;
 export function createControl(apiKey: string, actions: Actions): Hono {
   const control = new Hono();
   const isAuthentic = createKeyCheck(apiKey);
-  const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
+  const verbs = new Map<string, (reference: string, choice: PayChoice) => Payment>([
     ['pay', (reference, choice) => actions.pay(reference, choice)],
     ['fail', (reference) => actions.settle(reference, 'failed')],
     ['cancel', (reference) => actions.settle(reference, 'cancelled')],

@@ -1,22 +1,34 @@
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { check } from '@paylink/core/internal';
 import { EmulatorError } from '../base/emulator-error.js';
 import { report } from '../base/report.js';
 import { quote } from '../base/visible-text.js';
-import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
+import type { Assumed, DeliverySwitches, NotificationSource } from '../contract/assumed.js';
+import { validateDelivery } from '../contract/validate-assumed.js';
 import type { WebhookTarget } from '../server/target.js';
-import { sendOnce } from './attempt.js';
 import type { DeliveryAttempt, EmulatorDelivery } from './delivery.js';
-import { createEntry, toDelivery, type Entry } from './entry.js';
-import { retryDelay } from './retry-delay.js';
+import { sendOnce } from './post.js';
+import { Waiting } from './waiting.js';
 
 export interface OutboxOptions {
-  readonly target: WebhookTarget;
-  readonly secret: string;
+  /** Undefined if the emulator does not send notifications. */
+  readonly target: WebhookTarget | undefined;
+  readonly webhookSecret: string;
   readonly assumed: Assumed;
-  /** Called when a delivery is created, and after each reply. */
-  readonly onChange: () => void;
+}
+
+/** A delivery as the outbox works on it. */
+interface Entry {
+  readonly delivery: { -readonly [Name in keyof EmulatorDelivery]: EmulatorDelivery[Name] } & {
+    readonly attempts: DeliveryAttempt[];
+  };
+  /** The body of the notification, which every attempt signs and sends. */
+  readonly body: string;
+  /** The number of failures, which lengthen the next wait. */
+  failures: number;
+  timer?: NodeJS.Timeout;
 }
 
 const ATTEMPTS_KEPT = 50;
@@ -26,6 +38,7 @@ const ATTEMPTS_KEPT = 50;
 
 /** Sends notifications and retries each until the receiver acknowledges it. */
 export class Outbox {
+  readonly waiting = new Waiting(() => this.list());
   readonly #options: OutboxOptions;
   /** The deliveries by id, oldest first. */
   readonly #entries = new Map<string, Entry>();
@@ -38,27 +51,64 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Starts a delivery. Does not wait for the reply. */
-  send(reference: string, body: string, switches: DeliverySwitches): void {
-    if (this.#life.signal.aborted) return;
+  /**
+   * Notifies of a payment. Does not wait for the reply. Prints an error from `assumed`, because the
+   * customer has paid all the same.
+   *
+   * @param chosen replaces `assumed.delivery`
+   */
+  notify(payment: NotificationSource, chosen: DeliverySwitches | undefined): void {
+    const { assumed } = this.#options;
+    try {
+      const body = JSON.stringify(assumed.notificationBody(payment)) as string | undefined;
+      if (body === undefined) throw new Error('assumed.notificationBody did not return an object');
+      this.#send(payment.reference, body, chosen ?? validateDelivery(assumed.delivery(payment)));
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  #send(reference: string, body: string, switches: DeliverySwitches): void {
+    const { target } = this.#options;
+    if (target === undefined || this.#life.signal.aborted) return;
     const { times = 1, delay = 0, afterNext = false } = switches;
-    const entry = createEntry(reference, body);
-    this.#entries.set(entry.id, entry);
+    const delivery: Entry['delivery'] = {
+      id: randomUUID(),
+      event: 'payment.succeeded',
+      reference,
+      url: target.url.href,
+      createdAt: new Date(),
+      state: times === 0 ? 'unsent' : 'pending',
+      attemptCount: 0,
+      attempts: [],
+    };
+    const entry: Entry = { delivery, body, failures: 0 };
+    this.#entries.set(delivery.id, entry);
     // Two notifications that wait for each other would wait forever, so the second one goes out.
     const isHeld = afterNext && this.#held === undefined;
-    if (times === 0) entry.state = 'unsent';
-    else if (isHeld) this.#held = entry;
-    else if (delay > 0) this.#startAt(entry, delay, times);
-    else this.#startAndRelease(entry, times);
+    if (times > 0) {
+      if (isHeld) this.#held = entry;
+      else if (delay > 0) this.#startAt(entry, delay, times);
+      else this.#startAndRelease(entry, times);
+    }
     this.#changed(entry);
+  }
+
+  /** Returns the webhook. @throws EmulatorError `no_webhook` */
+  target(): WebhookTarget {
+    const { target } = this.#options;
+    if (target !== undefined) return target;
+    const message = 'webhook.url is not set, so the emulator does not send notifications';
+    throw new EmulatorError('no_webhook', message);
   }
 
   /**
    * Sends a delivery again, in any state, and returns the attempt.
    *
-   * @throws EmulatorError `delivery_not_found`
+   * @throws EmulatorError `no_webhook` or `delivery_not_found`
    */
   async resend(id: string): Promise<DeliveryAttempt> {
+    this.target();
     check(typeof id === 'string', 'id', 'must be a string');
     const entry = this.#entries.get(id);
     if (entry === undefined)
@@ -67,15 +117,17 @@ export class Outbox {
     return done!;
   }
 
-  /** Returns every delivery, oldest first. */
+  /** Returns a copy of every delivery, oldest first. */
   list(): EmulatorDelivery[] {
-    const { href } = this.#options.target.url;
-    return Array.from(this.#entries.values(), (entry) => toDelivery(entry, href));
+    return Array.from(this.#entries.values(), ({ delivery }) => ({
+      ...delivery,
+      attempts: [...delivery.attempts],
+    }));
   }
 
   /** Deletes every delivery. Resolves when the last request in progress has ended. */
   async reset(): Promise<void> {
-    const ended = this.#end('the emulator was reset');
+    const ended = this.#end('emulator_reset', 'the emulator was reset');
     this.#life = newLife();
     this.#entries.clear();
     this.#held = undefined;
@@ -84,22 +136,24 @@ export class Outbox {
 
   /** Stops every timer and aborts the requests in progress. */
   close(): void {
-    void this.#end('the emulator was closed');
+    void this.#end('emulator_closed', 'the emulator was closed');
   }
 
-  #end(reason: string): Promise<unknown> {
+  #end(code: 'emulator_reset' | 'emulator_closed', reason: string): Promise<unknown> {
+    this.waiting.endAll(code, reason);
     for (const entry of this.#entries.values()) cancelNext(entry);
     this.#life.abort(new Error(reason));
     return Promise.allSettled(this.#running);
   }
 
-  #changed(entry: Entry): void {
-    if (entry.state !== 'pending') this.#forgetOldest();
-    this.#options.onChange();
+  #changed({ delivery }: Entry): void {
+    if (delivery.state !== 'pending') this.#forgetOldest();
+    this.waiting.look();
   }
 
   #forgetOldest(): void {
-    const ended = [...this.#entries.values()].filter(({ state }) => state !== 'pending');
+    const all = Array.from(this.#entries.values(), ({ delivery }) => delivery);
+    const ended = all.filter(({ state }) => state !== 'pending');
     if (ended.length > this.#options.assumed.deliveriesKept) this.#entries.delete(ended[0]!.id);
   }
 
@@ -108,7 +162,7 @@ export class Outbox {
     const held = this.#held;
     this.#held = undefined;
     this.#start(entry, times, () => {
-      if (held?.started === 0) this.#start(held, 1);
+      if (held?.delivery.attemptCount === 0) this.#start(held, 1);
     });
   }
 
@@ -117,11 +171,11 @@ export class Outbox {
   }
 
   #startAt(entry: Entry, delay: number, times = 1): void {
-    const timer = setTimeout(() => {
-      entry.next = undefined;
+    entry.timer = setTimeout(() => {
+      delete entry.delivery.nextAttemptAt;
       this.#start(entry, times);
     }, delay);
-    entry.next = { timer, at: new Date(Date.now() + delay) };
+    entry.delivery.nextAttemptAt = new Date(Date.now() + delay);
   }
 
   /** Sends `times` copies at the same time, and concludes after the last reply. */
@@ -129,29 +183,29 @@ export class Outbox {
     const { signal } = this.#life;
     cancelNext(entry);
     const copies = Array.from({ length: times }, () => this.#attemptOnce(entry, signal));
-    const newest = entry.started;
+    const newest = entry.delivery.attemptCount;
     const done = await Promise.all(copies);
     if (signal.aborted) return done;
-    this.#conclude(entry, done, newest === entry.started);
+    this.#conclude(entry, done, newest === entry.delivery.attemptCount);
     this.#changed(entry);
     return done;
   }
 
-  async #attemptOnce(entry: Entry, signal: AbortSignal): Promise<DeliveryAttempt> {
-    const { target, secret, assumed } = this.#options;
+  async #attemptOnce({ delivery, body }: Entry, signal: AbortSignal): Promise<DeliveryAttempt> {
+    const { webhookSecret: secret, assumed } = this.#options;
     const sending = sendOnce({
-      target,
-      body: entry.body,
+      target: this.target(),
+      body,
       secret,
-      number: ++entry.started,
+      number: ++delivery.attemptCount,
       timeout: assumed.deliveryTimeout,
       signal,
     });
     this.#running.add(sending);
     const done = await sending;
     this.#running.delete(sending);
-    entry.attempts.push(done);
-    if (entry.attempts.length > ATTEMPTS_KEPT) entry.attempts.shift();
+    delivery.attempts.push(done);
+    if (delivery.attempts.length > ATTEMPTS_KEPT) delivery.attempts.shift();
     return done;
   }
 
@@ -161,19 +215,22 @@ export class Outbox {
     );
     if (isAcknowledged) {
       cancelNext(entry);
-      entry.state = 'delivered';
+      entry.delivery.state = 'delivered';
       return;
     }
     // An ended delivery that was sent again is not due. An older attempt that ends late must not
     // start a second row of retries.
-    if (entry.state !== 'pending' || !isNewest) return;
-    this.#startAt(entry, retryDelay(entry.failures++, this.#options.assumed));
+    if (entry.delivery.state !== 'pending' || !isNewest) return;
+    const { firstRetryDelay, longestRetryDelay } = this.#options.assumed;
+    const limit = Math.min(longestRetryDelay, firstRetryDelay * 2 ** entry.failures++);
+    // Full jitter, because deliveries that failed together must not retry together.
+    this.#startAt(entry, Math.random() * limit);
   }
 }
 
-function cancelNext(entry: Entry): void {
-  clearTimeout(entry.next?.timer);
-  entry.next = undefined;
+function cancelNext({ delivery, timer }: Entry): void {
+  clearTimeout(timer);
+  delete delivery.nextAttemptAt;
 }
 
 function newLife(): AbortController {

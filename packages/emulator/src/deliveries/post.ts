@@ -1,17 +1,23 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { performance } from 'node:perf_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { sign } from '@paylink/core';
 import type { WebhookTarget } from '../server/target.js';
-import type { ReceiverAnswer } from './delivery.js';
+import type { DeliveryAttempt, ReceiverAnswer } from './delivery.js';
 
-export interface Message {
+export interface Notification {
   readonly target: WebhookTarget;
-  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly secret: string;
+  /** The number of the attempt. */
+  readonly number: number;
   /** Milliseconds from the connection to the end of the answer. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
+
+type Headers = DeliveryAttempt['request']['headers'];
 
 const BODY_KEPT = 4_096;
 
@@ -21,14 +27,34 @@ const AGENT = { keepAlive: false, maxSockets: 64 };
 const agents = { http: new HttpAgent(AGENT), https: new HttpsAgent(AGENT) };
 
 /**
- * Posts a message and returns the answer. Does not follow redirects.
+ * Signs a notification (docs/service.md 6.3) and sends it once. Returns the answer, or the reason
+ * for a missing answer. Never throws.
+ */
+export async function sendOnce(notification: Notification): Promise<DeliveryAttempt> {
+  const { target, body, secret, number } = notification;
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Service-Event': 'payment.succeeded',
+    'X-Service-Signature': await sign(body, secret),
+  };
+  const startedAt = new Date();
+  const started = performance.now();
+  const request = { method: 'POST', url: target.url.href, headers, body } as const;
+  const outcome = await post(notification, headers).then(
+    (response) => ({ response }),
+    (error: unknown) => explain(error, target.url),
+  );
+  return { number, startedAt, durationMs: performance.now() - started, request, ...outcome };
+}
+
+/**
+ * Returns the answer to a POST. Does not follow redirects.
  *
  * @throws Error without an answer: refused, reset, timed out or aborted
  */
-export function postNotification(message: Message): Promise<ReceiverAnswer> {
-  const { target, headers, body, timeout, signal } = message;
+function post({ target, body, timeout, signal }: Notification, headers: Headers) {
   const { url, lookup } = target;
-  return new Promise((resolve, reject) => {
+  return new Promise<ReceiverAnswer>((resolve, reject) => {
     const secure = url.protocol === 'https:';
     const req = (secure ? httpsRequest : httpRequest)(url, {
       method: 'POST',
@@ -37,7 +63,6 @@ export function postNotification(message: Message): Promise<ReceiverAnswer> {
       ...(lookup === undefined ? {} : { lookup }),
       signal,
     });
-    let hasAnswer = false;
     let timer: NodeJS.Timeout | undefined;
     // A request that waits for a connection has not begun.
     req.once('socket', () => {
@@ -46,44 +71,32 @@ export function postNotification(message: Message): Promise<ReceiverAnswer> {
         req.destroy(Object.assign(error, { code: 'timeout' }));
       }, timeout);
     });
-    req.on('error', reject);
-    req.once('response', (res) => {
-      hasAnswer = true;
-      readAnswer(res, resolve);
-    });
+    req.once('response', (res) => resolve(readAnswer(res)));
     // A 101 leaves HTTP, so Node emits no response.
     req.once('upgrade', (res, socket) => {
-      hasAnswer = true;
       socket.destroy();
       resolve(toAnswer(res, Buffer.alloc(0)));
     });
-    req.once('close', () => {
-      clearTimeout(timer);
-      if (!hasAnswer) reject(new Error('the connection closed without an answer'));
-    });
+    req.on('error', reject);
+    req.once('close', () => clearTimeout(timer));
     req.end(body);
   });
 }
 
-/** Keeps the start of the body. The status decides, so a body that breaks off does not matter. */
-function readAnswer(res: IncomingMessage, resolve: (answer: ReceiverAnswer) => void): void {
+/** Keeps the start of the body. */
+async function readAnswer(res: IncomingMessage): Promise<ReceiverAnswer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  let done = false;
-
-  res.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-    chunks.push(chunk);
-    if (length > BODY_KEPT) finish();
-  });
-  res.once('end', finish).once('error', finish).once('close', finish);
-
-  function finish(): void {
-    if (done) return;
-    done = true;
-    resolve(toAnswer(res, Buffer.concat(chunks)));
-    res.destroy();
+  try {
+    for await (const chunk of res as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > BODY_KEPT) break;
+    }
+  } catch {
+    // The status decides, so a body that breaks off does not matter.
   }
+  return toAnswer(res, Buffer.concat(chunks));
 }
 
 function toAnswer(res: IncomingMessage, bytes: Buffer): ReceiverAnswer {
@@ -105,4 +118,27 @@ function codeIn(body: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Explains error codes of the operating system. The message keeps the code, for searches. */
+const MEANINGS: Readonly<Record<string, (url: URL) => string>> = {
+  ECONNREFUSED: ({ origin }) => `nothing listens at ${origin} (ECONNREFUSED)`,
+  ECONNRESET: ({ origin }) => `${origin} closed the connection without an answer (ECONNRESET)`,
+  ENOTFOUND: ({ hostname }) => `the host ${hostname} does not exist (ENOTFOUND)`,
+  EAI_AGAIN: ({ hostname }) => `the host ${hostname} could not be looked up (EAI_AGAIN)`,
+};
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO/;
+
+function explain(error: unknown, url: URL): { error: string; errorCode: string } {
+  const { name, message, cause, code: errorCode } = error as Error & { readonly code: string };
+  if (name === 'AbortError' && cause instanceof Error)
+    return { error: cause.message, errorCode: 'aborted' };
+  if (CERTIFICATE.test(errorCode)) {
+    const problem = `the certificate of ${url.host} is not trusted (${errorCode})`;
+    const remedy = "name its authority's file in NODE_EXTRA_CA_CERTS";
+    return { error: `${problem}: ${remedy}`, errorCode };
+  }
+  // If a name has two addresses and neither answers, Node's error has an empty message.
+  return { error: MEANINGS[errorCode]?.(url) ?? (message || errorCode), errorCode };
 }

@@ -9,10 +9,18 @@ import { isFromOwnPage } from '../server/request-guard.js';
 type Answer = Response | Promise<Response>;
 
 /** Answers with a page that has only a message. */
-type Message = (c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode) => Answer;
+export type Message = (
+  c: Context,
+  about: 'notFound' | 'refused',
+  status: ContentfulStatusCode,
+) => Answer;
 
-/** Makes a handler of `/:token` that knows the link. Without the link, it answers 404. */
-export type WithLink = (work: (c: Context, link: Link) => Answer) => (c: Context) => Answer;
+/** Adds a route with the parameter `token`. Without its link, the route answers 404. */
+type AddRoute = (
+  method: 'GET' | 'POST',
+  path: string,
+  answer: (c: Context, link: Link) => Answer,
+) => void;
 
 // Fits a page id and an amount, with room to spare.
 const FORM_BYTES = 4_096;
@@ -21,7 +29,7 @@ const FORM_BYTES = 4_096;
 export function createPages(
   ledger: Ledger,
   message: Message,
-  addRoutes: (app: Hono, withLink: WithLink) => void,
+  addRoutes: (add: AddRoute, app: Hono) => void,
 ): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
@@ -29,10 +37,12 @@ export function createPages(
     return next();
   });
   app.use(bodyLimit({ maxSize: FORM_BYTES, onError: (c) => message(c, 'refused', 413) }));
-  addRoutes(app, (work) => (c) => {
-    const link = ledger.find(c.req.param('token') ?? '');
-    return link === undefined ? message(c, 'notFound', 404) : work(c, link);
-  });
+  const add: AddRoute = (method, path, answer) =>
+    app.on(method, path, (c) => {
+      const link = ledger.find(c.req.param('token') ?? '');
+      return link === undefined ? message(c, 'notFound', 404) : answer(c, link);
+    });
+  addRoutes(add, app);
   // Hono ignores `notFound` of a mounted app.
   app.all('*', (c) => message(c, 'notFound', 404));
   app.onError((error, c) => {

@@ -1,10 +1,10 @@
 import { EmulatorError } from '../base/emulator-error.js';
 import type { Assumed } from '../contract/assumed.js';
 
-/** The response to a repeated key: the stored body with a status, or undefined for a new link. */
-export type Replay = 200 | 201 | undefined;
-
-const REFUSALS = {
+const REPLAYS = {
+  same_link: 201,
+  same_link_200: 200,
+  ignore: undefined,
   refuse: 'idempotency_conflict',
   in_flight: 'idempotency_in_flight',
   unprocessable: 'idempotency_mismatch',
@@ -12,20 +12,15 @@ const REFUSALS = {
 } as const;
 
 /**
- * Decides the response to a request whose Idempotency-Key was used before.
+ * Decides the response to a request whose Idempotency-Key was used before: the stored body with a
+ * status, or undefined for a new link.
  *
  * @param isSame whether the earlier request under the key had the same fields
  * @throws EmulatorError if `assumed` rejects the key
  */
-export function replay(isSame: boolean, assumed: Assumed): Replay {
-  const choice = isSame ? assumed.replayedKey : assumed.replayedKeyOtherBody;
-  if (choice === 'ignore') return undefined;
-  if (choice === 'same_link') return 201;
-  if (choice === 'same_link_200') return 200;
-  throw new EmulatorError(
-    REFUSALS[choice],
-    isSame
-      ? 'this Idempotency-Key was used before'
-      : 'this Idempotency-Key was used for another request',
-  );
+export function replay(isSame: boolean, assumed: Assumed): 200 | 201 | undefined {
+  const answer = REPLAYS[isSame ? assumed.replayedKey : assumed.replayedKeyOtherBody];
+  if (typeof answer !== 'string') return answer;
+  const use = isSame ? 'before' : 'for another request';
+  throw new EmulatorError(answer, `this Idempotency-Key was used ${use}`);
 }

@@ -10,17 +10,15 @@ export interface ListenOptions {
   readonly allowRemote: boolean;
 }
 
-export interface Listening {
-  /** `http://host:port`. */
-  readonly origin: string;
-  close(): Promise<void>;
-}
-
-/** Listens, by default only on a loopback address. @throws Error if the port is taken */
+/**
+ * Listens, by default only on a loopback address. Returns the origin, `http://host:port`.
+ *
+ * @throws Error if the port is taken
+ */
 export async function listen(
   { host, port, allowRemote }: ListenOptions,
   fetch: (request: Request) => Promise<Response>,
-): Promise<Listening> {
+) {
   const server = createAdaptorServer({
     fetch,
     // The emulator runs inside other processes, whose Request and Response must stay unchanged.
@@ -39,10 +37,7 @@ export async function listen(
     await close(server);
     throw new ConfigurationError('host', `resolves to ${address}, which is not a loopback address`);
   }
-  return {
-    origin: originOf(bare(host), bound),
-    close: () => close(server),
-  };
+  return { origin: originOf(bare(host), bound), close: () => close(server) };
 }
 
 /** Returns the address for programs on this machine. */

@@ -7,7 +7,7 @@ import type { Link } from '../../contract/payment.js';
 import type { EmulatorDelivery } from '../../deliveries/delivery.js';
 import type { Outbox } from '../../deliveries/outbox.js';
 import type { Ledger } from '../../payments/ledger.js';
-import { createPages } from '../create-pages.js';
+import { createPages, type Message } from '../create-pages.js';
 import { answerPage, readForm, seeOther } from '../response.js';
 import { DASHBOARD_STYLE } from '../style.js';
 import { DashboardMessage } from './frame.js';
@@ -16,7 +16,7 @@ import { PaymentPage } from './payment-page.js';
 
 export interface DashboardOptions {
   readonly ledger: Ledger;
-  readonly outbox: Outbox | undefined;
+  readonly outbox: Outbox;
   readonly baseUrl: string;
   readonly webhookUrl: string | undefined;
 }
@@ -30,48 +30,40 @@ const SHORTLY = 1_000;
  * Without JavaScript: reload a page to see what is new.
  */
 export function createDashboard(options: DashboardOptions): Hono {
-  const { ledger, outbox } = options;
-  return createPages(ledger, message, (app, withLink) => {
-    app.get('/', (c) => overview(c, options));
+  const { ledger, outbox, ...addresses } = options;
+  return createPages(ledger, message, (add, app) => {
+    app.get('/', (c) => {
+      const newest = new Map(outbox.list().map((delivery) => [delivery.reference, delivery]));
+      return answer(c, <OverviewPage {...addresses} links={ledger.list()} newest={newest} />);
+    });
 
-    app.get(
-      '/payments/:token',
-      withLink((c, link) => {
-        const deliveries = deliveriesOf(outbox, link).slice(0, DELIVERIES);
-        return answer(c, <PaymentPage link={link} deliveries={deliveries} />);
-      }),
-    );
+    add('GET', '/payments/:token', (c, link) => {
+      const deliveries = deliveriesOf(outbox, link).slice(0, DELIVERIES);
+      return answer(c, <PaymentPage link={link} deliveries={deliveries} />);
+    });
 
-    app.post(
-      '/payments/:token/resend',
-      withLink(async (c, link) => {
-        const id = (await readForm(c)).get('delivery') ?? '';
-        const delivery = deliveriesOf(outbox, link).find((one) => one.id === id);
-        if (outbox === undefined || delivery === undefined) return message(c, 'notFound', 404);
-        // Waits briefly, so that the next page shows the result without JavaScript.
-        const time = sleep(SHORTLY, undefined, { ref: false });
-        await Promise.race([outbox.resend(id).catch(report), time]);
-        return seeOther(c, `/dashboard/payments/${link.token}#delivery-${id}`);
-      }),
-    );
+    add('POST', '/payments/:token/resend', async (c, link) => {
+      const id = (await readForm(c)).get('delivery') ?? '';
+      const delivery = deliveriesOf(outbox, link).find((one) => one.id === id);
+      if (delivery === undefined) return message(c, 'notFound', 404);
+      // Waits briefly, so that the next page shows the result without JavaScript.
+      const time = sleep(SHORTLY, undefined, { ref: false });
+      await Promise.race([outbox.resend(id).catch(report), time]);
+      return seeOther(c, `/dashboard/payments/${link.token}#delivery-${id}`);
+    });
   });
 }
 
-function overview(c: Context, options: DashboardOptions): Promise<Response> {
-  const { ledger, outbox, ...addresses } = options;
-  const newest = new Map(outbox?.list().map((delivery) => [delivery.reference, delivery]));
-  return answer(c, <OverviewPage {...addresses} links={ledger.list()} newest={newest} />);
-}
-
 /** Returns the notifications of a payment, newest first. */
-function deliveriesOf(outbox: Outbox | undefined, { reference }: Link): EmulatorDelivery[] {
-  const all = outbox?.list() ?? [];
-  return all.filter((delivery) => delivery.reference === reference).reverse();
+function deliveriesOf(outbox: Outbox, { reference }: Link): EmulatorDelivery[] {
+  return outbox
+    .list()
+    .filter((delivery) => delivery.reference === reference)
+    .reverse();
 }
 
-function message(c: Context, about: 'notFound' | 'refused', status: ContentfulStatusCode) {
-  return answer(c, <DashboardMessage about={about} />, status);
-}
+const message: Message = (c, about, status) =>
+  answer(c, <DashboardMessage about={about} />, status);
 
 function answer(c: Context, page: JSX.Element, status: ContentfulStatusCode = 200) {
   return answerPage(c, { page, status, style: DASHBOARD_STYLE, language: 'en' });

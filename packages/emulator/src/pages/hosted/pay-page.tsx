@@ -1,21 +1,16 @@
-import type { Child } from 'hono/jsx';
+import { createContext, useContext, type Child } from 'hono/jsx';
 import { amountOf, type Link } from '../../contract/payment.js';
 import { Document } from '../document.js';
 import { formatAmount, useLanguage } from '../language.js';
 import { HOSTED_STYLE } from '../style.js';
 import { useTexts } from './texts.js';
 
-interface Shown {
-  readonly merchant: string | undefined;
-}
-
-interface PageProps extends Shown {
-  readonly title: string;
-  readonly children?: Child;
-}
+/** The merchant's name, if the emulator has one. */
+export const MerchantContext = createContext<string | undefined>(undefined);
 
 /** The frame of every customer page. */
-function Page({ merchant, title, children }: PageProps) {
+function Page({ title, children }: { readonly title: string; readonly children?: Child }) {
+  const merchant = useContext(MerchantContext);
   const name = merchant === undefined ? title : `${title} – ${merchant}`;
   return (
     <Document title={name} style={HOSTED_STYLE}>
@@ -37,8 +32,11 @@ function Text({ class: name, children }: { readonly class: string; readonly chil
   );
 }
 
-interface PayPageProps extends Shown {
+interface LinkProps {
   readonly link: Link;
+}
+
+interface PayPageProps extends LinkProps {
   /** The id of this rendering. A form that is sent twice pays once. */
   readonly page: string;
   /** The text that the customer entered before, and whether the link refuses it. */
@@ -49,12 +47,12 @@ interface PayPageProps extends Shown {
 const HEADING_LENGTH = 160;
 
 /** Lets the customer pay or cancel, or makes the payment fail. */
-export function PayPage({ link, page, entered, ...shown }: PayPageProps) {
+export function PayPage({ link, page, entered }: PayPageProps) {
   const texts = useTexts();
   const title = link.description ?? texts.title;
   const action = `/link/${link.token}`;
   return (
-    <Page {...shown} title={texts.title}>
+    <Page title={texts.title}>
       <h1 {...(title.length > HEADING_LENGTH ? { class: 'long', tabindex: 0 } : {})}>
         <bdi>{title}</bdi>
       </h1>
@@ -78,10 +76,6 @@ export function PayPage({ link, page, entered, ...shown }: PayPageProps) {
       <Reference link={link} />
     </Page>
   );
-}
-
-interface LinkProps {
-  readonly link: Link;
 }
 
 function Reference({ link }: LinkProps) {
@@ -136,14 +130,14 @@ function AmountToPay({ link, entered }: LinkProps & Pick<PayPageProps, 'entered'
 }
 
 /** The page of a link that cannot be paid any more. */
-export function ClosedPage({ link, ...shown }: Shown & { readonly link: Link }) {
+export function ClosedPage({ link }: LinkProps) {
   const language = useLanguage();
   const texts = useTexts();
   const status = link.status === 'pending' ? 'cancelled' : link.status;
   const isPaid = status === 'success';
   const back = isPaid ? link.return_url : (link.cancel_url ?? link.return_url);
   return (
-    <Page {...shown} title={texts.closed[status]}>
+    <Page title={texts.closed[status]}>
       <Mark isGood={isPaid} />
       <h1>{texts.closed[status]}</h1>
       <p>{texts.said[status](formatAmount(amountOf(link) ?? 0, language))}</p>
@@ -168,10 +162,10 @@ function Mark({ isGood }: { readonly isGood: boolean }) {
 }
 
 /** A page with only a message. */
-export function MessagePage({ about, ...shown }: Shown & { about: 'notFound' | 'refused' }) {
+export function MessagePage({ about }: { readonly about: 'notFound' | 'refused' }) {
   const texts = useTexts();
   return (
-    <Page {...shown} title={texts[about]}>
+    <Page title={texts[about]}>
       <Mark isGood={false} />
       <h1>{texts[about]}</h1>
       <p>{texts[`${about}Hint`]}</p>
