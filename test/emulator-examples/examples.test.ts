@@ -1,25 +1,20 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { ON_SOURCES } from '../../scripts/source.mjs';
+import { bundleScript } from '../servers/bundle.js';
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
 describe('the test examples of the emulator', () => {
   it('pass under node:test', async () => {
-    const file = fileURLToPath(new URL('checkout.node-test.ts', import.meta.url));
+    const { path, remove } = await bundleScript(new URL('checkout.node-test.ts', import.meta.url));
     const env: NodeJS.ProcessEnv = { ...process.env };
     // A node:test that runs this file sets the variable, and the child would report to it.
     delete env['NODE_TEST_CONTEXT'];
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [...ON_SOURCES, '--test', '--test-reporter=tap', file],
-      {
-        env,
-      },
-    );
+    const options = ['--test', '--test-reporter=tap', path];
+    const { stdout } = await promisify(execFile)(process.execPath, options, { env });
+    await remove();
     expect(stdout).toMatch(/^# pass 1$/m);
     expect(stdout).toMatch(/^# fail 0$/m);
   }, 60_000);

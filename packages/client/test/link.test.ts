@@ -3,6 +3,7 @@ import { createClient, type PaylinkClient, type PaymentLinkRequest } from '../sr
 import {
   answer,
   API_KEY,
+  clientOf,
   created,
   failure,
   link,
@@ -15,6 +16,7 @@ import {
 let server: RawServer;
 let client: PaylinkClient;
 const fixed = { amount: 15_000, reference: 'order-1' };
+const bounds = { amount: undefined, amount_min: 500, amount_max: 5_000, description: 'A gift' };
 const free = { amount_min: 500, amount_max: 5_000, reference: 'gift-1', description: 'A gift' };
 
 beforeEach(async () => {
@@ -23,6 +25,14 @@ beforeEach(async () => {
 
 const create = (link: unknown, options?: object): Promise<unknown> =>
   client.createPaymentLink(link as PaymentLinkRequest, options);
+
+/** Expects an `invalid_link` whose message names the field, before anything is sent. */
+async function expectRefusal(change: object, field: string, problem = ''): Promise<void> {
+  const message = expect.stringMatching(`^${field} ${problem}`) as string;
+  const error = await failure(create({ ...fixed, ...change }));
+  expect(error).toMatchObject({ name: 'PaylinkError', code: 'invalid_link', message });
+  expect(server.requests).toEqual([]);
+}
 
 describe('createPaymentLink with an invalid link', () => {
   it.each([
@@ -35,27 +45,13 @@ describe('createPaymentLink with an invalid link', () => {
     ['an amount of 2^53', { amount: 2 ** 53 }, 'amount'],
     ['no amount', { amount: undefined }, 'amount'],
     ['an amount beside both bounds', { amount_min: 1, amount_max: 2 }, 'amount'],
-    ['an upper bound alone', { ...free, amount: undefined, amount_min: undefined }, 'amount_min'],
-    ['a lower bound alone', { ...free, amount: undefined, amount_max: undefined }, 'amount_max'],
-    [
-      'bounds the wrong way round',
-      { ...free, amount: undefined, amount_min: 2, amount_max: 1 },
-      'amount_min',
-    ],
-    [
-      'a free amount with a blank description',
-      { ...free, amount: undefined, description: ' ' },
-      'description',
-    ],
-  ])('rejects before sending: %s', { tags: 'L09' }, async (_, change, field) => {
-    const error = await failure(create({ ...fixed, ...change }));
-    expect(error).toMatchObject({
-      name: 'PaylinkError',
-      code: 'invalid_link',
-      message: expect.stringMatching(`^${field} `) as string,
-    });
-    expect(server.requests).toEqual([]);
-  });
+    ['an upper bound alone', { ...bounds, amount_min: undefined }, 'amount_min'],
+    ['a lower bound alone', { ...bounds, amount_max: undefined }, 'amount_max'],
+    ['bounds the wrong way round', { ...bounds, amount_min: 5_001 }, 'amount_min'],
+    ['a free amount with a blank description', { ...bounds, description: ' ' }, 'description'],
+  ])('rejects before sending: %s', { tags: 'L09' }, (_, change, field) =>
+    expectRefusal(change, field),
+  );
 
   it.each([
     ['a reference with half of an emoji', { reference: 'order-\ud83d' }, 'reference'],
@@ -63,40 +59,24 @@ describe('createPaymentLink with an invalid link', () => {
     ['a description with a lone surrogate', { description: '\udc00' }, 'description'],
     [
       'a return_url with a lone surrogate',
-      { return_url: 'https://shop.example/\ud800' },
+      { return_url: 'https://a.example/\ud800' },
       'return_url',
     ],
-  ])('rejects with a typed error: %s', { tags: 'L05' }, async (_, change, field) => {
-    const error = await failure(create({ ...fixed, ...change }));
-    expect(error).toMatchObject({
-      code: 'invalid_link',
-      message: expect.stringMatching(`^${field} .*surrogate`) as string,
-    });
-    expect(server.requests).toEqual([]);
-  });
+  ])('rejects with a typed error: %s', { tags: 'L05' }, (_, change, field) =>
+    expectRefusal(change, field, '.*surrogate'),
+  );
 
   it.each([
     ['no reference', { reference: undefined }, 'reference'],
     ['a blank reference', { reference: ' \t' }, 'reference'],
     ['a reference that no path can hold', { reference: '..' }, 'reference'],
     ['a reference with NUL, which no notification could bring', { reference: 'a\0b' }, 'reference'],
-    [
-      'a return_url that is a script with an address in it',
-      { return_url: 'javascript:go("https://shop.example")' },
-      'return_url',
-    ],
+    ['a return_url that is a script', { return_url: 'javascript:go("https://a.b")' }, 'return_url'],
     ['a description that is no text', { description: 42 }, 'description'],
     ['a cancel_url that is no URL', { cancel_url: 'https://' }, 'cancel_url'],
     ['a single_use that is no boolean', { single_use: 'yes' }, 'single_use'],
     ['a misspelt single_use', { singleUse: true }, 'singleUse'],
-  ])('rejects: %s', async (_, change, field) => {
-    const error = await failure(create({ ...fixed, ...change }));
-    expect(error).toMatchObject({
-      code: 'invalid_link',
-      message: expect.stringMatching(`^${field} `) as string,
-    });
-    expect(server.requests).toEqual([]);
-  });
+  ])('rejects: %s', (_, change, field) => expectRefusal(change, field));
 
   it.each([null, undefined, 'order-1', [], 42])('rejects %j instead of a link', async (link) => {
     const message = expect.stringMatching(/^the link /) as string;
@@ -133,14 +113,11 @@ describe('a creation request', () => {
       sent.push(init);
       return Promise.reject(new Error('the network is down'));
     };
-    client = createClient({ baseUrl: server.baseUrl, apiKey: API_KEY, fetch, retries: 0 });
+    client = clientOf(fetch, { retries: 0 });
     await failure(create(fixed, { idempotencyKey: 'key-1' }));
     await failure(client.getPayment('order-1'));
-    const common = {
-      redirect: 'manual',
-      cache: 'no-store',
-      signal: expect.any(AbortSignal) as AbortSignal,
-    };
+    const signal = expect.any(AbortSignal) as AbortSignal;
+    const common = { redirect: 'manual', cache: 'no-store', signal };
     const headers = { Accept: 'application/json', Authorization: `Bearer ${API_KEY}` };
     expect(sent).toStrictEqual([
       {
@@ -204,9 +181,8 @@ describe('the Idempotency-Key', () => {
     ['a number', 42],
     ['null', null],
   ])('throws invalid_idempotency_key: %s', async (_, idempotencyKey) => {
-    expect(await failure(create(fixed, { idempotencyKey }))).toMatchObject({
-      code: 'invalid_idempotency_key',
-    });
+    const error = await failure(create(fixed, { idempotencyKey }));
+    expect(error).toMatchObject({ code: 'invalid_idempotency_key' });
     expect(server.requests).toEqual([]);
   });
 
@@ -229,14 +205,11 @@ describe('the Idempotency-Key', () => {
     async (_, reply, code) => {
       ({ client, server } = await startClient([created, reply], { retries: 0 }));
       await create(fixed, { idempotencyKey: 'order-1' });
-      const error = await failure(
-        create({ ...fixed, amount: 20_000 }, { idempotencyKey: 'order-1' }),
-      );
+      const changed = { ...fixed, amount: 20_000 };
+      const error = await failure(create(changed, { idempotencyKey: 'order-1' }));
       expect(error).toMatchObject({ code, idempotencyKey: 'order-1' });
-      expect(server.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([
-        'order-1',
-        'order-1',
-      ]);
+      const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
+      expect(keys).toEqual(['order-1', 'order-1']);
     },
   );
 });

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createClient, type ClientOptions } from '../src/index.js';
+import { createClient, type ClientOptions, type PaylinkClient } from '../src/index.js';
 
 /** A request as its bytes were. */
 export interface RawRequest {
@@ -137,8 +137,29 @@ export const drop: Behaviour = (socket) => {
 /** Takes the request and says nothing. */
 export const hang: Behaviour = () => undefined;
 
+/** Cuts a reply within its body. */
+export const cutOff =
+  (status: number, start = '{"'): Behaviour =>
+  (socket) =>
+    socket.end(`${head(status, { 'Content-Length': '500' })}${start}`);
+
+/** Sends the start of a reply, and never its end. */
+export const stall =
+  (status: number): Behaviour =>
+  (socket) =>
+    void socket.write(`${head(status, { 'Content-Length': '500' })}{"`);
+
 /** An API key of no service. */
 export const API_KEY = 'sk_live_id42.a-secret-part-of-nobody';
+
+/** Creates a client of a service that only `fetch` knows. */
+export function clientOf(
+  fetch: (url: string, init: RequestInit) => Promise<Response>,
+  options: Partial<ClientOptions> = {},
+): PaylinkClient {
+  const baseUrl = 'https://service.example/api';
+  return createClient({ baseUrl, apiKey: API_KEY, fetch, ...options });
+}
 
 /** What a promise rejects with. */
 export async function failure(promise: Promise<unknown>): Promise<unknown> {

@@ -8,7 +8,10 @@ export const FREE = {
   description: 'A gift',
 };
 
-type Init = RequestInit & { readonly headers?: Record<string, string>; readonly duplex?: 'half' };
+interface Init extends Omit<RequestInit, 'headers'> {
+  readonly headers?: Record<string, string>;
+  readonly duplex?: 'half';
+}
 
 /** Sends a request below `/v1` as a merchant's server does. */
 export function call(emulator: Emulator, path: string, init: Init = {}): Promise<Response> {
