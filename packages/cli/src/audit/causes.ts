@@ -20,14 +20,9 @@ export type AuditCause = Readonly<{
 /** A cause that explains findings of other faults too. Each finding follows its first rule. */
 interface Rule {
   readonly id: CauseId;
-  readonly holds: (facts: Facts) => boolean;
+  /** Receives the accepted deliveries in words. Default: a finding has this cause. */
+  readonly holds?: (accepted: ReadonlySet<string>) => boolean;
   readonly folds: (finding: AuditResult) => boolean;
-}
-
-interface Facts {
-  /** Whether the receiver accepted the described delivery. */
-  readonly accepted: (what: string) => boolean;
-  readonly has: (cause: CauseId) => boolean;
 }
 
 const isAccepted = ({ actual }: AuditResult): boolean => acknowledges(actual);
@@ -46,8 +41,8 @@ const RESERIALIZED = 'C01 C02 C03 C06 C07 C08 C11 C18 C19 C20 C21 D12 D13'.split
 const RULES: readonly Rule[] = [
   {
     id: 'does_not_verify',
-    holds: ({ accepted }) =>
-      accepted('a signature of zeros') && accepted('a signature made with another secret'),
+    holds: (accepted) =>
+      accepted.has('a signature of zeros') && accepted.has('a signature made with another secret'),
     folds: (finding) =>
       (isAccepted(finding) &&
         (isIn('A', 'B', 'C01', 'C02', 'C07', 'C10', 'D12', 'D13')(finding) ||
@@ -56,22 +51,20 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'reserializes',
-    holds: ({ accepted }) =>
-      accepted('a signed body that was pretty-printed in transit') &&
-      !accepted('a signature of zeros'),
+    holds: (accepted) =>
+      accepted.has('a signed body that was pretty-printed in transit') &&
+      !accepted.has('a signature of zeros'),
     folds: (finding) =>
       isIn(...RESERIALIZED)(finding) ||
       ofFault('content_type', 'parses_first', 'inflates', 'decodes_text', 'trims')(finding),
   },
   {
     id: 'trims',
-    holds: ({ has }) => has('trims'),
     folds: (finding) =>
-      ofFault('trims')(finding) ||
       isIn('C08')(finding) ||
       (finding.id === 'C01' && finding.what?.includes('byte order mark') === true),
   },
-  { id: 'no_limit', holds: ({ has }) => has('no_limit'), folds: ofFault('wrong_limit') },
+  { id: 'no_limit', folds: ofFault('wrong_limit') },
 ];
 
 const WORST_FIRST: readonly Severity[] = ['critical', 'high', 'medium', 'low', 'note'];
@@ -87,14 +80,13 @@ export function bySeverity(
 export function causesOf(results: readonly AuditResult[], framework = ''): AuditCause[] {
   const findings = results.filter(({ passed }) => !passed).sort(bySeverity);
   const takesRawBytes = verifiesRawBytes(results);
-  const facts: Facts = {
-    accepted: (what) => findings.some((finding) => isAccepted(finding) && finding.what === what),
-    has: (cause) => findings.some((finding) => finding.cause === cause),
-  };
+  const accepted = new Set(findings.filter(isAccepted).map(({ what = '' }) => what));
+  const rules = RULES.filter(
+    ({ id, holds }) => holds?.(accepted) ?? findings.some(({ cause }) => cause === id),
+  );
   const groups = new Map<CauseId, AuditResult[]>();
   for (const finding of findings) {
-    const rule = RULES.find(({ holds, folds }) => holds(facts) && folds(finding));
-    const id = rule?.id ?? finding.cause!;
+    const id = rules.find(({ folds }) => folds(finding))?.id ?? finding.cause!;
     groups.set(id, [...(groups.get(id) ?? []), finding]);
   }
   return [...groups]

@@ -114,7 +114,7 @@ const VARIANTS: readonly string[] = [
   'a pretty-printed body that was made compact in transit',
 ];
 
-/** Sends variants of a refused genuine delivery. Returns what each would be if it is accepted. */
+/** Sends variants of a refused genuine delivery. Returns a finding for each, accepted or not. */
 async function sendVariants(session: AuditSession, milliseconds: number): Promise<AuditResult[]> {
   const { secret, reference } = session.material;
   const variants = attacks({ secret, reference }).filter(

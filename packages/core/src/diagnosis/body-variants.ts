@@ -2,7 +2,7 @@ import { fromHex, toHex } from '../bytes.js';
 import { writings } from './json-writings.js';
 import { escapesOf, fromBase64, fromLatin1, parseJson, toLatin1, type Change } from './variants.js';
 
-/** What happens to bodies, the simplest change first. */
+/** Undoes the usual changes to bodies, the simplest first. */
 // oxfmt-ignore
 export const BODY_CHANGES: readonly Change[] = [
   ['body_empty', () => ['']],

@@ -9,7 +9,7 @@ const SYMBOLS = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 /** A shorter part could be right by chance. */
 const SHORTEST = 8;
 
-/** What happens to secrets, on the receiver's side or the sender's. */
+/** Undoes the usual changes to secrets, on the receiver's side or the sender's. */
 // oxfmt-ignore
 export const SECRET_CHANGES: readonly Change[] = [
   ['secret_encoding', (text, bytes) => {

@@ -159,7 +159,7 @@ const BODIES: readonly Story[] = [
   ['was empty when it was signed', 'body_empty', body(BODY, '')],
 ];
 
-/** No signature proves these causes: what the sender signed is lost. */
+/** No signature proves these causes, because the signed bytes or the key are lost. */
 // oxfmt-ignore
 const GUESSES: readonly Story[] = [
   ['a secret with only dots', 'secret_masked', secret('whsec_•••1234')],
