@@ -82,6 +82,8 @@ export default defineConfig({
           include: [`${FOLDERS}/*.test.ts`],
           exclude: [CORE, ADAPTERS, ALONE, BUILT, ...exclude],
           globalSetup: 'packages/cli/test/bundle.ts',
+          // Node itself loads the bundle and a merchant's module, as in the command's process.
+          server: { deps: { external: [/\/packages\/cli\/\.cache\//] } },
           ...shared,
         },
       },

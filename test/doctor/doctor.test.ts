@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createProgram } from '../../packages/cli/src/program.js';
+import { run } from '../../packages/cli/src/program.js';
 import { PATH, SECRET } from '../adapters/deliveries.js';
 import { express5Gate } from '../adapters/hosts/express.js';
 import type { Host } from '../adapters/hosts/host.js';
@@ -38,7 +38,7 @@ async function doctor(
     .mockImplementation((text) => written.push(String(text)) > 0);
   const { exitCode } = process;
   try {
-    await createProgram().parseAsync(['doctor', '--to', url, '--json', ...args], { from: 'user' });
+    await run(['doctor', '--to', url, '--json', ...args]);
   } finally {
     stdout.mockRestore();
     vi.unstubAllEnvs();

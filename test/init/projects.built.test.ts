@@ -13,7 +13,7 @@ import { tarballs } from '../packaging/packed.js';
 import { startMariaDb } from '../servers/mariadb.js';
 import { startPostgres } from '../servers/postgres.js';
 import { KINDS, type Kind } from './kinds.js';
-import { newFolder, paylink } from '../../packages/cli/test/paylink.js';
+import { newFolder, paylinkProcess } from '../../packages/cli/test/paylink.js';
 
 /** `installed`: each project runs the printed lines that install, instead of links. */
 const IS_INSTALLED = process.env['PAYLINK_INIT'] === 'installed';
@@ -111,7 +111,7 @@ it.each(Object.entries(KINDS))(
     const isNode = !('dependencies' in manifest);
     const args = isNode ? ['--framework', 'node'] : [];
 
-    const { code, stdout, stderr } = await paylink(['init', ...args], { cwd: folder });
+    const { code, stdout, stderr } = await paylinkProcess(['init', ...args], { cwd: folder });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`orders in ${recipe}\n`);
     const written = await readAll(folder);
@@ -139,7 +139,7 @@ it.each(Object.entries(KINDS))(
     const test = lines.find((line) => /^(?:node|npx) .*webhook\.(?:test|spec)\.\w+$/.test(line))!;
     expect(await run(test)).toMatch(/# fail 0|^\s*Tests:? .*\d passed/m);
 
-    const again = await paylink(['init', ...args], { cwd: folder });
+    const again = await paylinkProcess(['init', ...args], { cwd: folder });
     expect(again.stdout).toContain('Nothing to write.');
     const kept = await readAll(folder);
     for (const [path, text] of Object.entries(written))

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { paylink } from '../../packages/cli/test/paylink.js';
+import { paylinkProcess } from '../../packages/cli/test/paylink.js';
 import { startMariaDb } from '../servers/mariadb.js';
 import { startPostgres } from '../servers/postgres.js';
 import { freePort } from '../servers/starting.js';
@@ -80,7 +80,7 @@ it.each([
     const books = `${process.execPath} ${at('programs/books.mjs')}`;
     for (const credit of ['right', 'broken']) {
       const port = await freePort();
-      const { code, stdout, stderr } = await paylink(
+      const { code, stdout, stderr } = await paylinkProcess(
         [
           ...['torture', '--start', start, '--to', `http://127.0.0.1:${port}/webhook`],
           ...['--database', database, '--order', `${books} order`, '--books', `${books} books`],

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { paylink, type Result } from '../../packages/cli/test/paylink.js';
+import { paylinkProcess, type Result } from '../../packages/cli/test/paylink.js';
 import { freePort } from '../servers/starting.js';
 import { url } from './postgres.js';
 
@@ -17,7 +17,7 @@ if (!hasDriver) console.warn('SKIPPED: the program in Python, because python3-ps
 async function torture(kind: 'right' | 'broken', ...more: string[]): Promise<Result> {
   const port = await freePort();
   const run = `${PYTHON} ${PROGRAM}`;
-  const result = await paylink([
+  const result = await paylinkProcess([
     ...['torture', '--start', `${run} ${kind} ${port}`, '--to', `http://127.0.0.1:${port}/`],
     ...['--database', url, '--order', `${run} order`, '--books', `${run} books`],
     ...['--time-limit', '3m', ...more],
@@ -48,7 +48,7 @@ describe.skipIf(!hasDriver)('paylink torture on a program in Python', () => {
 
   it('exits with 2 for a program that ends', async () => {
     const args = ['--start', 'exit 3', '--to', 'http://127.0.0.1:9/', '--books', 'true'];
-    const { code, stderr } = await paylink(['torture', '--database', url, ...args]);
+    const { code, stderr } = await paylinkProcess(['torture', '--database', url, ...args]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: The program ended, or does not listen/);
   });

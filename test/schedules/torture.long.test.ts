@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { paylink, start } from '../../packages/cli/test/paylink.js';
+import { paylinkProcess, start } from '../../packages/cli/test/paylink.js';
 import { freePort } from '../servers/starting.js';
 import { shopAt, sourceOf } from './explore.js';
 import { url } from './postgres.js';
@@ -10,7 +10,7 @@ import { url } from './postgres.js';
 const cwd = fileURLToPath(new URL('..', import.meta.url));
 const module = shopAt('postgres');
 const torture = (design: string, ...more: string[]) =>
-  paylink(['torture', '--module', module, '--database', url, ...more], {
+  paylinkProcess(['torture', '--module', module, '--database', url, ...more], {
     cwd,
     env: { DESIGN: design },
   });
@@ -47,12 +47,14 @@ describe('paylink torture', { timeout: 120_000 }, () => {
 
   it('delivers orders of the merchant that --tenant names', async () => {
     const args = ['torture', '--module', sourceOf('tenants'), '--database', url];
-    const { code, stdout } = await paylink([...args, '--tenant', 'acme', '--replay', '3'], { cwd });
+    const { code, stdout } = await paylinkProcess([...args, '--tenant', 'acme', '--replay', '3'], {
+      cwd,
+    });
     expect({ code, stdout }).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^no fault/) as string,
     });
-    const alone = await paylink(args, { cwd });
+    const alone = await paylinkProcess(args, { cwd });
     expect(alone).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('stored no order') as string,
@@ -62,7 +64,7 @@ describe('paylink torture', { timeout: 120_000 }, () => {
   it('exits with 2 for a database that is none, and prints no password', async () => {
     const address = 'postgres://shop:the-portals-value-2b7e151628aed2a6@127.0.0.1:1/shop';
     const args = ['torture', '--module', module, '--database', address];
-    const { code, stderr } = await paylink(args, { cwd });
+    const { code, stderr } = await paylinkProcess(args, { cwd });
     expect({ code, stderr }).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(

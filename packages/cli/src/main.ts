@@ -1,7 +1,6 @@
-import { CommanderError } from 'commander';
 import { EXIT } from './terminal/failure.js';
 import { resolveLocalhostNames } from './receiver/localhost-names.js';
-import { createProgram } from './program.js';
+import { run } from './program.js';
 
 resolveLocalhostNames();
 
@@ -17,10 +16,4 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-try {
-  await createProgram().parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  // Commander has already printed the fault or the help.
-  process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-}
+await run(process.argv.slice(2));

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import completion from '@bomb.sh/tab/commander';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { auditCommand } from './audit/command.js';
 import { diagnoseCommand } from './diagnose/command.js';
 import { doctorCommand } from './doctor/command.js';
@@ -10,6 +10,7 @@ import { initCommand } from './init/command.js';
 import { cancelCommand, failCommand, payCommand } from './pay/command.js';
 import { linksCommand, paymentsCommand } from './service/command.js';
 import { reconcileCommand, verifyCommand } from './sweep/command.js';
+import { EXIT } from './terminal/failure.js';
 import { escapeText } from './terminal/safe-text.js';
 import { VERSION } from './terminal/version.js';
 import { tortureCommand } from './torture/command.js';
@@ -44,7 +45,18 @@ Exit codes:
   130  stopped early by Ctrl-C, or by SIGTERM during a long command
 `;
 
-export function createProgram(): Command {
+/** Runs a command line, and sets the exit code of this process. */
+export async function run(args: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Commander has already printed the fault or the help.
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+}
+
+function createProgram(): Command {
   const program = new Command('paylink')
     .description(
       'Build and test a Payment Link Service integration on your own machine, without an account.',

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { paylink, SECRET, start, words } from './paylink.js';
+import { paylinkProcess, SECRET, start, words } from './paylink.js';
 import { inTerminal } from './terminal.js';
 import { bodyOf, openShop, serve, signatureOf } from './servers.js';
 
@@ -35,7 +35,7 @@ function openCarelessShop(): Promise<string> {
 }
 
 const audit = (args: readonly string[], cwd?: string) =>
-  paylink(['audit', ...args], { env, ...(cwd === undefined ? {} : { cwd }) });
+  paylinkProcess(['audit', ...args], { env, ...(cwd === undefined ? {} : { cwd }) });
 
 // The audit waits for servers that wait for a slow body.
 vi.setConfig({ testTimeout: 120_000 });

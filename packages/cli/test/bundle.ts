@@ -31,12 +31,14 @@ export default async function setup(
   const outdir = at(`../.cache/${process.pid}`);
   process.env['PAYLINK_COMMAND'] = `${outdir}/paylink.mjs`;
   const bundle = async (): Promise<void> => {
-    await build({ ...OPTIONS, outdir, entryPoints: { paylink: at('../src/main.ts') } });
+    // Most tests run the program in their own process, because processes start slowly.
+    const entryPoints = { paylink: at('../src/main.ts'), program: at('../src/program.ts') };
+    await build({ ...OPTIONS, outdir, entryPoints });
     // A process of its own runs this one, under the name that the package has for it.
     const caller = at('../../testing/src/schedules/caller.ts');
     await build({ ...OPTIONS, outExtension: {}, outdir, entryPoints: { caller } });
     // Apart, because a merchant's module may load other versions of our packages.
-    await build({ ...OPTIONS, outdir, entryPoints: { payments: at('shop/payments.ts') } });
+    await build({ ...OPTIONS, outdir, entryPoints: { shop: at('shop/payments.ts') } });
     // `init` reads these files as they are for a project in TypeScript.
     await cp(at('../templates'), `${outdir}/templates`, { recursive: true });
     await cp(at('../../../examples/databases'), `${outdir}/recipes`, { recursive: true, filter });

@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 import { expect, it, onTestFinished } from 'vitest';
 import { startPostgres } from '../../../test/servers/postgres.js';
 import { freePort } from '../../../test/servers/starting.js';
-import { COMMAND, paylink } from './paylink.js';
+import { COMMAND, paylinkProcess } from './paylink.js';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -54,7 +54,7 @@ it('the Docker example credits a payment between containers whose names do not r
   await symlink(at('../../../test/node_modules'), join(folder, 'node_modules'));
   const dependencies = { express: '5', pg: '8' };
   await writeFile(join(folder, 'package.json'), JSON.stringify({ dependencies }));
-  expect((await paylink(['init'], { cwd: folder })).code).toBe(0);
+  expect((await paylinkProcess(['init'], { cwd: folder })).code).toBe(0);
   await writeFile(join(folder, 'server.js'), withPorts(SERVER));
   // The line of the page.
   const guide = await readFile(at('../../../docs/docker.md'), 'utf8');
@@ -118,7 +118,7 @@ it('the Docker example credits a payment between containers whose names do not r
   expect(order.url).toMatch(new RegExp(`^http://localhost:${port}/link/`));
   expect(await statusOf(order.url)).toBe(200);
   const paid = ['pay', order.reference, '--base-url', `http://localhost:${port}/api`];
-  expect(await paylink(paid, { cwd: folder })).toMatchObject({ code: 0 });
+  expect(await paylinkProcess(paid, { cwd: folder })).toMatchObject({ code: 0 });
   await emulator.until(new RegExp(`${order.reference} → 200`));
   const page = await fetch(`${shop}/payments/${order.reference}`);
   expect(await page.json()).toEqual({ status: 'paid' });

@@ -4,7 +4,7 @@ import { createPayments, memoryOrders } from '@paylink/payments';
 import { describe, expect, it } from 'vitest';
 import { examine } from '../src/doctor/examine.js';
 import { paylink, SECRET, words } from './paylink.js';
-import { environmentOf, MODULE } from './shop/index.js';
+import { NOBODY, paylinkOn } from './shop/index.js';
 import { bodyOf, openShop, serve, signatureOf } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
@@ -273,13 +273,9 @@ describe('paylink doctor', () => {
   });
 });
 
-const NOBODY = { baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_a.bcdefghi' };
-const ARGS = ['doctor', '--module', MODULE];
-
 describe('paylink doctor --module', () => {
   it('tests find and credit, and says which checks need more', async () => {
-    const env = environmentOf(NOBODY, { rows: [] });
-    const { code, stdout } = await paylink([...ARGS, '--yes'], { env });
+    const { code, stdout } = await paylinkOn(NOBODY, { rows: [] }, ['doctor', '--yes']);
     expect(stdout).toMatch(/ok +orders +20 simultaneous calls credit an order once/);
     expect(stdout).toMatch(/– +orders +not tested: .*tenant/);
     expect(stdout).toContain('nothing wrong was found');
@@ -288,16 +284,15 @@ describe('paylink doctor --module', () => {
   });
 
   it('tests that the orders of two merchants stay separate if --tenant names them', async () => {
-    const env = environmentOf(NOBODY, { rows: [] });
-    const tenants = ['--tenant', 'acme', '--tenant', 'globex'];
-    const { code, stdout } = await paylink([...ARGS, '--yes', ...tenants], { env });
+    const args = words`doctor --yes --tenant acme --tenant globex`;
+    const { code, stdout } = await paylinkOn(NOBODY, { rows: [] }, args);
     expect(stdout).not.toMatch(/not tested: .*tenant/);
     expect({ code, stdout }).toMatchObject({ code: 0 });
   });
 
   it('names the fault of credit, and exits with 1', async () => {
-    const env = environmentOf(NOBODY, { rows: [], credit: 'changes no row' });
-    const { code, stdout } = await paylink([...ARGS, '--yes', '--json'], { env });
+    const shop = { rows: [], credit: 'changes no row' } as const;
+    const { code, stdout } = await paylinkOn(NOBODY, shop, ['doctor', '--yes', '--json']);
     expect(code).toBe(1);
     const { checks } = JSON.parse(stdout) as {
       readonly checks: readonly { readonly ok: boolean | null; readonly message: string }[];
@@ -309,8 +304,7 @@ describe('paylink doctor --module', () => {
     ['--yes is missing', [], /stores about 250 orders[^]*add --yes/],
     ['there is one merchant', ['--yes', '--tenant', 'acme'], /name two merchants/],
   ])('exits with 2 and tests nothing if %s', async (_, args, message) => {
-    const env = environmentOf(NOBODY, { rows: [] });
-    const result = await paylink([...ARGS, ...args], { env });
+    const result = await paylinkOn(NOBODY, { rows: [] }, ['doctor', ...args]);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
   });

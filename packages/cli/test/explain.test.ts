@@ -1,8 +1,8 @@
+import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { Emulator } from '@paylink/emulator';
-import { paylink } from './paylink.js';
 import { serve } from './servers.js';
-import { environmentOf, MODULE, openEmulator, order } from './shop/index.js';
+import { NOBODY, openEmulator, order, paylinkOn } from './shop/index.js';
 import type { Shop } from './shop/payments.js';
 
 interface Story {
@@ -145,7 +145,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     outcome: 'credited',
     turn: 'the schedule',
     proven: /the service has the money/,
-    next: `reconcile --module ${MODULE} --tenant globex order-42`,
+    next: 'reconcile --module <file> --tenant globex order-42',
   },
   'the second merchant has the order, and the first cannot be read': {
     shop: { rows: [order({ tenant: 'globex' })], isForMany: true, find: 'throws for acme' },
@@ -153,7 +153,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     outcome: 'credited',
     turn: 'the schedule',
     proven: /the service has the money/,
-    next: `reconcile --module ${MODULE} --tenant globex order-42`,
+    next: 'reconcile --module <file> --tenant globex order-42',
   },
   'the first merchant has the order, and the last does not': {
     shop: { rows: [order({ tenant: 'acme' })], isForMany: true },
@@ -161,7 +161,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     outcome: 'credited',
     turn: 'the schedule',
     proven: /the service has the money/,
-    next: `reconcile --module ${MODULE} --tenant acme order-42`,
+    next: 'reconcile --module <file> --tenant acme order-42',
   },
   'no merchant has the order': {
     before: noPayment,
@@ -231,9 +231,8 @@ describe('paylink explain names the cause and the next command if', () => {
     const emulator = await openEmulator();
     const { shop = one, before = endedBy('pay'), turn = 'you', reference = 'order-42' } = story;
     await before(emulator);
-    const env = { ...environmentOf(emulator, shop), ...story.env };
-    const args = ['explain', reference, '--module', MODULE];
-    const { code, stdout } = await paylink([...args, ...(story.args ?? []), '--json'], { env });
+    const args = ['explain', reference, ...(story.args ?? []), '--json'];
+    const { code, stdout } = await paylinkOn(emulator, shop, args, { env: story.env ?? {} });
     const said = JSON.parse(stdout) as {
       readonly outcome: string;
       readonly turn: string;
@@ -248,19 +247,20 @@ describe('paylink explain names the cause and the next command if', () => {
         .join('\n');
     expect(causes(true)).toMatch(story.proven);
     if (story.possible !== undefined) expect(causes(false)).toMatch(story.possible);
-    expect(said.next).toContain(`npx --no-install paylink ${story.next}`);
+    expect(said.next.replace(/--module \S+/, '--module <file>')).toContain(
+      `npx --no-install paylink ${story.next}`,
+    );
     expect(code).toBe(['you', 'the service'].includes(turn) ? 1 : 0);
   });
 });
+
+const EXPLAIN = ['explain', 'order-42'];
 
 describe('paylink explain', () => {
   it('prints the order, the answer of the service, the outcome and the next command', async () => {
     const emulator = await openEmulator();
     await endedBy('pay')(emulator);
-    const env = environmentOf(emulator, one);
-    const { code, stdout, stderr } = await paylink(['explain', 'order-42', '--module', MODULE], {
-      env,
-    });
+    const { code, stdout, stderr } = await paylinkOn(emulator, one, EXPLAIN);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/your order +15000 XOF, unpaid\n/);
     expect(stdout).toMatch(/the service +success, 15000 XOF\n/);
@@ -268,8 +268,7 @@ describe('paylink explain', () => {
     expect(stdout).toMatch(
       /Next: .*\n {2}npx --no-install paylink reconcile --module \S+ order-42\n$/,
     );
-    const down = environmentOf(emulator, { ...one, find: 'cannot connect' });
-    const unread = await paylink(['explain', 'order-42', '--module', MODULE], { env: down });
+    const unread = await paylinkOn(emulator, { ...one, find: 'cannot connect' }, EXPLAIN);
     expect(unread.stdout).toMatch(/your order +could not be read\n/);
     // Nothing was written: the order is still to be credited.
     expect(emulator.deliveries()).toHaveLength(0);
@@ -278,55 +277,45 @@ describe('paylink explain', () => {
   it('does not point at reconcile, nor reconcile at it, if a credit throws', async () => {
     const emulator = await openEmulator();
     await endedBy('pay')(emulator);
-    const env = environmentOf(emulator, { ...one, credit: 'throws' });
-    const explained = await paylink(['explain', 'order-42', '--module', MODULE], { env });
+    const shop: Shop = { ...one, credit: 'throws' };
+    const explained = await paylinkOn(emulator, shop, EXPLAIN);
     expect(explained.stdout).toMatch(/`credit` throws or changes no row[^]*reconcile --module/);
-    const run = await paylink(['reconcile', '--module', MODULE, 'order-42'], { env });
+    const run = await paylinkOn(emulator, shop, ['reconcile', 'order-42']);
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(/no such column: paid_att/);
     expect(run.stderr).toMatch(/npx --no-install paylink doctor --module .* --yes/);
     expect(run.stderr).not.toContain('paylink explain');
   });
 
-  it('says that the service limits the rate of questions', async () => {
-    const limited = await serve((_req, res) =>
-      res.writeHead(429, { 'retry-after': '60' }).end('{}'),
-    );
-    const env = environmentOf({ baseUrl: `${limited}/api`, apiKey: 'sk_live_a.bcdefghi' }, one);
-    const { code, stdout } = await paylink(['explain', 'order-42', '--module', MODULE], { env });
+  it.each<readonly [string, RequestListener, RegExp, timeout?: number]>([
+    [
+      'says to wait if the service limits the rate of questions',
+      (_req, res) => res.writeHead(429, { 'retry-after': '60' }).end('{}'),
+      /acts next +the service\n[^]*the service asks Paylink to wait/,
+    ],
+    [
+      'says to wait, and suspects no locked row, if the service is late',
+      () => undefined,
+      /handler_timeout\n.*the service\n(?![^]*locks the row)[^]*did not answer in time[^]*wait: the next/,
+      300,
+    ],
+    [
+      'names the API key if the service answers 403',
+      (_req, res) => res.writeHead(403).end(),
+      /acts next +you\n[^]*the service rejects your API key/,
+    ],
+    [
+      'says that the service answers nonsense',
+      (_req, res) =>
+        res
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end('{"reference":"order-42","type":"payment","status":"success","currency":"XOF"}'),
+      /outcome +confirm_unavailable[^]*did not send a usable response/,
+    ],
+  ])('%s', async (_, answer, said, timeout = 30_000) => {
+    const service = { ...NOBODY, baseUrl: `${await serve(answer)}/api` };
+    const { code, stdout } = await paylinkOn(service, { ...one, timeout }, EXPLAIN);
     expect(code).toBe(1);
-    expect(stdout).toContain('the service asks Paylink to wait');
-  });
-
-  it('says to wait, and suspects no locked row, if the service is late', async () => {
-    const late = await serve(() => undefined);
-    const shop = { ...one, timeout: 200 };
-    const env = environmentOf({ baseUrl: `${late}/api`, apiKey: 'sk_live_a.bcdefghi' }, shop);
-    const args = ['explain', 'order-42', '--module', MODULE, '--json'];
-    const { code, stdout } = await paylink(args, { env });
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'handler_timeout', turn: 'the service' });
-    expect(stdout).toMatch(/the service did not answer in time[^]*wait: the next scheduled run/);
-    expect(stdout).not.toContain('locks the row');
-  });
-
-  it('names the API key if the service answers 403', async () => {
-    const forbidding = await serve((_req, res) => res.writeHead(403).end());
-    const env = environmentOf({ baseUrl: `${forbidding}/api`, apiKey: 'sk_live_a.bcdefghi' }, one);
-    const { code, stdout } = await paylink(['explain', 'order-42', '--module', MODULE], { env });
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/acts next +you\n[^]*the service rejects your API key/);
-  });
-
-  it('says that the service answers nonsense', async () => {
-    const broken = await serve((_req, res) =>
-      res
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end('{"reference":"order-42","type":"payment","status":"success","currency":"XOF"}'),
-    );
-    const env = environmentOf({ baseUrl: `${broken}/api`, apiKey: 'sk_live_a.bcdefghi' }, one);
-    const { code, stdout } = await paylink(['explain', 'order-42', '--module', MODULE], { env });
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/outcome +confirm_unavailable[^]*did not send a usable response/);
+    expect(stdout).toMatch(said);
   });
 });

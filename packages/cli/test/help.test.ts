@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { CommanderError } from 'commander';
-import { describe, expect, it, vi } from 'vitest';
-import { createProgram } from '../src/program.js';
-import { paylink, words, type Result } from './paylink.js';
+import { describe, expect, it } from 'vitest';
+import { paylink, paylinkProcess, words } from './paylink.js';
 
 const COMMANDS = [
   ...['init', 'emulate', 'pay', 'fail', 'cancel', 'links create', 'payments get'],
@@ -10,25 +8,8 @@ const COMMANDS = [
   ...['torture', 'explain', 'reconcile', 'verify'],
 ];
 
-/** Parses a command line that runs no command, in this process. */
-async function parse(args: readonly string[]): Promise<Result> {
-  const streams = [process.stdout, process.stderr].map((stream) =>
-    vi.spyOn(stream, 'write').mockReturnValue(true),
-  );
-  const ended = createProgram().parseAsync(args, { from: 'user' });
-  const code = await ended.then(
-    () => null,
-    (error: unknown) => (error as CommanderError).exitCode,
-  );
-  const [stdout = '', stderr = ''] = streams.map((spy) =>
-    spy.mock.calls.map(([text]) => text).join(''),
-  );
-  vi.restoreAllMocks();
-  return { code, stdout, stderr };
-}
-
 async function helpOf(command: string): Promise<string> {
-  const { code, stdout, stderr } = await parse([...command.split(' '), '--help']);
+  const { code, stdout, stderr } = await paylink([...command.split(' '), '--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;
 }
@@ -85,7 +66,11 @@ describe('the help', () => {
   it('comes with --version, which prints the version of the package', async () => {
     const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
     const { version } = JSON.parse(file) as { readonly version: string };
-    expect(await paylink(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect(await paylinkProcess(['--version'])).toEqual({
+      code: 0,
+      stdout: `${version}\n`,
+      stderr: '',
+    });
   });
 });
 
@@ -119,8 +104,8 @@ describe('a mistake on the command line', () => {
     ['trigger --field amount', /'--field <name=value>' is invalid. .*name=value/],
     ['trigger --header X-Token', /'--header <header>' is invalid. .*Name: value/],
   ])('is refused with a hint: %s', async (line, message) => {
-    const result = await parse(line.split(' '));
-    expect(result).toMatchObject({ code: 1, stdout: '' });
+    const result = await paylink(line.split(' '));
+    expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
     expect(result.stderr).toContain('Add --help for the options and examples.');
   });
@@ -131,13 +116,13 @@ describe('a mistake on the command line', () => {
     [['trigger', '--to', 'http://u:s3cret-0123456789@localhost/']],
     [['trigger', '--header', "s3cret-0123456789' is invalid.\n"]],
   ])('is reported without its value, which may be a secret: %j', async (args) => {
-    const { code, stderr } = await parse(args);
-    expect(code).toBe(1);
+    const { code, stderr } = await paylink(args);
+    expect(code).toBe(2);
     expect(stderr).not.toContain('s3cret');
   });
 
   it('exits with 2, and is quoted without terminal control characters', async () => {
-    const { code, stdout, stderr } = await paylink(['\u001b]0;title\u0007']);
+    const { code, stdout, stderr } = await paylinkProcess(['\u001b]0;title\u0007']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(String.raw`\x1b]0;title\x07`);
     expect(stderr).not.toContain('\u001b');

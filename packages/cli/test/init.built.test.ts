@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freePort } from '../../../test/servers/starting.js';
-import { newFolder, paylink, start, words } from './paylink.js';
+import { newFolder, paylinkProcess, start, words } from './paylink.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -103,7 +103,7 @@ const TSCONFIG = JSON.stringify({
 });
 
 const inFolder = (folder: string, args: string[] = []) =>
-  paylink(['init', ...args], { cwd: folder });
+  paylinkProcess(['init', ...args], { cwd: folder });
 
 const HOSTS: readonly (readonly [
   framework: string,
@@ -258,11 +258,13 @@ app.listen(${port}, () => console.log('ready'));
     const json = async (path: string, init?: RequestInit): Promise<unknown> =>
       (await fetch(`http://127.0.0.1:${port}${path}`, init)).json();
     const order = (await json('/checkout', { method: 'POST' })) as { reference: string };
-    const { code } = await paylink(['pay', order.reference, '--dotenv', '.env'], { cwd: folder });
+    const { code } = await paylinkProcess(['pay', order.reference, '--dotenv', '.env'], {
+      cwd: folder,
+    });
     expect(code).toBe(0);
     await emulator.until(new RegExp(`${order.reference} → 200`));
     expect(await json(`/payments/${order.reference}`)).toEqual({ status: 'paid' });
-    const explained = await paylink(
+    const explained = await paylinkProcess(
       ['explain', order.reference, '--module', 'payments.js', '--dotenv', '.env'],
       { cwd: folder },
     );
@@ -522,14 +524,14 @@ app.listen(${port}, () => console.log('ready'));
     const cwd = newFolder();
     execFileSync('git', ['init', '-q'], { cwd });
     await writeFile(join(cwd, 'package.json'), '{"dependencies":{"express":"^5.0.0"}}');
-    const untracked = await paylink(['init'], { cwd });
+    const untracked = await paylinkProcess(['init'], { cwd });
     expect(untracked.stdout).not.toContain('git rm');
     execSync('git add -f .env', { cwd });
-    const tracked = await paylink(words`init --force`, { cwd });
+    const tracked = await paylinkProcess(words`init --force`, { cwd });
     const [, command = ''] = /^ {2}(git rm .*)$/m.exec(tracked.stdout) ?? [];
     expect(command).toContain('.env');
     execSync(command, { cwd });
-    expect((await paylink(words`init --force`, { cwd })).stdout).not.toContain('git rm');
+    expect((await paylinkProcess(words`init --force`, { cwd })).stdout).not.toContain('git rm');
   });
 
   it.each([

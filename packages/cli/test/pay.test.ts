@@ -1,41 +1,25 @@
 import { existsSync } from 'node:fs';
+import { createClient } from '@paylink/client';
 import { describe, expect, it } from 'vitest';
-import { API_KEY, newFolder, paylink, SECRET, start } from './paylink.js';
+import { API_KEY, newFolder, paylink, SECRET, start, words } from './paylink.js';
 import { openShop, serve } from './servers.js';
+import { environmentOf, openEmulator } from './shop/index.js';
 
-/** An emulator that keeps its secrets in its own folder. */
-async function emulate(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
-  const folder = newFolder();
-  const running = start(['emulate', '--port', '0', '--json', ...args], env, folder);
-  const started = JSON.parse((await running.until(/^.*\n/))[0]) as Record<
-    'baseUrl' | 'apiKey',
-    string
-  >;
-  const createLink = async (fields: object): Promise<void> => {
-    const response = await fetch(`${started.baseUrl}/v1/payment-links`, {
-      method: 'POST',
-      headers: {
-        'x-api-key': started.apiKey ?? env['PAYLINK_API_KEY'],
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ description: 'A basket', ...fields }),
-    });
-    expect(response.status).toBe(201);
-  };
-  const tell = (...command: string[]) =>
-    paylink([...command, '--base-url', started.baseUrl], { cwd: folder });
-  return { running, folder, started, createLink, tell };
-}
+const CHOSEN = { amount_min: 5, amount_max: 10, description: 'A basket' };
 
 describe('paylink pay, fail and cancel', () => {
   it('settle payments of a running emulator with its stored key', async () => {
     const shop = await openShop();
-    const { createLink, tell, running } = await emulate(['--webhook', shop.url], {
-      WEBHOOK_SECRET: SECRET,
-    });
-    await createLink({ amount: 15_000, reference: 'order-1', single_use: true });
-    await createLink({ amount_min: 5, amount_max: 10, reference: 'gift' });
-    await createLink({ amount: 1, reference: 'order-3' });
+    const cwd = newFolder();
+    const args = words`emulate --port 0 --json --webhook ${shop.url}`;
+    const running = start(args, { WEBHOOK_SECRET: SECRET }, cwd);
+    const started = JSON.parse((await running.until(/^.*\n/))[0]) as Record<string, string>;
+    const { baseUrl = '', apiKey = '' } = started;
+    const client = createClient({ baseUrl, apiKey });
+    await client.createPaymentLink({ amount: 15_000, reference: 'order-1', single_use: true });
+    await client.createPaymentLink({ ...CHOSEN, reference: 'gift' });
+    await client.createPaymentLink({ amount: 1, reference: 'order-3' });
+    const tell = (...command: string[]) => paylink([...command, '--base-url', baseUrl], { cwd });
     expect(await tell('fail', 'order-1')).toMatchObject({
       code: 0,
       stdout: 'order-1: failed, 15000 XOF\n',
@@ -59,10 +43,12 @@ describe('paylink pay, fail and cancel', () => {
   });
 
   it('explain why a payment cannot reach the status', async () => {
-    const { createLink, tell } = await emulate();
-    await createLink({ amount: 1, reference: 'order-1', single_use: true });
-    await createLink({ amount_min: 5, amount_max: 10, reference: 'gift' });
-    await tell('cancel', 'order-1');
+    const emulator = await openEmulator();
+    await emulator.createLink({ amount: 1, reference: 'order-1', single_use: true });
+    await emulator.createLink({ ...CHOSEN, reference: 'gift' });
+    await emulator.cancel('order-1');
+    const env = environmentOf(emulator);
+    const tell = (...command: string[]) => paylink(command, { env });
     expect(await tell('pay', 'order-1')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/it is cancelled \(transition_not_allowed\)/) as string,
@@ -78,8 +64,8 @@ describe('paylink pay, fail and cancel', () => {
   });
 
   it('require the API key of the emulator', async () => {
-    const { started } = await emulate([], { PAYLINK_API_KEY: API_KEY });
-    const args = ['pay', 'order-1', '--base-url', started.baseUrl];
+    const { baseUrl } = await openEmulator();
+    const args = ['pay', 'order-1', '--base-url', baseUrl];
     const without = await paylink(args);
     expect(without).toMatchObject({
       code: 2,

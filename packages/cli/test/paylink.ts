@@ -1,10 +1,12 @@
-/** Runs the command as a user does: in its own process, with pipes for its output. */
+/** Runs the command: in this process, or as a user does. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { Console } from 'node:console';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { onTestFinished, vi } from 'vitest';
 
 /** The bundled sources, which start in a third of the time. `built` tests run the build. */
 export const COMMAND = process.env['PAYLINK_COMMAND']!;
@@ -26,10 +28,86 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** Runs the command to its end. @throws Error if the output holds a secret of the tests */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Runs the command to its end in this process, because a process starts slowly. One command runs at
+ * a time. @throws Error if the output holds a secret of the tests
+ */
 export async function paylink(
   args: readonly string[],
-  { env = {}, stdin = '', cwd }: RunOptions = {},
+  { env = {}, stdin = '', cwd = newFolder() }: RunOptions = {},
+): Promise<Result> {
+  const { run } = (await import(
+    join(dirname(COMMAND), 'program.mjs')
+  )) as typeof import('../src/program.js');
+  const { env: environment, exitCode } = process;
+  const folder = process.cwd();
+  const listeners = SIGNALS.flatMap((name) => process.listeners(name));
+  const stdout = capture(process.stdout);
+  const stderr = capture(process.stderr);
+  const spies = [
+    vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([stdin]) as never),
+    vi.spyOn(process, 'exit').mockReturnValue(undefined as never),
+    // Vitest's own console writes elsewhere.
+    vi.spyOn(globalThis, 'console', 'get').mockReturnValue(new Console(process)),
+  ];
+  process.env = environmentOf(env);
+  process.chdir(cwd);
+  process.exitCode = undefined;
+  try {
+    await run(args);
+    // A command with a merchant's module exits in the next turn.
+    await new Promise(setImmediate);
+    const { exitCode: code = 0 } = process as { readonly exitCode?: number };
+    return withoutSecret({ code, stdout: stdout.end(), stderr: stderr.end() });
+  } finally {
+    for (const name of SIGNALS) {
+      for (const listener of process.listeners(name))
+        if (!listeners.includes(listener)) process.off(name, listener);
+    }
+    for (const spy of spies) spy.mockRestore();
+    stdout.end();
+    stderr.end();
+    process.env = environment;
+    process.chdir(folder);
+    process.exitCode = exitCode;
+  }
+}
+
+/** Keeps what this process writes to a stream, until the end. */
+function capture(stream: NodeJS.WriteStream): { readonly end: () => string } {
+  let written = '';
+  const spy = vi.spyOn(stream, 'write').mockImplementation((chunk, ...rest: unknown[]) => {
+    written += String(chunk);
+    (rest.at(-1) as (() => void) | undefined)?.();
+    return true;
+  });
+  return {
+    end() {
+      spy.mockRestore();
+      return written;
+    },
+  };
+}
+
+/** Hides the tests' own environment. */
+function environmentOf(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], ...env } as unknown as NodeJS.ProcessEnv;
+}
+
+function withoutSecret(result: Result): Result {
+  for (const secret of [SECRET, API_KEY]) {
+    if (`${result.stdout}${result.stderr}`.includes(secret))
+      throw new Error('a secret was printed');
+  }
+  return result;
+}
+
+/** Runs the command to its end in its own process, as a user does. */
+export async function paylinkProcess(
+  args: readonly string[],
+  { env, stdin = '', cwd }: RunOptions = {},
 ): Promise<Result> {
   const running = start(args, env, cwd);
   running.child.stdin.on('error', () => undefined).end(stdin);
@@ -57,8 +135,6 @@ export function words(
 
 export interface Running {
   readonly child: ChildProcessWithoutNullStreams;
-  /** The folder for temporary files. */
-  readonly folder: string;
   /** The command's current folder. */
   readonly cwd: string;
   /** Returns the present stdout. */
@@ -81,15 +157,8 @@ export function start(
   env: Readonly<Record<string, string>> = {},
   cwd: string = newFolder(),
 ): Running {
-  // Hides the tests' own environment.
-  const folder = env['TMPDIR'] ?? newFolder();
-  const environment: Record<string, string | undefined> = {
-    PATH: process.env['PATH'],
-    TMPDIR: folder,
-    ...env,
-  };
   const child = spawn(process.execPath, [COMMAND, ...args], {
-    env: environment as NodeJS.ProcessEnv,
+    env: environmentOf({ TMPDIR: newFolder(), ...env }),
     cwd,
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -100,7 +169,6 @@ export function start(
   const closed = once(child, 'close').then(([code]) => code as number | null);
   return {
     child,
-    folder,
     cwd,
     stdout: () => stdout,
     async until(pattern) {
@@ -113,11 +181,7 @@ export function start(
       }
     },
     async result() {
-      const code = await closed;
-      for (const secret of [SECRET, API_KEY]) {
-        if (`${stdout}${stderr}`.includes(secret)) throw new Error('a secret was printed');
-      }
-      return { code, stdout, stderr };
+      return withoutSecret({ code: await closed, stdout, stderr });
     },
   };
 }

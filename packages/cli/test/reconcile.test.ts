@@ -6,11 +6,17 @@ import { fileURLToPath } from 'node:url';
 import type { Emulator } from '@paylink/emulator';
 import { describe, expect, it } from 'vitest';
 import type { RunReport } from '../src/sweep/run.js';
-import { COMMAND, newFolder, paylink, start, words, type Result } from './paylink.js';
-import { environmentOf, MODULE, openEmulator, order } from './shop/index.js';
-
-const ARGS = ['reconcile', '--module', MODULE];
-const NOBODY = { baseUrl: 'http://127.0.0.1:9/api', apiKey: 'sk_live_a.bcdefghi' };
+import {
+  COMMAND,
+  newFolder,
+  paylink,
+  paylinkProcess,
+  start,
+  words,
+  type Result,
+} from './paylink.js';
+import { environmentOf, moduleOf, NOBODY, openEmulator, order, paylinkOn } from './shop/index.js';
+import type { Shop } from './shop/payments.js';
 
 const referencesOf = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `order-${String(n).padStart(3, '0')}`);
@@ -32,8 +38,8 @@ describe('paylink reconcile', () => {
     const emulator = await openEmulator();
     const references = referencesOf(5);
     await pay(emulator, references, references.slice(0, 2));
-    const env = { ...environmentOf(emulator, { rows: rowsOf(references) }), CLOSE: 'says so' };
-    const result = await paylink(ARGS, { env });
+    const shop = { rows: rowsOf(references), saysClosed: true };
+    const result = await paylinkOn(emulator, shop, ['reconcile']);
     expect(result).toMatchObject({ code: 0, stderr: 'closed\n' });
     expect(result.stdout).toMatch(
       /^\d{4}-\S+Z done: read 5 orders in \d+\.\d s: credited 2, pending 3\n$/,
@@ -43,8 +49,8 @@ describe('paylink reconcile', () => {
   it('lists orders without a payment apart, and exits with 0', { tags: 'P10' }, async () => {
     const emulator = await openEmulator();
     await pay(emulator, ['order-000'], ['order-000']);
-    const env = environmentOf(emulator, { rows: rowsOf(referencesOf(12)) });
-    const { code, stdout, stderr } = await paylink(ARGS, { env });
+    const shop = { rows: rowsOf(referencesOf(12)) };
+    const { code, stdout, stderr } = await paylinkOn(emulator, shop, ['reconcile']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/ done: read 12 orders in .*: credited 1, no payment 11\n/);
     expect(stdout).toMatch(
@@ -58,8 +64,8 @@ describe('paylink reconcile', () => {
     { tags: 'P36' },
     async () => {
       const emulator = await openEmulator();
-      const env = environmentOf(emulator, { rows: rowsOf(referencesOf(10)) });
-      const { code, stderr } = await paylink(ARGS, { env });
+      const shop = { rows: rowsOf(referencesOf(10)) };
+      const { code, stderr } = await paylinkOn(emulator, shop, ['reconcile']);
       expect(code).toBe(0);
       expect(stderr).toContain('baseUrl');
     },
@@ -73,8 +79,9 @@ describe('paylink reconcile', () => {
     const rows = [order({ ...first!, amount: 'many' }), ...others];
     const cwd = newFolder();
     writeFileSync(join(cwd, '.env'), '');
-    const env = environmentOf(emulator, { rows });
-    const { code, stdout, stderr } = await paylink([...ARGS, '--dotenv', '.env'], { env, cwd });
+    const shop = { rows };
+    const args = ['reconcile', '--dotenv', '.env'];
+    const { code, stdout, stderr } = await paylinkOn(emulator, shop, args, { cwd });
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete: read 4 orders in .*: credited 3, errors 1\n$/);
     expect(stderr).toMatch(
@@ -92,15 +99,15 @@ describe('paylink reconcile', () => {
       await pay(emulator, references, references);
       const [first, second, ...others] = rowsOf(references);
       const rows = [{ ...first!, amount: 1 }, { ...second!, closed: true }, ...others];
-      const env = environmentOf(emulator, { rows });
-      const { code, stdout } = await paylink(ARGS, { env });
+      const shop = { rows };
+      const { code, stdout } = await paylinkOn(emulator, shop, ['reconcile']);
       expect(code).toBe(0);
       expect(stdout).toMatch(/ done: read 4 orders in .*: credited 2, undecided 2\n/);
       expect(stdout).toMatch(
         / {2}amount_differs, needs a manual decision: order-000\n {2}npx .*explain .*order-000\n/,
       );
       expect(stdout).toMatch(/ {2}order_closed, needs a manual decision: order-001\n/);
-      const [report] = recordsOf(await paylink([...ARGS, '--json'], { env }));
+      const [report] = recordsOf(await paylinkOn(emulator, shop, ['reconcile', '--json']));
       expect(report).toMatchObject({
         result: 'done',
         lists: { undecided: ['order-000', 'order-001'] },
@@ -117,11 +124,8 @@ describe('paylink reconcile', () => {
     const emulator = await openEmulator({}, paths);
     const references = referencesOf(50);
     await pay(emulator, references, []);
-    const env = {
-      ...environmentOf(emulator, { rows: rowsOf(references) }),
-      PAYLINK_API_KEY: 'sk_live_another.abf7158809cf4f3c762e7160f38b4da5',
-    };
-    const { code, stderr } = await paylink(ARGS, { env });
+    const other = { ...emulator, apiKey: 'sk_live_another.abf7158809cf4f3c762e7160f38b4da5' };
+    const { code, stderr } = await paylinkOn(other, { rows: rowsOf(references) }, ['reconcile']);
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /error: the service rejected the API key \(401\), so the run did not ask about order-/,
@@ -134,9 +138,9 @@ describe('paylink reconcile', () => {
     const emulator = await openEmulator({ rateLimit: { requests: 20, seconds: 60 } });
     const references = referencesOf(50);
     await pay(emulator, references, []);
-    const args = [...ARGS, '--concurrency', '1', '--time-limit', '5s'];
-    const env = environmentOf(emulator, { rows: rowsOf(references) });
-    const first = await paylink(args, { env });
+    const args = ['reconcile', '--concurrency', '1', '--time-limit', '5s'];
+    const shop = { rows: rowsOf(references) };
+    const first = await paylinkOn(emulator, shop, args);
     expect(first.code).toBe(1);
     expect(first.stdout).toMatch(/ incomplete: read 2\d orders /);
     const said =
@@ -146,8 +150,11 @@ describe('paylink reconcile', () => {
     const paths: string[] = [];
     const free = await openEmulator({}, paths);
     await pay(free, references, []);
-    const again = [...args, '--cursor', cursor!];
-    const second = await paylink(again, { env: environmentOf(free, { rows: rowsOf(references) }) });
+    const second = await paylinkOn(
+      free,
+      shop,
+      words`reconcile --concurrency 1 --cursor ${cursor!}`,
+    );
     expect(second.code).toBe(0);
     expect(paths.find((path) => path.includes('/payments/'))).toContain(cursor!.split(':')[1]!);
   });
@@ -159,8 +166,12 @@ describe('paylink reconcile', () => {
       const emulator = await openEmulator();
       const references = referencesOf(3);
       await pay(emulator, references, references);
-      const env = { ...environmentOf(emulator, { rows: rowsOf(references) }), TMPDIR: '/nowhere' };
-      const both = await Promise.all([paylink(ARGS, { env }), paylink(ARGS, { env })]);
+      const args = ['reconcile', '--module', moduleOf({ rows: rowsOf(references) })];
+      const env = { ...environmentOf(emulator), TMPDIR: '/nowhere' };
+      const both = await Promise.all([
+        paylinkProcess(args, { env }),
+        paylinkProcess(args, { env }),
+      ]);
       expect(both.map(({ code }) => code)).toEqual([0, 0]);
     },
   );
@@ -183,8 +194,12 @@ describe('paylink reconcile', () => {
     const emulator = await openEmulator();
     const references = referencesOf(3);
     await pay(emulator, references, references);
-    const env = environmentOf(emulator, { rows: rowsOf(references), lists: 'none' });
-    const { code, stdout } = await paylink([...ARGS, 'order-001', 'order-002'], { env });
+    const shop: Shop = { rows: rowsOf(references), lists: 'none' };
+    const { code, stdout } = await paylinkOn(emulator, shop, [
+      'reconcile',
+      'order-001',
+      'order-002',
+    ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/ done: read 2 orders in .*: credited 2\n$/);
   });
@@ -197,13 +212,13 @@ describe('paylink reconcile', () => {
       order({ reference: 'order-000', tenant: 'acme', amount: 'many' }),
       order({ reference: 'order-001', tenant: 'globex' }),
     ];
-    const env = environmentOf(emulator, { rows, isForMany: true });
-    const args = [...ARGS, ...words`--tenant acme --tenant globex --tenant globex`];
-    const { code, stdout, stderr } = await paylink(args, { env });
+    const shop = { rows, isForMany: true };
+    const args = words`reconcile --tenant acme --tenant globex --tenant globex`;
+    const { code, stdout, stderr } = await paylinkOn(emulator, shop, args);
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete of acme: read 1 .*\n.* done of globex: .*credited 1\n$/);
     expect(stderr).toMatch(/explain --module \S+ --tenant acme order-000\n/);
-    const without = await paylink(ARGS, { env });
+    const without = await paylinkOn(emulator, shop, ['reconcile']);
     expect(without).toMatchObject({ code: 2, stdout: '' });
     expect(without.stderr).toContain('tenant');
   });
@@ -215,9 +230,9 @@ describe('paylink reconcile', () => {
     const rows = references.map((reference, index) =>
       order({ reference, tenant: index < 5 ? 'refused' : 'globex' }),
     );
-    const env = environmentOf(emulator, { rows, isForMany: true });
-    const args = [...ARGS, '--tenant', 'refused', '--tenant', 'globex'];
-    const { code, stdout, stderr } = await paylink(args, { env });
+    const shop = { rows, isForMany: true };
+    const args = words`reconcile --tenant refused --tenant globex`;
+    const { code, stdout, stderr } = await paylinkOn(emulator, shop, args);
     expect(code).toBe(1);
     expect(stdout).toMatch(/ incomplete of refused: .*\n[^]* done of globex: .*credited 4\n$/);
     expect(stderr).toContain('rejected the API key (401)');
@@ -227,8 +242,8 @@ describe('paylink reconcile', () => {
     const emulator = await openEmulator();
     await pay(emulator, ['order-000', '-1'], ['order-000', '-1']);
     const rows = [order({ reference: 'order-000' }), order({ reference: '-1', amount: 'many' })];
-    const env = environmentOf(emulator, { rows, isForMany: true });
-    const { stdout, stderr } = await paylink([...ARGS, '--tenant', 'null'], { env });
+    const shop = { rows, isForMany: true };
+    const { stdout, stderr } = await paylinkOn(emulator, shop, ['reconcile', '--tenant', 'null']);
     expect(stdout).toMatch(/ incomplete: read 2 .*credited 1, errors 1\n$/);
     expect(stderr).toMatch(/explain --module \S+ --tenant null -- -1\n/);
   });
@@ -241,8 +256,9 @@ describe('paylink reconcile', () => {
       order({ reference: 'b', tenant: 'b' }),
     ];
     await pay(emulator, ['a', 'b'], ['a', 'b']);
-    const args = [COMMAND, ...ARGS, '--tenant', 'acme', '--tenant', 'b'];
-    const env = { ...process.env, ...environmentOf(emulator, { rows, isForMany: true }) };
+    const module = moduleOf({ rows, isForMany: true });
+    const args = words`${COMMAND} reconcile --module ${module} --tenant acme --tenant b`;
+    const env = { ...process.env, ...environmentOf(emulator) };
     const full = openSync('/dev/full', 'w');
     const cwd = newFolder();
     const child = spawn(process.execPath, args, { env, cwd, stdio: ['pipe', full, full] });
@@ -255,7 +271,7 @@ describe('paylink reconcile', () => {
 
   it('exits with 1 if the list fails', { tags: 'Q03' }, async () => {
     const shop = { rows: rowsOf(['order-000']), lists: 'throw' as const };
-    const { code, stdout, stderr } = await paylink(ARGS, { env: environmentOf(NOBODY, shop) });
+    const { code, stdout, stderr } = await paylinkOn(NOBODY, shop, ['reconcile']);
     expect(code).toBe(1);
     expect(stdout).toMatch(/ failed: read 0 orders/);
     expect(stderr).toContain('error: the run failed: Error: the connection broke in the middle\n');
@@ -263,7 +279,7 @@ describe('paylink reconcile', () => {
 
   it('exits with 1 if the list hangs', { tags: 'Q03' }, async () => {
     const shop = { rows: [], lists: 'hang' as const, timeout: 500 };
-    const { code, stderr } = await paylink(ARGS, { env: environmentOf(NOBODY, shop) });
+    const { code, stderr } = await paylinkOn(NOBODY, shop, ['reconcile']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/error: the run failed: orders_unavailable: unpaid\(\) did not end/);
   });
@@ -274,7 +290,8 @@ describe('paylink reconcile', () => {
   ])('ends at SIGTERM although a list hangs, and %s', async (_, options, report) => {
     const isForMany = options.includes('--tenant');
     const shop = { rows: [], lists: 'hang' as const, isLoud: true, isForMany };
-    const running = start([...ARGS, '--json', ...options], environmentOf(NOBODY, shop));
+    const args = ['reconcile', '--module', moduleOf(shop), '--json', ...options];
+    const running = start(args, environmentOf(NOBODY));
     await running.until(/reads the list/);
     running.child.kill('SIGTERM');
     const { code, stdout } = await running.result();
@@ -292,8 +309,8 @@ describe('paylink verify', () => {
   it('exits with 0 if the service confirms every paid order', async () => {
     const emulator = await openEmulator();
     await pay(emulator, ['confirmed'], ['confirmed']);
-    const env = environmentOf(emulator, { rows: rows.slice(0, 1) });
-    const { code, stdout } = await paylink(['verify', '--module', MODULE], { env });
+    const shop = { rows: rows.slice(0, 1) };
+    const { code, stdout } = await paylinkOn(emulator, shop, ['verify']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/ done: read 1 orders in .*: confirmed 1\n$/);
   });
@@ -301,9 +318,9 @@ describe('paylink verify', () => {
   it('verifies the references that you name, also without paid()', async () => {
     const emulator = await openEmulator();
     await pay(emulator, ['confirmed', 'pending'], ['confirmed']);
-    const env = environmentOf(emulator, { rows, lists: 'none' });
-    const args = ['verify', '--module', MODULE, 'confirmed', 'pending'];
-    const { code, stdout } = await paylink(args, { env });
+    const shop: Shop = { rows, lists: 'none' };
+    const args = ['verify', 'confirmed', 'pending'];
+    const { code, stdout } = await paylinkOn(emulator, shop, args);
     expect(code).toBe(1);
     expect(stdout).toMatch(/ found: read 2 orders in .*: confirmed 1, not paid 1\n/);
   });
@@ -313,8 +330,8 @@ describe('paylink verify', () => {
     await pay(emulator, ['confirmed', 'pending'], ['confirmed']);
     await emulator.createLink({ amount: 500, reference: 'differs' });
     await emulator.pay('differs');
-    const env = environmentOf(emulator, { rows, credit: 'throws' });
-    const { code, stdout } = await paylink(['verify', '--module', MODULE], { env });
+    const shop: Shop = { rows, credit: 'throws' };
+    const { code, stdout } = await paylinkOn(emulator, shop, ['verify']);
     expect(code).toBe(1);
     expect(stdout).toMatch(/ found: read 4 orders in/);
     expect(stdout).toContain('  paid in your database, but not at the service: pending\n');
@@ -337,10 +354,10 @@ describe('--module', () => {
 
   it.each([
     ['a missing file', ['--module', 'missing.js'], 'the file missing.js does not exist'],
-    ['an empty tenant', ['--module', MODULE, '--tenant', ''], '--tenant must not be empty'],
+    ['an empty tenant', ['--module', 'a.js', '--tenant', ''], '--tenant must not be empty'],
     [
       'a cursor for two merchants',
-      ['--module', MODULE, '--tenant', 'a', '--tenant', 'b', '--cursor', '1:order-1'],
+      ['--module', 'a.js', '--tenant', 'a', '--tenant', 'b', '--cursor', '1:order-1'],
       '--cursor belongs to one merchant',
     ],
   ])('exits with 2 for %s', async (_, args, message) => {
@@ -379,8 +396,8 @@ describe('--module', () => {
   ])(
     'exits with 2 if %s finds no %s, and says that you can name references',
     async (name, list) => {
-      const env = environmentOf(NOBODY, { rows: [], lists: 'none' });
-      const { code, stderr } = await paylink([name, '--module', MODULE], { env });
+      const shop: Shop = { rows: [], lists: 'none' };
+      const { code, stderr } = await paylinkOn(NOBODY, shop, [name]);
       expect(code).toBe(2);
       expect(stderr).toContain(`have no function ${list}: pass the references, or add ${list}`);
       expect(stderr).toMatch(new RegExp(`paylink ${name} --module \\S+ <reference> <another>\n`));
@@ -423,7 +440,7 @@ describe('--module', () => {
     expect((await paylink(['reconcile', '--module', module])).code).toBe(0);
   });
 
-  it('needs tsx in the folder for TypeScript, and may miss a variable of .env', async () => {
+  it('needs tsx in the folder for TypeScript', async () => {
     const module = write(
       'a.ts',
       `enum Kind { order } ${REPORT} export const payments = { reconcile: async () => report, Kind };`,
@@ -433,13 +450,18 @@ describe('--module', () => {
     expect(without.code).toBe(2);
     expect(without.stderr).toContain('npm install --save-dev tsx');
     symlinkSync(at('../../../test/node_modules'), join(cwd, 'node_modules'));
-    expect((await paylink(['reconcile', '--module', module], { cwd })).code).toBe(0);
-    const failing = ['reconcile', '--module', write('b.ts', 'throw new Error("no database")')];
-    expect((await paylink(failing, { cwd })).stderr).not.toContain('tsx');
+    expect((await paylinkProcess(['reconcile', '--module', module], { cwd })).code).toBe(0);
+    const failing = write('b.ts', 'throw new Error("no database")');
+    const failed = await paylinkProcess(['reconcile', '--module', failing], { cwd });
+    expect(failed.stderr).toMatch(/no database\n$/);
+  });
+
+  it('may miss a variable of .env', async () => {
+    const cwd = newFolder();
     writeFileSync(join(cwd, '.env'), 'DATABASE_URL=postgres://shop\n');
-    expect((await paylink(failing, { cwd })).stderr).toContain(
-      'not loaded from .env: DATABASE_URL',
-    );
+    const module = write('a.mjs', 'throw new Error("no database")');
+    const { stderr } = await paylink(['reconcile', '--module', module], { cwd });
+    expect(stderr).toContain('not loaded from .env: DATABASE_URL');
   });
 
   it(

@@ -52,6 +52,9 @@ export interface Shop {
   readonly credited: string[];
 }
 
+// The shop shares a console with the command.
+const SILENT = { warn: () => undefined, error: () => undefined };
+
 /** A merchant's shop, written as a developer would. */
 export async function openShop(): Promise<Shop> {
   const credited: string[] = [];
@@ -59,7 +62,7 @@ export async function openShop(): Promise<Shop> {
   app.post(
     '/webhooks/payments',
     paymentWebhook(
-      { secret: SECRET, bodyTimeout: 1_000 },
+      { secret: SECRET, bodyTimeout: 1_000, logger: SILENT },
       { 'payment.succeeded': async ({ reference }) => void credited.push(reference) },
     ),
   );

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../test/servers/starting.js';
-import { newFolder, paylink, SECRET, words } from './paylink.js';
+import { newFolder, paylink, paylinkProcess, SECRET, words } from './paylink.js';
 
 const PROGRAM = words`--start ${'npm start'} --books ${'node books.js'} --to`;
 
@@ -43,7 +43,7 @@ const find = (reference) => ({ ...select.get(reference), paid: ${paid} });
 export const orders = { find, credit: () => 1 };`;
   writeFileSync(module, code);
   const args = ['torture', '--module', module, '--database', join(folder, 'shop.db')];
-  return paylink([...args, '--replay', '2']);
+  return paylinkProcess([...args, '--replay', '2']);
 }
 
 it('paylink torture exits with 1 for a credit that changes nothing', async () => {
@@ -70,7 +70,9 @@ it.each([
   const port = await freePort();
   const start = `node -e "require('node:http').createServer().listen(${port}, '127.0.0.1')"`;
   const program = words`--start ${start} --to ${`http://127.0.0.1:${port}/`} --books ${books}`;
-  const result = await paylink(['torture', '--database', database, ...program], { cwd: folder });
+  const result = await paylinkProcess(['torture', '--database', database, ...program], {
+    cwd: folder,
+  });
   expect(result).toMatchObject({ code: 2, stdout: '' });
   expect(result.stderr).toMatch(/the password \S+ is wrong/);
   expect(result.stderr).not.toMatch(/p@ss|100%/);
@@ -92,7 +94,7 @@ createServer(async (request, reply) => {
   const program = words`--start ${'node server.mjs'} --books ${books} --to ${to}`;
   const database = 'postgres://127.0.0.1:1/shop_test';
   const args = ['torture', '--database', database, ...program, '--replay', '4'];
-  return paylink(args, { cwd: folder });
+  return paylinkProcess(args, { cwd: folder });
 }
 
 it('paylink torture exits with 2 for a program that credits without the proxy', async () => {

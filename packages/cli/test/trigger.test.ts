@@ -6,12 +6,11 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { adviceFor } from '../src/receiver/answer-advice.js';
 import { post, type Answer } from '../src/receiver/post.js';
-import { newFolder, paylink, SECRET, words } from './paylink.js';
+import { newFolder, paylink, paylinkProcess, SECRET, words } from './paylink.js';
 import { bodyOf, openShop, serve, signatureOf } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
-const trigger = (args: readonly string[], stdin: string | Uint8Array = '') =>
-  paylink(['trigger', ...args], { env, stdin });
+const trigger = (args: readonly string[]) => paylink(['trigger', ...args], { env });
 
 // Line breaks are the program's own.
 const ACTED_ON = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -192,7 +191,8 @@ describe('paylink trigger', () => {
     const file = join(newFolder(), 'body');
     writeFileSync(file, bytes);
     expect((await trigger(words`--to ${url} --body ${file}`)).code).toBe(0);
-    expect((await trigger(words`--to ${url} --body -`, bytes)).code).toBe(0);
+    const fromStdin = words`trigger --to ${url} --body -`;
+    expect((await paylinkProcess(fromStdin, { env, stdin: bytes })).code).toBe(0);
     expect(received.map(({ body }) => body)).toEqual([bytes, bytes]);
   });
 
@@ -274,7 +274,7 @@ describe('paylink trigger', () => {
   it('sends *.localhost to this machine, with the name in the Host header', async () => {
     const { url, received } = await record();
     const named = url.replace('127.0.0.1', 'shop.localhost');
-    const { code } = await trigger(words`--to ${named} --reference a`);
+    const { code } = await paylinkProcess(words`trigger --to ${named} --reference a`, { env });
     expect([code, received[0]!.headers.host]).toEqual([0, new URL(named).host]);
     expect(JSON.parse(received[0]!.body.toString())).toEqual({ reference: 'a' });
   });

@@ -29,6 +29,8 @@ export function isOfProject(source: string): boolean {
  * @param note receives a sentence about a file that other programs read in another way
  */
 export function loadDotenv(path: string | undefined, note: (sentence: string) => void): void {
+  fromProject.clear();
+  otherNames = [];
   try {
     if (path === undefined && !existsSync('.env')) return;
     const { text, hadMark } = readTextFile(path ?? '.env');

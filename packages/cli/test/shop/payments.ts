@@ -1,4 +1,4 @@
-/** A merchant's module, whose orders and faults come from the environment variable SHOP. */
+/** The exports of a merchant's module, which has the orders and the faults of a test. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@paylink/client';
 import { createPayments, type Order, type Orders } from '@paylink/payments';
@@ -18,80 +18,83 @@ export interface Shop {
   readonly isForMany?: boolean;
   /** Milliseconds after which a run has failed. */
   readonly timeout?: number;
-  /** Milliseconds for the service to answer. Default: 1,000. */
-  readonly patience?: number;
+  /** `close` writes a line to stderr. */
+  readonly saysClosed?: boolean;
 }
 
-const shop = JSON.parse(process.env['SHOP'] ?? '{"rows":[]}') as Shop;
-const rows = shop.rows.map((row) => ({ tenant: null, ...row }));
+/** Connects to the service that the environment names. */
+export function createShop(shop: Shop) {
+  const rows = shop.rows.map((row) => ({ tenant: null, ...row }));
 
-const listed = async (tenant: string | null, isPaid: boolean): Promise<string[]> => {
-  if (shop.lists === 'throw') throw new Error('the connection broke\nin the middle');
-  if (shop.lists === 'hang') {
-    if (shop.isLoud === true) console.log('reads the list');
-    await pause(3_600_000);
-  }
-  return rows
-    .filter((row) => row.tenant === tenant && row.paid === isPaid)
-    .map(({ reference }) => reference);
-};
-
-export const orders: Orders = {
-  async find(reference, { tenant }) {
-    if (shop.find === 'throws' || (shop.find === 'throws for acme' && tenant === 'acme'))
-      throw new Error('column "referense" does not exist');
-    if (shop.find === 'cannot connect') {
-      const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-      throw cause;
+  const listed = async (tenant: string | null, isPaid: boolean): Promise<string[]> => {
+    if (shop.lists === 'throw') throw new Error('the connection broke\nin the middle');
+    if (shop.lists === 'hang') {
+      if (shop.isLoud === true) console.log('reads the list');
+      await pause(3_600_000);
     }
-    const wanted = shop.find === 'ignores case' ? reference.toLowerCase() : reference;
-    return rows.find((row) => row.tenant === tenant && row.reference === wanted) as Order;
-  },
-  async credit({ reference, amount, currency }, { tenant }) {
-    if (shop.credit === 'throws') throw new Error('no such column: paid_att');
-    const due = rows.filter(
-      (row) =>
-        row.tenant === tenant &&
-        row.reference === reference &&
-        row.amount === amount &&
-        row.currency === currency &&
-        !row.paid,
-    );
-    if (shop.credit === 'changes no row') return 0;
-    for (const row of due) Object.assign(row, { paid: true });
-    return due.length;
-  },
-  ...(shop.lists === 'none'
-    ? {}
-    : {
-        unpaid: ({ tenant }) => listed(tenant, false),
-        paid: ({ tenant }) => listed(tenant, true),
-      }),
-};
+    return rows
+      .filter((row) => row.tenant === tenant && row.paid === isPaid)
+      .map(({ reference }) => reference);
+  };
 
-const connect = (tenant: string | null = null) =>
-  createClient({
-    baseUrl: process.env['PAYLINK_BASE_URL'],
-    apiKey: tenant === 'refused' ? 'sk_live_another.abf7158809' : process.env['PAYLINK_API_KEY'],
-    retries: 0,
-    timeout: shop.patience ?? 1_000,
+  const orders: Orders = {
+    async find(reference, { tenant }) {
+      if (shop.find === 'throws' || (shop.find === 'throws for acme' && tenant === 'acme'))
+        throw new Error('column "referense" does not exist');
+      if (shop.find === 'cannot connect') {
+        const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+        throw cause;
+      }
+      const wanted = shop.find === 'ignores case' ? reference.toLowerCase() : reference;
+      return rows.find((row) => row.tenant === tenant && row.reference === wanted) as Order;
+    },
+    async credit({ reference, amount, currency }, { tenant }) {
+      if (shop.credit === 'throws') throw new Error('no such column: paid_att');
+      const due = rows.filter(
+        (row) =>
+          row.tenant === tenant &&
+          row.reference === reference &&
+          row.amount === amount &&
+          row.currency === currency &&
+          !row.paid,
+      );
+      if (shop.credit === 'changes no row') return 0;
+      for (const row of due) Object.assign(row, { paid: true });
+      return due.length;
+    },
+    ...(shop.lists === 'none'
+      ? {}
+      : {
+          unpaid: ({ tenant }) => listed(tenant, false),
+          paid: ({ tenant }) => listed(tenant, true),
+        }),
+  };
+
+  const connect = (tenant: string | null = null) =>
+    createClient({
+      baseUrl: process.env['PAYLINK_BASE_URL'],
+      apiKey: tenant === 'refused' ? 'sk_live_another.abf7158809' : process.env['PAYLINK_API_KEY'],
+      retries: 0,
+    });
+
+  const payments = createPayments({
+    // A client has the key of one merchant.
+    client: shop.isForMany === true ? connect : connect(),
+    orders,
+    timeout: shop.timeout,
   });
 
-export const payments = createPayments({
-  // A client has the key of one merchant.
-  client: shop.isForMany === true ? connect : connect(),
-  orders,
-  timeout: shop.timeout,
-});
+  const createOrder = async (order: Row): Promise<void> => {
+    if (
+      rows.some(({ reference, tenant }) => reference === order.reference && tenant === order.tenant)
+    )
+      throw new Error('this reference has an order');
+    rows.push({ tenant: null, closed: false, ...order, paid: false });
+  };
 
-export const createOrder = async (order: Row): Promise<void> => {
-  if (
-    rows.some(({ reference, tenant }) => reference === order.reference && tenant === order.tenant)
-  )
-    throw new Error('this reference has an order');
-  rows.push({ tenant: null, closed: false, ...order, paid: false });
-};
+  const close = (): void => {
+    if (shop.saysClosed === true) console.error('closed');
+  };
 
-export const close = (): void => {
-  if (process.env['CLOSE'] === 'says so') console.error('closed');
-};
+  return { payments, orders, createOrder, close };
+}
