@@ -3,10 +3,20 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { parseEnv, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import { createClient } from '@paylink/client';
+import { startEmulator } from '@paylink/emulator';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { API_KEY, newFolder, paylink, SECRET, start, words, type Running } from './paylink.js';
+import {
+  API_KEY,
+  newFolder,
+  paylink,
+  SECRET,
+  start,
+  startHere,
+  words,
+  type Running,
+} from './paylink.js';
 import { openShop, serve, serveSelfSigned } from './servers.js';
 
 const READY = /Ctrl-C stops it\.\n/;
@@ -44,25 +54,33 @@ const payAt = (running: Running): Promise<void> =>
     variable(running.stdout(), 'PAYLINK_API_KEY'),
   );
 
-/** Starts an emulator on any port, and waits until it runs. */
+/** Starts an emulator on any port in this process, and waits until it runs. */
 async function emulate(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
-  folder = newFolder(),
+  cwd = newFolder(),
 ): Promise<Running> {
-  const running = start(['emulate', '--port', '0', ...args], env, folder);
+  const running = await startHere(['emulate', '--port', '0', ...args], { env, cwd });
   await running.until(READY);
   return running;
 }
 
-async function stop(running: Running, signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
-  running.child.kill(signal);
-  expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
+async function stop(running: Running, signal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<void> {
+  expect(await running.stop(signal)).toMatchObject({ code: 0, stderr: '' });
+}
+
+/** Stops the command, and serves at its address, because only one command runs in this process. */
+async function replace(running: Running): Promise<void> {
+  await stop(running);
+  const { port } = new URL(variable(running.stdout(), 'PAYLINK_BASE_URL'));
+  const emulator = await startEmulator({ port: Number(port), apiKey: API_KEY });
+  onTestFinished(() => emulator.close());
 }
 
 describe('paylink emulate', () => {
   it('prints .env lines, a dashboard URL and commands that work in a shell', async () => {
-    const running = await emulate();
+    const running = start(['emulate', '--port', '0']);
+    await running.until(READY);
     const output = running.stdout();
     // The same key returns the same link for a second paste.
     for (let time = 0; time < 2; time++) {
@@ -71,12 +89,18 @@ describe('paylink emulate', () => {
     }
     expect(await runPrinted(running, 'pay')).toMatchObject({ status: 'success', amount: 15_000 });
 
-    const headers = { 'x-api-key': variable(output, 'PAYLINK_API_KEY') };
-    expect(
-      (await fetch(`${variable(output, 'PAYLINK_BASE_URL')}/v1/payments/order-42`, { headers }))
-        .status,
-    ).toBe(200);
-    expect(variable(output, 'WEBHOOK_SECRET')).toMatch(/^[0-9a-f]{64}$/);
+    const pasted = /For your \.env:\n([^]*?)\n\n/.exec(output)![1]!;
+    writeFileSync(join(running.cwd, '.env'), pasted);
+    const script = 'set -a; . ./.env; echo "$PAYLINK_BASE_URL $PAYLINK_API_KEY $WEBHOOK_SECRET"';
+    const sourced = await promisify(execFile)('sh', ['-ec', script], { cwd: running.cwd });
+    const [baseUrl = '', apiKey = '', secret] = sourced.stdout.trim().split(' ');
+    expect(sourced.stderr).toBe('');
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    const headers = { 'x-api-key': apiKey };
+    expect((await fetch(`${baseUrl}/v1/payments/order-42`, { headers })).status).toBe(200);
+    expect(await paylink(['payments', 'get', 'order-42'], { cwd: running.cwd })).toMatchObject({
+      code: 0,
+    });
     const dashboard = /Dashboard +(\S+)/.exec(output)?.[1];
     expect((await fetch(dashboard!)).status).toBe(200);
     await stop(running);
@@ -89,23 +113,6 @@ describe('paylink emulate', () => {
     await payAt(running);
     await running.until(/\n\d\d:\d\d:\d\d {2}payment\.succeeded order-42 → 200 in \d+ ms\n/);
     expect(shop.credited).toEqual(['order-42']);
-    await stop(running);
-  });
-
-  it('prints .env lines that work unchanged', async () => {
-    const running = await emulate();
-    const cwd = running.cwd;
-    const pasted = /For your \.env:\n([^]*?)\n\n/.exec(running.stdout())![1]!;
-    writeFileSync(join(cwd, '.env'), pasted);
-    const script = 'set -a; . ./.env; echo "$PAYLINK_BASE_URL $PAYLINK_API_KEY"';
-    const printed = await promisify(execFile)('sh', ['-ec', script], { cwd });
-    expect(printed.stderr).toBe('');
-    const [baseUrl = '', apiKey = ''] = printed.stdout.trim().split(' ');
-    const headers = { 'x-api-key': apiKey };
-    expect((await fetch(`${baseUrl}/v1/payments/x`, { headers })).status).toBe(404);
-    const read = await paylink(['payments', 'get', 'x'], { cwd });
-    expect(read.stderr).toMatch(/not_found|no payment/);
-    expect(parseEnv(pasted)['WEBHOOK_SECRET']).toMatch(/^[0-9a-f]{64}$/);
     await stop(running);
   });
 
@@ -132,7 +139,7 @@ describe('paylink emulate', () => {
     let status = 500;
     const url = await serve((_req, res) => res.writeHead(status).end('\u001b[31m'));
     const args = words`--port 0 --webhook ${url} --assume firstRetryDelay=20 --json`;
-    const running = start(['emulate', ...args], { WEBHOOK_SECRET: SECRET });
+    const running = await startHere(['emulate', ...args], { env: { WEBHOOK_SECRET: SECRET } });
     const started = JSON.parse((await running.until(/^.*\n/))[0]) as Record<string, string>;
     expect(started).toMatchObject({ type: 'started' });
     expect(started).not.toHaveProperty('webhookSecret');
@@ -163,12 +170,11 @@ describe('paylink emulate', () => {
   it('neither prints nor stores a given secret or key, and its commands read the key from the environment', async () => {
     const env = { WEBHOOK_SECRET: SECRET, PAYLINK_API_KEY: API_KEY };
     const running = await emulate([], env);
-    const output = running.stdout();
-    expect(output).not.toMatch(/^(WEBHOOK_SECRET|PAYLINK_API_KEY)=/m);
+    expect(running.stdout()).not.toMatch(/^(WEBHOOK_SECRET|PAYLINK_API_KEY)=/m);
+    await replace(running);
     await runPrinted(running, 'links create', env);
     await runPrinted(running, 'pay', env);
     expect(existsSync(join(running.cwd, '.paylink'))).toBe(false);
-    await stop(running);
   });
 
   it.each([
@@ -179,8 +185,8 @@ describe('paylink emulate', () => {
     const folder = newFolder();
     writeFileSync(join(folder, name), content);
     const running = await emulate(args, {}, folder);
+    await replace(running);
     await runPrinted(running, 'links create');
-    await stop(running);
   });
 
   it('prints the time of an answer that never came once', async () => {
@@ -226,8 +232,7 @@ describe('paylink emulate', () => {
     writeFileSync(join(folder, '.paylink'), '');
     const running = await emulate([], {}, folder);
     expect(running.stdout()).not.toContain('saved in');
-    running.child.kill('SIGINT');
-    expect((await running.result()).stderr).toMatch(
+    expect((await running.stop()).stderr).toMatch(
       /^\.paylink cannot be written \(EEXIST\): each start creates new secrets\n$/,
     );
     rmSync(join(folder, '.paylink'));

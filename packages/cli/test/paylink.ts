@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 
 /** The bundled sources, which start in a third of the time. `built` tests run the build. */
 export const COMMAND = process.env['PAYLINK_COMMAND']!;
@@ -28,25 +28,48 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
+/** A running command. */
+export interface Running {
+  /** The command's current folder. */
+  readonly cwd: string;
+  /** Returns the present stdout. */
+  stdout(): string;
+  /** Resolves with the first match in stdout. @throws Error if none comes */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Ends the command as Ctrl-C does, or with another signal. */
+  stop(signal?: Signal): Promise<Result>;
+  /** Resolves at the end. @throws Error if the output holds a secret of the tests */
+  result(): Promise<Result>;
+}
+
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+type Signal = (typeof SIGNALS)[number];
+
+/** Runs the command to its end in this process. */
+export async function paylink(args: readonly string[], options?: RunOptions): Promise<Result> {
+  return (await startHere(args, options)).result();
+}
 
 /**
- * Runs the command to its end in this process, because a process starts slowly. One command runs at
- * a time. @throws Error if the output holds a secret of the tests
+ * Starts the command in this process, because a process starts slowly. One command runs at a time,
+ * and ends with the test.
  */
-export async function paylink(
+export async function startHere(
   args: readonly string[],
   { env = {}, stdin = '', cwd = newFolder() }: RunOptions = {},
-): Promise<Result> {
+): Promise<Running> {
   const { run } = (await import(
     join(dirname(COMMAND), 'program.mjs')
   )) as typeof import('../src/program.js');
   const { env: environment, exitCode } = process;
   const folder = process.cwd();
-  const listeners = SIGNALS.flatMap((name) => process.listeners(name));
+  const known = SIGNALS.flatMap((name) => process.listeners(name));
+  const listenersOf = (name: Signal) =>
+    process.listeners(name).filter((listener) => !known.includes(listener));
   const stdout = capture(process.stdout);
   const stderr = capture(process.stderr);
   const spies = [
+    ...[stdout.spy, stderr.spy],
     vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([stdin]) as never),
     vi.spyOn(process, 'exit').mockReturnValue(undefined as never),
     // Vitest's own console writes elsewhere.
@@ -55,40 +78,49 @@ export async function paylink(
   process.env = environmentOf(env);
   process.chdir(cwd);
   process.exitCode = undefined;
-  try {
-    await run(args);
-    // A command with a merchant's module exits in the next turn.
-    await new Promise(setImmediate);
-    const { exitCode: code = 0 } = process as { readonly exitCode?: number };
-    return withoutSecret({ code, stdout: stdout.end(), stderr: stderr.end() });
-  } finally {
-    for (const name of SIGNALS) {
-      for (const listener of process.listeners(name))
-        if (!listeners.includes(listener)) process.off(name, listener);
+  const ended = async (): Promise<Result> => {
+    try {
+      await run(args);
+      // A command with a merchant's module exits in the next turn.
+      await new Promise(setImmediate);
+      const { exitCode: code = 0 } = process as { readonly exitCode?: number };
+      return withoutSecret({ code, stdout: stdout.text(), stderr: stderr.text() });
+    } finally {
+      for (const name of SIGNALS)
+        for (const listener of listenersOf(name)) process.off(name, listener);
+      for (const spy of spies) spy.mockRestore();
+      process.env = environment;
+      process.chdir(folder);
+      process.exitCode = exitCode;
     }
-    for (const spy of spies) spy.mockRestore();
-    stdout.end();
-    stderr.end();
-    process.env = environment;
-    process.chdir(folder);
-    process.exitCode = exitCode;
-  }
+  };
+  const result = ended();
+  const stop = (signal: Signal = 'SIGINT'): Promise<Result> => {
+    for (const listener of listenersOf(signal)) listener(signal);
+    return result;
+  };
+  onTestFinished(async () => void (await stop().catch(() => undefined)));
+  return {
+    cwd,
+    stdout: stdout.text,
+    async until(pattern) {
+      await expect.poll(stdout.text, { interval: 10 }).toMatch(pattern);
+      return pattern.exec(stdout.text())!;
+    },
+    stop,
+    result: () => result,
+  };
 }
 
-/** Keeps what this process writes to a stream, until the end. */
-function capture(stream: NodeJS.WriteStream): { readonly end: () => string } {
+/** Keeps what this process writes to a stream. */
+function capture(stream: NodeJS.WriteStream) {
   let written = '';
   const spy = vi.spyOn(stream, 'write').mockImplementation((chunk, ...rest: unknown[]) => {
     written += String(chunk);
     (rest.at(-1) as (() => void) | undefined)?.();
     return true;
   });
-  return {
-    end() {
-      spy.mockRestore();
-      return written;
-    },
-  };
+  return { spy, text: () => written };
 }
 
 /** Hides the tests' own environment. */
@@ -133,17 +165,6 @@ export function words(
     });
 }
 
-export interface Running {
-  readonly child: ChildProcessWithoutNullStreams;
-  /** The command's current folder. */
-  readonly cwd: string;
-  /** Returns the present stdout. */
-  stdout(): string;
-  /** Resolves with the first match in stdout. @throws Error if the command ends first */
-  until(pattern: RegExp): Promise<RegExpExecArray>;
-  result(): Promise<Result>;
-}
-
 /** Returns an empty folder, because a command may write to the current folder. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'paylink-'));
@@ -151,12 +172,12 @@ export function newFolder(): string {
   return folder;
 }
 
-/** Starts the command, and ends it with the test. */
+/** Starts the command in its own process, and ends it with the test. */
 export function start(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   cwd: string = newFolder(),
-): Running {
+): Running & { readonly child: ChildProcessWithoutNullStreams } {
   const child = spawn(process.execPath, [COMMAND, ...args], {
     env: environmentOf({ TMPDIR: newFolder(), ...env }),
     cwd,
@@ -179,6 +200,10 @@ export function start(
         if (next === 'closed' && !pattern.test(stdout))
           throw new Error(`it ended without ${pattern}: ${stdout}${stderr}`);
       }
+    },
+    stop(signal = 'SIGINT') {
+      child.kill(signal);
+      return this.result();
     },
     async result() {
       return withoutSecret({ code: await closed, stdout, stderr });
