@@ -66,7 +66,7 @@ describe('the help', () => {
   it('comes with --version, which prints the version of the package', async () => {
     const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
     const { version } = JSON.parse(file) as { readonly version: string };
-    expect(await paylinkProcess(['--version'])).toEqual({
+    expect(await paylink(['--version'])).toEqual({
       code: 0,
       stdout: `${version}\n`,
       stderr: '',

@@ -12,6 +12,7 @@ import {
   paylink,
   paylinkProcess,
   start,
+  startHere,
   words,
   type Result,
 } from './paylink.js';
@@ -293,8 +294,7 @@ describe('paylink reconcile', () => {
     const args = ['reconcile', '--module', moduleOf(shop), '--json', ...options];
     const running = start(args, environmentOf(NOBODY));
     await running.until(/reads the list/);
-    running.child.kill('SIGTERM');
-    const { code, stdout } = await running.result();
+    const { code, stdout } = await running.stop('SIGTERM');
     expect(code).toBe(130);
     const records = recordsOf({ stdout: stdout.replaceAll('reads the list\n', '') });
     expect(records).toMatchObject([{ result: 'stopped', ...report }]);
@@ -415,10 +415,9 @@ describe('--module', () => {
   it('ends the command with 130 at SIGTERM while it loads', async () => {
     const content =
       "console.log('loads'); await new Promise((resolve) => setTimeout(resolve, 1e6));";
-    const running = start(['reconcile', '--module', write('a.mjs', content)]);
+    const running = await startHere(['reconcile', '--module', write('a.mjs', content)]);
     await running.until(/loads/);
-    running.child.kill('SIGTERM');
-    expect((await running.result()).code).toBe(130);
+    expect((await running.stop('SIGTERM')).code).toBe(130);
   });
 
   it('ends explain with 130 and no error at SIGINT while the order is read', async () => {
@@ -426,10 +425,9 @@ describe('--module', () => {
       console.log('reads', setTimeout(() => undefined, 1e6) && '');
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     } };`;
-    const running = start(['explain', 'order-42', '--module', write('a.mjs', content)]);
+    const running = await startHere(['explain', 'order-42', '--module', write('a.mjs', content)]);
     await running.until(/reads/);
-    running.child.kill('SIGINT');
-    expect(await running.result()).toMatchObject({ code: 130, stderr: '' });
+    expect(await running.stop()).toMatchObject({ code: 130, stderr: '' });
   });
 
   it('can be CommonJS', async () => {

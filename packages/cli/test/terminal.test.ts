@@ -51,8 +51,7 @@ it('commands exit silently and with their code if the reader closes the pipe', a
 it.each(['SIGINT', 'SIGTERM'] as const)('emulate exits with 0 at %s', async (signal) => {
   const running = start(words`emulate --port 0`, env);
   await running.until(/Ctrl-C stops it/);
-  running.child.kill(signal);
-  expect(await running.result()).toMatchObject({ code: 0, stderr: '' });
+  expect(await running.stop(signal)).toMatchObject({ code: 0, stderr: '' });
 });
 
 it.runIf(existsSync('/dev/full'))(
