@@ -287,21 +287,23 @@ describe('paylink explain', () => {
     expect(run.stderr).not.toContain('paylink explain');
   });
 
-  it.each<readonly [string, RequestListener, RegExp, timeout?: number]>([
+  it.each<[string, RequestListener, number, RegExp]>([
     [
       'says to wait if the service limits the rate of questions',
       (_req, res) => res.writeHead(429, { 'retry-after': '60' }).end('{}'),
+      30_000,
       /acts next +the service\n[^]*the service asks Paylink to wait/,
     ],
     [
       'says to wait, and suspects no locked row, if the service is late',
       () => undefined,
-      /handler_timeout\n.*the service\n(?![^]*locks the row)[^]*did not answer in time[^]*wait: the next/,
       300,
+      /handler_timeout\n.*the service\n(?![^]*locks the row)[^]*did not answer in time[^]*wait: the next/,
     ],
     [
       'names the API key if the service answers 403',
       (_req, res) => res.writeHead(403).end(),
+      30_000,
       /acts next +you\n[^]*the service rejects your API key/,
     ],
     [
@@ -310,9 +312,10 @@ describe('paylink explain', () => {
         res
           .writeHead(200, { 'content-type': 'application/json' })
           .end('{"reference":"order-42","type":"payment","status":"success","currency":"XOF"}'),
+      30_000,
       /outcome +confirm_unavailable[^]*did not send a usable response/,
     ],
-  ])('%s', async (_, answer, said, timeout = 30_000) => {
+  ])('%s', async (_, answer, timeout, said) => {
     const service = { ...NOBODY, baseUrl: `${await serve(answer)}/api` };
     const { code, stdout } = await paylinkOn(service, { ...one, timeout }, EXPLAIN);
     expect(code).toBe(1);
