@@ -86,8 +86,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     always: [
       'run',
       ...['next-15', 'quick-start', 'test/init', 'types/matrix'],
-      ...['adapters/invariants', 'adapters/slow-senders', 'adapters/transport'],
-      ...['adapters/differential', 'core/test/fuzz'],
+      ...['test/adapters/', 'core/test/fuzz'],
       ...['runtimes/transports', 'schedules/recipes', 'schedules/frameworks'],
     ],
     env: {

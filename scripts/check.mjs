@@ -67,7 +67,7 @@ export const HOSTS = {
   },
   ...{ hono: 'hono', next: 'next', nest: 'nestjs', lambda: 'aws' },
 };
-const SUITES = ['attack-kit', 'body', 'event', 'handler', 'misuse', 'signature'];
+const SUITES = ['attack-kit', 'body', 'handler', 'misuse', 'signature'];
 const WITHOUT_HTTP2 = [HOSTS.express, HOSTS.nest, HOSTS.lambda];
 
 /**

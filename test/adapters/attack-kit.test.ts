@@ -6,7 +6,7 @@ import { craftOf, rawAttacks, type Craft } from '../../packages/testing/src/atta
 import table from '../../packages/testing/src/attacks/rows.json' with { type: 'json' };
 import { headerNames } from '../../packages/testing/src/delivery-forms.js';
 import { PATH, REFERENCE, SECRET } from './deliveries.js';
-import { handlerHosts, hosts } from './hosts/index.js';
+import { hosts, newestHosts } from './hosts/index.js';
 import { mustStaySecret } from './secrets.js';
 import { expectAcknowledged, expectEnded, expectRefused, references, serve } from './serving.js';
 import { exchange } from './wire.js';
@@ -49,19 +49,25 @@ const socketAttacks = rawAttacks
 const all = [...clientAttacks, ...socketAttacks];
 const ids = [...new Set(all.map(({ id }) => id))].sort();
 
-const rowsOf = (sections: RegExp): [title: string, sent: Sent[]][] =>
-  ids
+/** Long rows that only core tells apart, so each host gets one of four shares. */
+const BY_CORE = /^(?:A09|A11|A18|A19|B04|C01|C02|C03|C07|C14|C15)$/;
+const SHARES = 4;
+
+function rowsOf(sections: RegExp, index: number): [title: string, sent: Sent[]][] {
+  return ids
     .filter((id) => sections.test(id))
-    .map((id) => [
-      `${id} ${table[id as keyof typeof table]}`,
-      all.filter((each) => each.id === id),
-    ]);
+    .map((id) => {
+      const sent = all.filter((each) => each.id === id);
+      const share = sent.filter((_, at) => at % SHARES === index % SHARES);
+      return [`${id} ${table[id as keyof typeof table]}`, BY_CORE.test(id) ? share : sent];
+    });
+}
 
 describe.each([
-  ...hosts.map((host) => ({ name: host.name, host, sections: /^[ABCE]/ })),
-  ...handlerHosts.map((host) => ({ name: host.name, host, sections: /^D/ })),
-])('$name', ({ host, sections }) => {
-  it.each(rowsOf(sections))('%s', async (_title, sent) => {
+  ...hosts.map((host, index) => ({ name: host.name, host, rows: rowsOf(/^[ABCE]/, index) })),
+  ...newestHosts.map((host, index) => ({ name: host.name, host, rows: rowsOf(/^D/, index) })),
+])('$name', ({ host, rows }) => {
+  it.each(rows)('%s', async (_title, sent) => {
     const serving = await serve(host);
     const expected: string[] = [];
     for (const { name, status, code, bytes, reference } of sent) {

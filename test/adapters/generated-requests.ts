@@ -28,7 +28,10 @@ const bodies = fc.oneof(
       '{"reference":"a","__proto__":{"b":1}}',
     )
     .map(text),
-  fc.constantFrom(LIMIT - 1, LIMIT, LIMIT + 1, 3 * LIMIT).map(bodyOf),
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(LIMIT - 1, LIMIT, LIMIT + 1, 3 * LIMIT).map(bodyOf),
+  },
 );
 
 /** Signature headers, mostly right. */

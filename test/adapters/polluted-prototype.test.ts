@@ -28,18 +28,21 @@ describe.each(hosts)('$name', (host) => {
     ([name]) => !(isOnHonosRequest && name === 'x-service-signature'),
   );
 
-  it.each(names)(
-    'accepts genuine deliveries and no others if every object inherits %s',
+  it(
+    'accepts genuine deliveries and no others if every object inherits a name of HTTP',
     { tags: 'R04' },
-    async (name, value) => {
+    async () => {
       const serving = await serve(host);
       await expectAccepted(serving, post());
-      Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true });
-      await expectAccepted(serving, post());
-      await expectAccepted(serving, post(BODY, { framing: 'chunked' }));
-      await expectForged(serving, post('{"reference":"another"}', { signature: [] }));
-      Reflect.deleteProperty(Object.prototype, name);
-      expect(references(serving)).toEqual([REFERENCE, REFERENCE, REFERENCE]);
+      for (const [name, value] of names) {
+        const inherited = { value, configurable: true, writable: true };
+        Object.defineProperty(Object.prototype, name, inherited);
+        await expectAccepted(serving, post());
+        await expectAccepted(serving, post(BODY, { framing: 'chunked' }));
+        await expectForged(serving, post('{"reference":"another"}', { signature: [] }));
+        Reflect.deleteProperty(Object.prototype, name);
+      }
+      expect(references(serving)).toEqual(Array(1 + 2 * names.length).fill(REFERENCE));
     },
   );
 });

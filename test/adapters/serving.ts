@@ -27,55 +27,78 @@ export interface Circumstances {
   readonly handler?: Setup['handler'];
   /** The expected statuses of a genuine delivery afterwards, for servers that cannot accept any. */
   readonly afterwards?: number | readonly number[];
+  /** Serves HTTP/2. This function sends the genuine delivery afterwards. */
+  readonly overHttp2?: (body: Buffer) => Promise<Pick<WireReply, 'status' | 'body'>>;
 }
 
 const AFTERWARDS = 'order-afterwards';
-const running = new Set<{
-  readonly serving: Serving;
+
+/** What a server collects for the test that it serves now, and the handler of that test. */
+interface Test extends Pick<Serving, 'events' | 'errors' | 'hostErrors'> {
+  readonly handler: Setup['handler'] | undefined;
+}
+
+interface Server {
   readonly listening: Listening;
+  test: Test;
+}
+
+const shared = new Map<Host, Server>();
+const running: {
+  readonly serving: Serving;
+  readonly server: Server;
   readonly afterwards: readonly number[];
-}>();
+  readonly overHttp2: Circumstances['overHttp2'];
+}[] = [];
 
 /**
- * Starts the host. After the test, it must accept a genuine delivery, then close without open
- * connections.
+ * Serves the host for a test. The tests of a file share a server, except those with options or
+ * surroundings of their own. After a test, the server must accept a genuine delivery and have no
+ * open connections.
  */
-export async function serve(
-  host: Host,
-  { options, surroundings, handler, afterwards = 200 }: Circumstances = {},
-): Promise<Serving> {
+export async function serve(host: Host, circumstances: Circumstances = {}): Promise<Serving> {
   mustStaySecret(SECRET);
-  const events: MerchantEvent[] = [];
-  const errors: unknown[] = [];
-  const hostErrors: unknown[] = [];
-  const listening = await host.listen({
-    options: { secret: SECRET, onError: (error) => errors.push(error), ...options },
-    surroundings,
-    handler: (event, context) => {
-      events.push(event);
-      return event.reference === AFTERWARDS ? undefined : handler?.(event, context);
-    },
-    onHostError: (error) => hostErrors.push(error),
-  });
-  const serving = {
-    host,
-    port: listening.port,
-    events,
-    errors,
-    hostErrors,
-    connections: () => listening.connections(),
-  };
-  running.add({ serving, listening, afterwards: [afterwards].flat() });
+  const { options, surroundings, handler, afterwards = 200, overHttp2 } = circumstances;
+  const test = { events: [], errors: [], hostErrors: [], handler };
+  const isShared = !(options ?? surroundings ?? overHttp2);
+  const open = isShared ? shared.get(host) : undefined;
+  const server = open ?? (await start(host, circumstances, test));
+  if (isShared) shared.set(host, server);
+  server.test = test;
+  const { port } = server.listening;
+  const serving = { host, port, connections: () => server.listening.connections(), ...test };
+  running.push({ serving, server, afterwards: [afterwards].flat(), overHttp2 });
   return serving;
 }
 
-/** Checks and closes the servers of a test. */
+async function start(
+  host: Host,
+  { options, surroundings, overHttp2 }: Circumstances,
+  test: Test,
+): Promise<Server> {
+  const server = { test };
+  const listening = await host.listen({
+    options: { secret: SECRET, onError: (error) => server.test.errors.push(error), ...options },
+    surroundings,
+    http2: overHttp2 !== undefined,
+    handler(event, context) {
+      const { events, handler } = server.test;
+      events.push(event);
+      return event.reference === AFTERWARDS ? undefined : handler?.(event, context);
+    },
+    onHostError: (error) => server.test.hostErrors.push(error),
+  });
+  return Object.assign(server, { listening });
+}
+
+/** Checks the servers of a test, and closes those of this test alone. */
 export async function closeServers(): Promise<void> {
-  const servers = [...running];
-  running.clear();
+  const used = running.splice(0);
   try {
-    for (const { serving, afterwards } of servers) {
-      const reply = await exchange(serving.port, genuine(AFTERWARDS));
+    for (const { serving, afterwards, overHttp2 } of used) {
+      const reply = overHttp2
+        ? await overHttp2(Buffer.from(`{"reference":"${AFTERWARDS}"}`))
+        : await exchange(serving.port, genuine(AFTERWARDS));
       expect(afterwards, 'the status of a genuine delivery afterwards').toContain(reply.status);
       if (reply.status === 200) {
         expect(reply.body).toBe(RECEIVED);
@@ -85,10 +108,24 @@ export async function closeServers(): Promise<void> {
     }
   } finally {
     closeWires();
-    for (const { listening } of servers)
-      await within(2_000, 'the close of the server', listening.close());
+    for (const { serving, server } of used) {
+      if (shared.get(serving.host) === server) await noConnections(serving);
+      else await within(2_000, 'the close of the server', server.listening.close());
+    }
   }
   expectNothingAmiss();
+}
+
+/** Closes the servers that the tests of a file shared. */
+export async function closeSharedServers(): Promise<void> {
+  const closing = Array.from(shared.values(), ({ listening }) => listening.close());
+  shared.clear();
+  await within(2_000, 'the close of the shared servers', Promise.all(closing));
+}
+
+/** Waits until the server has no open connection. */
+export function noConnections(serving: Serving): Promise<void> {
+  return eventually('the end of the connections', async () => (await serving.connections()) === 0);
 }
 
 /** Returns the references that reached the merchant's code. */

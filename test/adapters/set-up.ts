@@ -1,7 +1,8 @@
 /** Runs before each file, also if files share a process and its modules. */
-import { afterEach } from 'vitest';
-import { closeServers } from './serving.js';
+import { afterAll, afterEach } from 'vitest';
+import { closeServers, closeSharedServers } from './serving.js';
 import { watch } from './watch.js';
 
 watch();
 afterEach(closeServers);
+afterAll(closeSharedServers);

@@ -1,5 +1,4 @@
 import type { ObserveHook } from '@paylink/core';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import {
   BODY,
@@ -15,15 +14,15 @@ import {
   type Message,
 } from './deliveries.js';
 import { holdLimits, LINGERS } from './held-limits.js';
-import { newestHosts } from './hosts/index.js';
+import { newestHosts, readers } from './hosts/index.js';
 import {
   eventually,
   expectAccepted,
   expectAcknowledged,
   expectClosing,
-  expectForged,
   expectRefused,
   expectRefusedByParser,
+  noConnections,
   references,
   serve,
 } from './serving.js';
@@ -43,7 +42,7 @@ async function flood(wire: Wire, piece: Buffer): Promise<number> {
   return sent;
 }
 
-const BOMB = gzipSync(Buffer.alloc(10_000_000, ' '));
+const METHODS = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT'];
 const CODINGS = ['gzip', 'x-gzip', 'zstd', 'gzip, gzip', 'identity, gzip', 'GZip', 'identity;q=0'];
 
 type Misframed = readonly [title: string, lines: HeaderLines, body: string];
@@ -75,9 +74,9 @@ const misframed: readonly Misframed[] = [
 ];
 
 describe.each(newestHosts)('$name', (host) => {
-  it('accepts 20 kB in chunks of one byte', { tags: 'D01' }, async () => {
+  it('accepts 4 kB in chunks of one byte', { tags: 'D01' }, async () => {
     const serving = await serve(host);
-    const body = bodyOf(20_000);
+    const body = bodyOf(4_000);
     const bytes = chunked(body, 1);
     const pieces = Array.from({ length: 10 }, (_, index) =>
       bytes.subarray((index * bytes.length) / 10, ((index + 1) * bytes.length) / 10),
@@ -105,10 +104,7 @@ describe.each(newestHosts)('$name', (host) => {
       expectClosing(host, reply);
       LINGERS.forEach(limits.release);
       await flood(wire, chunk(Buffer.alloc(16_384, 'n')));
-      await eventually(
-        'the end of the connection',
-        async () => (await serving.connections()) === 0,
-      );
+      await noConnections(serving);
       expect(serving.events).toEqual([]);
     },
   );
@@ -161,46 +157,24 @@ describe.each(newestHosts)('$name', (host) => {
     },
   );
 
-  it(
-    'accepts a body of exactly the limit, with a length, chunked and in pieces',
-    { tags: 'D05' },
-    async () => {
-      const serving = await serve(host);
-      const body = bodyOf(LIMIT);
-      for (const framing of [LIMIT, 'chunked'] as const) {
-        await expectAccepted(serving, post(body, { framing }));
-        const bytes = post(body, { framing });
-        expectAcknowledged(
-          await exchange(
-            serving.port,
-            bytes.subarray(0, 1_000),
-            bytes.subarray(1_000, 65_000),
-            bytes.subarray(65_000),
-          ),
-        );
-      }
-      expect(serving.events).toHaveLength(4);
-    },
-  );
-
-  it.each([LIMIT, 100, 20_000])(
-    'refuses one byte over a limit of %i in every framing',
+  it.each([100, LIMIT])(
+    'accepts a body of the limit of %i and refuses one byte more, in every framing',
     { tags: 'D05' },
     async (bodyLimit) => {
       const serving = await serve(host, { options: { bodyLimit } });
-      const body = bodyOf(bodyLimit + 1);
-      for (const framing of [body.length, 'chunked'] as const) {
-        const bytes = post(body, { framing });
-        expectRefused(await exchange(serving.port, bytes), 413, 'body_too_large');
-        const at = bytes.length - Math.min(bodyLimit, 50);
-        expectRefused(
-          await exchange(serving.port, bytes.subarray(0, at), bytes.subarray(at)),
-          413,
-          'body_too_large',
-        );
+      const [largest, larger] = [bodyOf(bodyLimit), bodyOf(bodyLimit + 1)];
+      for (const isChunked of [false, true]) {
+        for (const body of [largest, larger]) {
+          const bytes = post(body, isChunked ? { framing: 'chunked' } : {});
+          const at = bytes.length - Math.min(bodyLimit, 50);
+          for (const pieces of [[bytes], [bytes.subarray(0, at), bytes.subarray(at)]]) {
+            const reply = await exchange(serving.port, ...pieces);
+            if (body === largest) expectAcknowledged(reply);
+            else expectRefused(reply, 413, 'body_too_large');
+          }
+        }
       }
-      expect(serving.events).toEqual([]);
-      await expectAccepted(serving, post(bodyOf(bodyLimit), { framing: 'chunked' }));
+      expect(serving.events).toHaveLength(4);
     },
   );
 
@@ -232,10 +206,7 @@ describe.each(newestHosts)('$name', (host) => {
 
       const broken = await begin(serving.port, request);
       broken.reset();
-      await eventually(
-        'the end of the connection',
-        async () => (await serving.connections()) === 0,
-      );
+      await noConnections(serving);
       // At once, not after bodyTimeout, because the reading has ended.
       await eventually('the outcomes', () => observe.mock.calls.length === 2);
       // On a Fetch host, the signature alone shows that a chunked body misses its end.
@@ -262,10 +233,7 @@ describe.each(newestHosts)('$name', (host) => {
       for (const leave of ['finish', 'reset'] as const) {
         const wire = await begin(serving.port, request);
         wire[leave]();
-        await eventually(
-          'the end of the connection',
-          async () => (await serving.connections()) === 0,
-        );
+        await noConnections(serving);
       }
       await eventually('the outcomes', () => observe.mock.calls.length === 2, 1_000);
       const handled = observe.mock.calls.filter(([{ outcome }]) => outcome === 'handled').length;
@@ -299,16 +267,46 @@ describe.each(newestHosts)('$name', (host) => {
       // Node warns about more than ten listeners, and every test checks for warnings.
       const serving = await serve(host);
       const wire = await Wire.open(serving.port);
-      for (let count = 0; count < 30; count++) {
+      for (let count = 0; count < 12; count++) {
         await wire.send(
           ...(count % 2 ? [post()] : [head(BODY), BODY.subarray(0, 9), BODY.subarray(9)]),
         );
         expectAcknowledged(await wire.reply());
       }
-      expect(serving.events).toHaveLength(30);
+      expect(serving.events).toHaveLength(12);
     },
   );
 
+  it(
+    'refuses an encoding at once, without reading the body',
+    { tags: ['D12', 'D13'] },
+    async () => {
+      const serving = await serve(host);
+      const answered = async (coding: string): Promise<void> => {
+        const wire = await begin(
+          serving.port,
+          head(BODY, { lines: [['Content-Encoding', coding]] }),
+        );
+        const reply = await wire.reply();
+        expectRefused(reply, 415, 'unsupported_encoding');
+        expectClosing(host, reply);
+      };
+      await Promise.all(CODINGS.map(answered));
+      expect(serving.events).toEqual([]);
+    },
+  );
+
+  it('sends 100 Continue and then answers', { tags: 'D16' }, async () => {
+    const serving = await serve(host);
+    const wire = await begin(serving.port, head(BODY, { lines: [['Expect', '100-continue']] }));
+    expect((await wire.reply()).status).toBe(100);
+    await wire.send(BODY);
+    expectAcknowledged(await wire.reply());
+    expect(references(serving)).toEqual([REFERENCE]);
+  });
+});
+
+describe.each(readers)('$name', (host) => {
   it.each(misframed)('%s', { tags: 'D09' }, async (_title, lines, body) => {
     const serving = await serve(host);
     const reply = await exchange(
@@ -318,60 +316,6 @@ describe.each(newestHosts)('$name', (host) => {
     expectRefusedByParser(host, reply, 400);
     await reply.wire.closed();
     expect(serving.events).toEqual([]);
-  });
-
-  it('refuses an encoding at once, without waiting for the body', { tags: 'D12' }, async () => {
-    const serving = await serve(host);
-    const answered = async (coding: string): Promise<void> => {
-      const wire = await begin(serving.port, head(BODY, { lines: [['Content-Encoding', coding]] }));
-      const reply = await wire.reply();
-      expectRefused(reply, 415, 'unsupported_encoding');
-      expectClosing(host, reply);
-    };
-    await Promise.all(CODINGS.map(answered));
-    expect(serving.events).toEqual([]);
-  });
-
-  it('refuses an encoding on a second header line, in either order', { tags: 'D12' }, async () => {
-    const serving = await serve(host);
-    for (const codings of [
-      ['identity', 'gzip'],
-      ['gzip', 'identity'],
-      ['', 'br'],
-    ]) {
-      const lines = codings.map((coding) => ['Content-Encoding', coding] as const);
-      expectRefused(
-        await exchange(serving.port, post(gzipSync(BODY), { lines })),
-        415,
-        'unsupported_encoding',
-      );
-    }
-    expect(serving.events).toEqual([]);
-  });
-
-  it('refuses a gzip bomb at once without inflating it', { tags: 'D13' }, async () => {
-    expect(BOMB.length).toBeLessThan(LIMIT);
-    const serving = await serve(host);
-    const before = process.memoryUsage().rss;
-    for (let count = 0; count < 20; count++) {
-      const reply = await exchange(
-        serving.port,
-        post(BOMB, { lines: [['Content-Encoding', 'gzip']] }),
-      );
-      expectRefused(reply, 415, 'unsupported_encoding');
-    }
-    // Inflated, 20 of them take 200 MB.
-    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
-    expect(serving.events).toEqual([]);
-  });
-
-  it('sends 100 Continue and then answers', { tags: 'D16' }, async () => {
-    const serving = await serve(host);
-    const wire = await begin(serving.port, head(BODY, { lines: [['Expect', '100-continue']] }));
-    expect((await wire.reply()).status).toBe(100);
-    await wire.send(BODY);
-    expectAcknowledged(await wire.reply());
-    expect(references(serving)).toEqual([REFERENCE]);
   });
 
   it('lets Node answer another expectation with 417', { tags: 'D17' }, async () => {
@@ -390,42 +334,22 @@ describe.each(newestHosts)('$name', (host) => {
     expectRefusedByParser(host, await exchange(serving.port, post(BODY, { lines })), 431);
     expect(serving.events).toEqual([]);
   });
-
-  it('does not trust an address in any forwarding header', { tags: 'F23' }, async () => {
-    const serving = await serve(host);
-    const lines: HeaderLines = [
-      ['X-Forwarded-For', '127.0.0.1'],
-      ['X-Real-IP', '127.0.0.1'],
-      ['Forwarded', 'for=127.0.0.1'],
-      ['X-Service-Verified', 'true'],
-    ];
-    for (const signature of [[], [mac('another body')]]) {
-      await expectForged(serving, post(BODY, { lines, signature }));
-    }
-    expect(serving.events).toEqual([]);
-  });
 });
 
 describe.each(
   newestHosts.filter(({ capabilities }) => capabilities.surroundings.includes('every method')),
 )('$name', (host) => {
-  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'REPORT'])(
-    'answers 405 to %s, also with a genuine signature',
-    { tags: 'D18' },
-    async (method) => {
-      const serving = await serve(host, { surroundings: 'every method' });
+  it('answers 405 to other methods, also with a genuine signature', { tags: 'D18' }, async () => {
+    const serving = await serve(host, { surroundings: 'every method' });
+    for (const method of METHODS) {
       for (const request of [post(BODY, { method }), post('', { method, framing: 'none' })]) {
         const reply = await exchange(serving.port, request);
         if (method === 'HEAD')
           expect([reply.status, reply.body, reply.headers.get('allow')]).toEqual([405, '', 'POST']);
         else expectRefused(reply, 405, 'method_not_allowed');
       }
-      expect(serving.events).toEqual([]);
-    },
-  );
-
-  it('never accepts a QUERY as a delivery', { tags: 'D18' }, async () => {
-    const serving = await serve(host, { surroundings: 'every method' });
+    }
+    // Older versions of Node do not know this method.
     const { status } = await exchange(serving.port, post(BODY, { method: 'QUERY' }));
     expect([400, 405]).toContain(status);
     expect(serving.events).toEqual([]);
@@ -433,51 +357,30 @@ describe.each(
 
   it('ignores a method in a header or in the query', { tags: 'D19' }, async () => {
     const serving = await serve(host, { surroundings: 'every method' });
-    const overriding: Message = {
-      path: `${PATH}?_method=POST`,
+    const overriding = (method: string): Message => ({
+      path: `${PATH}?_method=${method}`,
       lines: [
-        ['X-HTTP-Method-Override', 'POST'],
-        ['X-Method-Override', 'POST'],
+        ['X-HTTP-Method-Override', method],
+        ['X-Method-Override', method],
       ],
-    };
-    expectRefused(
-      await exchange(serving.port, post(BODY, { ...overriding, method: 'PUT' })),
-      405,
-      'method_not_allowed',
-    );
-    expect(serving.events).toEqual([]);
-    const away: Message = {
-      path: `${PATH}?_method=GET`,
-      lines: [['X-HTTP-Method-Override', 'GET']],
-    };
-    await expectAccepted(serving, post(BODY, away));
+    });
+    const put = await exchange(serving.port, post(BODY, { ...overriding('POST'), method: 'PUT' }));
+    expectRefused(put, 405, 'method_not_allowed');
+    await expectAccepted(serving, post(BODY, overriding('GET')));
     expect(references(serving)).toEqual([REFERENCE]);
   });
 });
 
 describe.each(newestHosts.filter(({ capabilities }) => capabilities.routes))('$name', (host) => {
-  it('leaves other methods to the router if only POST is routed', { tags: 'D18' }, async () => {
+  it('runs only on the configured route and method', { tags: ['D18', 'D26'] }, async () => {
     const serving = await serve(host);
-    for (const method of ['GET', 'PUT', 'DELETE']) {
-      expect((await exchange(serving.port, post(BODY, { method }))).status).toBe(404);
-    }
-    expect(serving.events).toEqual([]);
-  });
-
-  it('runs only on the configured route', { tags: 'D26' }, async () => {
-    const serving = await serve(host);
-    for (const path of [
-      `/${PATH}`,
-      `${PATH}/x`,
-      ...(host.capabilities.fetch
-        ? []
-        : ['*', '/webhooks/%2e/payments', '/webhooks/x/../payments']),
-      `/api${PATH}`,
-      '/',
-      '/webhooks',
-    ]) {
+    // A Fetch host resolves the dot segments of a URL.
+    const resolved = ['*', '/webhooks/%2e/payments', '/webhooks/x/../payments'];
+    const others = [`/${PATH}`, `${PATH}/x`, `/api${PATH}`, '/', '/webhooks'];
+    for (const path of [...others, ...(host.capabilities.fetch ? [] : resolved)])
       expect((await exchange(serving.port, post(BODY, { path }))).status, path).toBe(404);
-    }
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      expect((await exchange(serving.port, post(BODY, { method }))).status, method).toBe(404);
     expect(serving.events).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
 import type { AuditReport } from '../../packages/cli/src/audit/report.js';
 import { describe, expect, it } from 'vitest';
 import { PATH } from '../adapters/deliveries.js';
-import { hosts, oneOfEach } from '../adapters/hosts/index.js';
+import { gateHosts, oneOfEach } from '../adapters/hosts/index.js';
 
 const SECRET = 'a-secret-of-the-receivers-under-audit';
 const BODY_LIMIT = 16_384;
@@ -15,9 +15,7 @@ function named({ findings }: AuditReport): string[] {
   );
 }
 
-const gates = hosts.filter(({ capabilities }) => capabilities.gate);
-
-describe.each([...oneOfEach, ...gates])('$name', (host) => {
+describe.each([...oneOfEach, ...gateHosts])('$name', (host) => {
   it('passes the audit without findings and notes', async () => {
     const references: string[] = [];
     const record = ({ reference }: { readonly reference: string }): number =>

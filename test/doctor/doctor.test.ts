@@ -18,7 +18,8 @@ const UUID = /^[0-9a-f]{8}-/;
 type Verdicts = Readonly<Record<string, readonly [ok: boolean | null, message: string]>>;
 
 async function start(host: Host, circumstances?: Circumstances) {
-  const serving = await serve(host, circumstances);
+  // A server of its own, because its close ends the idle connections of `fetch`.
+  const serving = await serve(host, { options: {}, ...circumstances });
   return { ...serving, url: `http://127.0.0.1:${serving.port}${PATH}` };
 }
 

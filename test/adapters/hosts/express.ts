@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { paymentGate, paymentWebhook, webhookEvent } from '@paylink/express';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { PATH } from '../deliveries.js';
-import { gateOptionsOf, inflated, listening, SLOW, splitPath } from './host.js';
+import { AROUND_NODE, aroundNode, gateOptionsOf, listening, splitPath } from './host.js';
 import type { Capabilities, Host, Setup, Surroundings } from './host.js';
 
 type Middleware = (req: Request, res: Response, next: NextFunction) => unknown;
@@ -28,7 +28,6 @@ function around(create: typeof express): Partial<Record<Surroundings, Middleware
         Object.assign(req, { rawBody: convert(bytes) });
       },
     });
-  const listen = (req: Request) => req.on('data', () => undefined);
   return {
     'a JSON parser': create.json(),
     'a JSON parser on the parent': create.json(),
@@ -37,21 +36,6 @@ function around(create: typeof express): Partial<Record<Surroundings, Middleware
     'a text parser': create.text({ type: () => true }),
     'a raw parser': create.raw({ type: () => true, limit: '10mb' }),
     'a form parser': create.urlencoded({ extended: false }),
-    'a naive reader': (req, _res, next) => listen(req).on('end', next),
-    'a listener for data': (req, _res, next) => {
-      listen(req);
-      next();
-    },
-    'a listener for data, a tick earlier': (req, _res, next) => {
-      listen(req);
-      setImmediate(next);
-    },
-    'a text decoder': (req, _res, next) => {
-      req.setEncoding('utf8');
-      next();
-    },
-    'an inflater': (req, _res, next) => inflated(req, next),
-    'something slow': (_req, _res, next) => setTimeout(next, SLOW),
     'the webhook twice': undefined,
     'a mounted router': undefined,
     'every method': undefined,
@@ -60,7 +44,7 @@ function around(create: typeof express): Partial<Record<Surroundings, Middleware
 
 /** Returns the hosts of one version: with handlers, and as a gate. */
 function hostsOf(name: string, create: typeof express): readonly [Host, Host] {
-  const surroundings = Object.keys(around(create)) as Surroundings[];
+  const surroundings = [...(Object.keys(around(create)) as Surroundings[]), ...AROUND_NODE];
   const host: Host = {
     name,
     capabilities: { ...COMMON, gate: false, surroundings },
@@ -93,7 +77,10 @@ function listen(
   status = 200,
 ): ReturnType<typeof listening> {
   const app = create();
-  const middleware = surroundings && around(create)[surroundings];
+  const onNode = surroundings && aroundNode[surroundings];
+  const middleware: Middleware | undefined = onNode
+    ? (req, _res, next) => onNode(req, next)
+    : surroundings && around(create)[surroundings];
   if (middleware !== undefined) app.use(middleware as express.RequestHandler);
 
   const twice = surroundings === 'the webhook twice' ? webhook.slice(0, 1) : [];

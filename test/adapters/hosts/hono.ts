@@ -4,11 +4,13 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { paymentWebhook as fetchWebhook } from '@paylink/fetch';
 import { paymentGate, paymentWebhook, webhookEvent } from '@paylink/hono';
 import { paymentWebhook as nextWebhook } from '@paylink/next';
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { PATH } from '../deliveries.js';
 import { gateOptionsOf, listening, SLOW, splitPath } from './host.js';
 import type { Capabilities, Host, Listening, Setup, Surroundings } from './host.js';
+
+type Around = (c: Context) => unknown;
 
 const COMMON: Omit<Capabilities, 'gate' | 'surroundings' | 'context' | 'hint'> = {
   routes: true,
@@ -142,54 +144,34 @@ function listen(
   );
 }
 
+const parseJson: Around = ({ req }) =>
+  req.header('content-type') === 'application/json' && req.json().catch(() => undefined);
+
+const incomingOf = ({ env }: Context) => (env as HttpBindings).incoming;
+
+const AROUND: Partial<Record<Surroundings, Around>> = {
+  'a JSON parser': parseJson,
+  'a JSON parser on the parent': parseJson,
+  'a text parser': ({ req }) => req.text(),
+  'a naive reader': ({ req }) => req.raw.arrayBuffer(),
+  'a clone': ({ req }) => req.raw.clone().text(),
+  'a listener for data': (c) => void incomingOf(c).on('data', () => undefined),
+  'a listener for data, a tick earlier'(c) {
+    incomingOf(c).on('data', () => undefined);
+    return new Promise((resolve) => setImmediate(resolve));
+  },
+  'an inflater': (c) => delete incomingOf(c).headers['content-encoding'],
+  'something slow': () => new Promise((resolve) => setTimeout(resolve, SLOW)),
+};
+
 function surround(surroundings: Surroundings | undefined): MiddlewareHandler | undefined {
-  switch (surroundings) {
-    case 'a JSON parser':
-    case 'a JSON parser on the parent':
-      return async ({ req }, next) => {
-        if (req.header('content-type') === 'application/json')
-          await req.json().catch(() => undefined);
-        await next();
-      };
-    case 'a text parser':
-      return async ({ req }, next) => {
-        await req.text();
-        await next();
-      };
-    case 'a naive reader':
-      return async ({ req }, next) => {
-        await req.raw.arrayBuffer();
-        await next();
-      };
-    case 'a clone':
-      return async ({ req }, next) => {
-        await req.raw.clone().text();
-        await next();
-      };
-    case 'a body limit':
-      return bodyLimit({ maxSize: 100_000 });
-    case 'a listener for data':
-      return async ({ env }, next) => {
-        (env as HttpBindings).incoming.on('data', () => undefined);
-        await next();
-      };
-    case 'a listener for data, a tick earlier':
-      return async ({ env }, next) => {
-        (env as HttpBindings).incoming.on('data', () => undefined);
-        await new Promise((resolve) => setImmediate(resolve));
-        await next();
-      };
-    case 'an inflater':
-      return async ({ env }, next) => {
-        delete (env as HttpBindings).incoming.headers['content-encoding'];
-        await next();
-      };
-    case 'something slow':
-      return async (_context, next) => {
-        await new Promise((resolve) => setTimeout(resolve, SLOW));
-        await next();
-      };
-    default:
-      return undefined;
-  }
+  if (surroundings === 'a body limit') return bodyLimit({ maxSize: 100_000 });
+  const around = surroundings && AROUND[surroundings];
+  if (around === undefined) return undefined;
+  return async (c, next) => {
+    const reading = around(c);
+    // A turn here would let the body flow to a listener before the webhook runs.
+    if (reading instanceof Promise) await reading;
+    await next();
+  };
 }

@@ -153,21 +153,42 @@ export async function listening(server: Server): Promise<Listening> {
   };
 }
 
-/**
- * Does what an inflating middleware does on Node: leaves the inflated bytes, and removes the
- * encoding.
- */
-export function inflated(req: IncomingMessage, done: () => void): void {
-  if (req.headers['content-encoding'] !== 'gzip') return done();
-  delete req.headers['content-encoding'];
-  delete req.headers['content-length'];
-  const pieces: Buffer[] = [];
-  req
-    .pipe(createGunzip())
-    .on('data', (piece: Buffer) => pieces.push(piece))
-    .on('end', () => {
-      const rawBody = Buffer.concat(pieces);
-      Object.assign(req, { rawBody, body: rawBody });
-      done();
-    });
-}
+const ignore = (): undefined => undefined;
+
+/** Merchants' code on a request of node:http. It calls `go` when the webhook may run. */
+export type AroundNode = (req: IncomingMessage, go: () => unknown) => unknown;
+
+const around = {
+  'a naive reader': (req, go) => req.on('data', ignore).on('end', go),
+  'a listener for data': (req, go) => {
+    req.on('data', ignore);
+    go();
+  },
+  'a listener for data, a tick earlier': (req, go) => {
+    req.on('data', ignore);
+    setImmediate(go);
+  },
+  'a text decoder': (req, go) => {
+    req.setEncoding('utf8');
+    go();
+  },
+  // Inflating middleware leaves the inflated bytes, and removes the encoding.
+  'an inflater': (req, go) => {
+    if (req.headers['content-encoding'] !== 'gzip') return go();
+    delete req.headers['content-encoding'];
+    delete req.headers['content-length'];
+    const pieces: Buffer[] = [];
+    req
+      .pipe(createGunzip())
+      .on('data', (piece: Buffer) => pieces.push(piece))
+      .on('end', () => {
+        const rawBody = Buffer.concat(pieces);
+        Object.assign(req, { rawBody, body: rawBody });
+        go();
+      });
+  },
+  'something slow': (_req, go) => setTimeout(go, SLOW),
+} satisfies Partial<Record<Surroundings, AroundNode>>;
+
+export const aroundNode: Partial<Record<Surroundings, AroundNode>> = around;
+export const AROUND_NODE = Object.keys(around) as (keyof typeof around)[];

@@ -1,12 +1,12 @@
 /** The hosts of Koa 2 and 3, which do not differ in these tests. */
-import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { bodyParser } from '@koa/bodyparser';
 import Router from '@koa/router';
 import { paymentGate, paymentWebhook, webhookEvent } from '@paylink/koa';
-import Koa, { type Context, type Middleware } from 'koa';
+import Koa, { type Middleware } from 'koa';
 import { PATH } from '../deliveries.js';
-import { gateOptionsOf, inflated, listening, serverFor, SLOW, splitPath } from './host.js';
+import { AROUND_NODE, aroundNode, gateOptionsOf } from './host.js';
+import { listening, serverFor, splitPath } from './host.js';
 import type { Capabilities, Host, Listening, Setup, Surroundings } from './host.js';
 
 const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
@@ -20,14 +20,7 @@ const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
   hint: /Put the webhook above the parser.*app\.use\(bodyParser\(\)\)/,
 };
 
-const first =
-  (look: (ctx: Context) => unknown): Middleware =>
-  async (ctx, next) => {
-    await look(ctx);
-    await next();
-  };
 const json = bodyParser({ enableTypes: ['json'] });
-const ignore = (): undefined => undefined;
 
 const AROUND: Partial<Record<Surroundings, Middleware | undefined>> = {
   'a JSON parser': json,
@@ -39,23 +32,11 @@ const AROUND: Partial<Record<Surroundings, Middleware | undefined>> = {
     extendTypes: { text: ['application/json'] },
   }),
   'a form parser': bodyParser({ enableTypes: ['form'] }),
-  'a naive reader': first(({ req }) => once(req.on('data', ignore), 'end')),
-  'a listener for data': (ctx, next) => {
-    ctx.req.on('data', ignore);
-    return next();
-  },
-  'a listener for data, a tick earlier': first(({ req }) => {
-    req.on('data', ignore);
-    return new Promise((resolve) => setImmediate(resolve));
-  }),
-  'a text decoder': first(({ req }) => req.setEncoding('utf8')),
-  'an inflater': first(({ req }) => new Promise<void>((resolve) => inflated(req, resolve))),
-  'something slow': first(() => new Promise((resolve) => setTimeout(resolve, SLOW))),
   'the webhook twice': undefined,
   'a mounted router': undefined,
   'every method': undefined,
 };
-const SURROUNDINGS = Object.keys(AROUND) as Surroundings[];
+const SURROUNDINGS = [...(Object.keys(AROUND) as Surroundings[]), ...AROUND_NODE];
 
 /** Returns the hosts of one version: with handlers, and as a gate. */
 function hostsOf(name: string, create: typeof Koa): readonly [Host, Host] {
@@ -97,7 +78,10 @@ function listen(
       ctx.body = { ok: true };
     }
   });
-  const around = surroundings && AROUND[surroundings];
+  const onNode = surroundings && aroundNode[surroundings];
+  const around: Middleware | undefined = onNode
+    ? (ctx, next) => new Promise((done) => onNode(ctx.req, () => done(next())))
+    : surroundings && AROUND[surroundings];
   if (around !== undefined) app.use(around);
   app.use(routerFor(surroundings, webhook).routes());
   return listening(serverFor(setup, (req, res) => void app.callback()(req, res)));

@@ -1,8 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { paymentWebhook } from '@paylink/node';
-import { inflated, listening, serverFor, SLOW, type Host, type Surroundings } from './host.js';
+import { aroundNode, listening, serverFor } from './host.js';
+import type { AroundNode, Host, Surroundings } from './host.js';
 
-type Listener = (req: IncomingMessage, res: ServerResponse) => unknown;
+const AROUND: Partial<Record<Surroundings, AroundNode>> = {
+  ...aroundNode,
+  'a JSON parser that keeps a Buffer': keeping((body) => body),
+  'a JSON parser that keeps a string': keeping((body) => body.toString('utf8')),
+  'another webhook at once': (_req, go) => {
+    go();
+    go();
+  },
+  'every method': (_req, go) => go(),
+};
 
 export const nodeHttp: Host = {
   name: 'node:http',
@@ -15,82 +24,30 @@ export const nodeHttp: Host = {
     closes: true,
     parserErrors: 'Node',
     http2: true,
-    surroundings: [
-      'a JSON parser that keeps a Buffer',
-      'a JSON parser that keeps a string',
-      'a naive reader',
-      'a listener for data',
-      'a listener for data, a tick earlier',
-      'a text decoder',
-      'something slow',
-      'another webhook at once',
-      'every method',
-      'an inflater',
-    ],
+    surroundings: Object.keys(AROUND) as Surroundings[],
     hint: /Other code must not read the request before paymentWebhook/,
   },
-  listen: (setup) =>
-    listening(
-      serverFor(setup, surround(setup.surroundings, paymentWebhook(setup.options, setup.handler))),
-    ),
+  listen(setup) {
+    const webhook = paymentWebhook(setup.options, setup.handler);
+    const around = setup.surroundings && AROUND[setup.surroundings];
+    return listening(
+      serverFor(setup, (req, res) =>
+        around ? around(req, () => void webhook(req, res)) : webhook(req, res),
+      ),
+    );
+  },
 };
 
-function surround(surroundings: Surroundings | undefined, listener: Listener): Listener {
-  const readFirst = (req: IncomingMessage, then: (body: Buffer) => void): void => {
-    const chunks: Buffer[] = [];
-    req.on('data', (piece: Buffer) => chunks.push(piece));
+function keeping(convert: (body: Buffer) => unknown): AroundNode {
+  return (req, go) => {
+    const pieces: Buffer[] = [];
+    req.on('data', (piece: Buffer) => pieces.push(piece));
     req.on('end', () => {
-      then(Buffer.concat(chunks));
+      const body = Buffer.concat(pieces);
+      Object.assign(req, { rawBody: convert(body), body: parsed(body) });
+      go();
     });
   };
-  switch (surroundings) {
-    case 'a naive reader':
-      return (req, res) => {
-        readFirst(req, () => {
-          listener(req, res);
-        });
-      };
-    case 'a JSON parser that keeps a Buffer':
-    case 'a JSON parser that keeps a string':
-      return (req, res) => {
-        readFirst(req, (body) => {
-          const rawBody =
-            surroundings === 'a JSON parser that keeps a Buffer' ? body : body.toString('utf8');
-          listener(Object.assign(req, { rawBody, body: parsed(body) }), res);
-        });
-      };
-    case 'a listener for data':
-      return (req, res) => {
-        req.on('data', () => undefined);
-        listener(req, res);
-      };
-    case 'a listener for data, a tick earlier':
-      return (req, res) => {
-        req.on('data', () => undefined);
-        setImmediate(listener, req, res);
-      };
-    case 'a text decoder':
-      return (req, res) => {
-        listener(req.setEncoding('utf8'), res);
-      };
-    case 'an inflater':
-      return (req, res) => {
-        inflated(req, () => {
-          listener(req, res);
-        });
-      };
-    case 'something slow':
-      return (req, res) => {
-        setTimeout(listener, SLOW, req, res);
-      };
-    case 'another webhook at once':
-      return (req, res) => {
-        listener(req, res);
-        listener(req, res);
-      };
-    default:
-      return listener;
-  }
 }
 
 function parsed(body: Buffer): unknown {
