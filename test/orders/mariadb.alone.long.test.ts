@@ -1,6 +1,6 @@
 /** Broken `orders` on MariaDB: each is caught by the sentence that names its fault. */
 import { readFileSync } from 'node:fs';
-import type { Order, Orders } from '@paylink/payments';
+import type { Order } from '@paylink/payments';
 import {
   createPool,
   type PoolConnection,
@@ -9,7 +9,8 @@ import {
 } from 'mysql2/promise';
 import { afterAll, expect, it } from 'vitest';
 import { startMariaDb } from '../servers/mariadb.js';
-import { faultsOf, type Broken } from './faults.js';
+import { faultsOf, testFaults, type Broken, type Designs } from './faults.js';
+import type { Credit, Find } from './shop.js';
 
 const TABLE = readFileSync(
   new URL('../../examples/databases/tables/mysql.sql', import.meta.url),
@@ -37,8 +38,6 @@ await pool.query(`${TABLE}
   CREATE TABLE zeroed (reference varchar(64) PRIMARY KEY, amount bigint, currency varchar(3), paid_at datetime NOT NULL);
   CREATE TABLE numbered (id bigint PRIMARY KEY, amount bigint, currency varchar(3), paid_at datetime NULL)`);
 
-type Find = Orders['find'];
-type Credit = Orders['credit'];
 interface Row extends RowDataPacket {
   reference: string;
   amount: number;
@@ -89,7 +88,7 @@ const edited = (table: string): Broken => ({
 });
 const createOrder = createIn('orders');
 
-const broken: Record<string, readonly [Broken, RegExp]> = {
+const broken: Designs = {
   "Prisma's `update` with the condition in `where`": [
     {
       createOrder,
@@ -210,14 +209,7 @@ const broken: Record<string, readonly [Broken, RegExp]> = {
   ],
 };
 
-it.each(Object.keys(broken))(
-  'names the fault of %s',
-  { tags: ['P22', 'P27', 'P29', 'P30'] },
-  async (name) => {
-    const [options, sentence] = broken[name]!;
-    expect(await faultsOf(options, sentence)).toContainEqual(expect.stringMatching(sentence));
-  },
-);
+testFaults(broken, { tags: ['P22', 'P27', 'P29', 'P30'] });
 
 it('accuses no right orders without strict mode', async () => {
   expect(await faultsOf({ createOrder, orders: right, elsewhere: findIn('orders') })).toEqual([]);
