@@ -1,9 +1,9 @@
 /** Section E of the table of attacks: the event header, which the signature does not cover. */
 import { row, type Material, type Row } from './attack.js';
-import { ACKNOWLEDGED, genuine, invalidEvent } from './verdicts.js';
+import { ACKNOWLEDGED, also, genuine, invalidEvent } from './verdicts.js';
 
 /** A receiver that ignores the header's spelling does no harm if it asks the API. */
-const noKind = { ...invalidEvent, accepts: [...invalidEvent.accepts, ...ACKNOWLEDGED] };
+const noKind = also(invalidEvent, ACKNOWLEDGED);
 const unknown = genuine('medium', 'unknown_kind');
 
 export const eventRows = ({ bodyWith }: Material): Row[] => [

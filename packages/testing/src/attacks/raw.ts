@@ -1,7 +1,7 @@
 /** Attacks that need exact bytes: repeated header lines, broken framing, other methods. */
 import { chunked, requestBytes, type HeaderLines } from '../wire.js';
 import { nameOf, type Material, type Verdict } from './attack.js';
-import { ACKNOWLEDGED, forged, genuine, invalidEvent, tooLarge } from './verdicts.js';
+import { ACKNOWLEDGED, also, forged, genuine, invalidEvent, tooLarge } from './verdicts.js';
 
 /** The right answer to a request of raw bytes. */
 interface RawVerdict extends Verdict {
@@ -93,13 +93,6 @@ const otherMethod: RawVerdict = {
   accepts: [404, 403, 400, 501],
   fault: 'method',
 };
-
-/** The verdict with more harmless statuses, and with other traits. */
-const also = (
-  verdict: RawVerdict,
-  more: readonly number[],
-  traits: Partial<RawVerdict> = {},
-): RawVerdict => ({ ...verdict, accepts: [...verdict.accepts, ...more], ...traits });
 
 /**
  * Frameworks answer these methods before the merchant's code: many answer OPTIONS, and Fastify 4

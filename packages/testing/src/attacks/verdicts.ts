@@ -25,6 +25,13 @@ export function genuine(
   return { category: 'genuine', status: 200, accepts, severity, fault };
 }
 
+/** The verdict with more harmless statuses, and with other traits. */
+export const also = <Right extends Verdict, const Traits extends object>(
+  verdict: Right,
+  more: readonly number[],
+  traits = {} as Traits,
+): Right & Traits => ({ ...verdict, accepts: [...verdict.accepts, ...more], ...traits });
+
 export const invalidBody: Verdict = {
   category: 'invalid',
   status: 400,
@@ -44,10 +51,8 @@ export const tooLarge: Verdict = {
 };
 
 export const invalidEvent: Verdict = {
-  category: 'invalid',
-  status: 400,
+  ...invalidBody,
   code: 'invalid_event',
   accepts: [401, 403, 422],
-  severity: 'low',
   fault: 'event_header',
 };
