@@ -73,7 +73,7 @@ const EARLY =
   'answered 202 to a genuine delivery: 202 is right only if the event survives a crash ' +
   'until its credit';
 
-/** @param forged the status for a forged delivery. With a wrong secret, both answers are the same */
+/** @param forged the status for a forged delivery. With a wrong secret, both statuses are equal */
 function stopOn(answer: WireAnswer, forged: number | undefined, milliseconds: number): AuditStop {
   const [reason, text] = stopOf(answer, statusOf(answer), forged);
   const message = texts.stops[text]
