@@ -16,14 +16,21 @@ function open(openWire: OpenWire) {
   const rounds: Round[] = [];
   let answered = 0;
   const wire = openWire({
+    isOpen: false,
+    get current() {
+      return rounds[answered];
+    },
     onRound: (round) => void (round.isExpectingAnswer && rounds.push(round)),
-    current: () => rounds[answered],
     onAnswer: () => void (answered += 1),
     reply: () => undefined,
     note: () => undefined,
   });
   return { ...wire, rounds };
 }
+
+const zeros = (length: number): number[] => Array.from({ length }, () => 0);
+const post = (field: string, body = ''): Buffer =>
+  Buffer.from(`POST / HTTP/1.1\r\n${field}\r\n\r\n${body}`);
 
 it.each([
   ['0-0/*', 1],
@@ -59,7 +66,6 @@ it.each([
   const packet = (sequence: number, ...payload: number[]): Buffer =>
     Buffer.from([payload.length, 0, 0, sequence, ...payload]);
   const query = (sql: string): Buffer => packet(0, 3, ...Buffer.from(sql));
-  const zeros = (length: number): number[] => Array.from({ length }, () => 0);
   const { fromClient, fromServer, rounds } = open(openMySqlWire);
   fromServer(packet(0, 10, ...zeros(40)));
   fromClient(packet(1, ...zeros(40)));
@@ -71,6 +77,40 @@ it.each([
   const error = String(code);
   expect(rounds[0]).toMatchObject({ isInTransaction: true });
   expect(rounds[1]).toMatchObject({ error, isInTransaction });
+});
+
+const WIRES = { PostgreSQL: openPostgresWire, MySQL: openMySqlWire, HTTP: openHttpWire };
+const bytes = (...parts: readonly (string | readonly number[])[]): Buffer =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+/** A greeting of MySQL that offers TLS and compression. */
+const GREETING = bytes([38, 0, 0, 0, 10], '8\0', zeros(13), [0x20, 0x08], zeros(20));
+const longestPacket = Buffer.alloc(4 + 0xff_ffff);
+longestPacket.set([0xff, 0xff, 0xff, 0]);
+const packets = Buffer.concat(Array.from({ length: 5 }, () => longestPacket));
+
+it.each([
+  ['PostgreSQL', 'HTTP', bytes('GET / HTTP/1.1\r\n\r\n'), /more than 64 MiB/],
+  ['PostgreSQL', 'another version', bytes([0, 0, 0, 8, 0, 2, 0, 0]), /does not speak version 3/],
+  ['PostgreSQL', 'an impossible length', bytes([0, 0, 0, 1]), /impossible length/],
+  ['PostgreSQL', '1 GB', bytes([64, 0, 0, 0, 0, 3, 0, 0]), /more than 64 MiB/],
+  ['MySQL', 'a request for TLS', bytes([32, 0, 0, 1, 0, 8], zeros(30)), /asked for TLS/],
+  ['MySQL', 'a compressed login', bytes([33, 0, 0, 1, 0x20], zeros(32)), /asked for compression/],
+  ['MySQL', 'packet after packet of one statement', packets, /more than 64 MiB/],
+  ['HTTP', 'HTTP/2', bytes('GET / HTTP/2.0\r\n\r\n'), /does not speak HTTP\/1\.1/],
+  ['HTTP', 'a head without end', bytes('x'.repeat(70_000)), /impossible length/],
+  ['HTTP', 'a WebSocket', post('Upgrade: websocket'), /asked for a WebSocket/],
+  ['HTTP', '99 GB', post('Content-Length: 99999999999'), /more than 64 MiB/],
+  ['HTTP', 'a negative length', post('Content-Length: -9'), /impossible length/],
+  ['HTTP', 'a negative chunk', post('Transfer-Encoding: chunked', '-1\r\n'), /impossible length/],
+] as const)('a wire of %s refuses a client that sends %s', (name, _, sent, sentence) => {
+  const { fromClient, fromServer } = open(WIRES[name]);
+  if (name === 'MySQL') fromServer(GREETING);
+  expect(() => fromClient(sent)).toThrow(sentence);
+});
+
+it.each(Object.entries(WIRES).slice(0, 2))('a wire of %s refuses a server of HTTP', (_, wire) => {
+  const { fromServer } = open(wire);
+  expect(() => fromServer(bytes('HTTP/1.1 400 Bad Request\r\n\r\n'))).toThrow(/not answer as/);
 });
 
 it('opens the database to 127.0.0.1 alone', async () => {

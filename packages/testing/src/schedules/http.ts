@@ -3,31 +3,31 @@
  * PostgREST, which Supabase has, and DynamoDB.
  */
 import { Round } from './round.js';
-import { LONGEST_MESSAGE, WireError, type Listener, type Wire } from './wire.js';
+import { splitMessages, WireError, type Listener, type Wire } from './wire.js';
 
 const LONGEST_HEAD = 65_536;
 const END_OF_HEAD = '\r\n\r\n';
 
-export function openHttpWire({ onRound, current, onAnswer }: Listener): Wire {
-  let isOpen = false;
-  const fromClient = splitHttp((head, bytes) => {
+export function openHttpWire(listener: Listener): Wire {
+  const fromClient = splitMessages(lengthOf, (bytes) => {
+    const head = headOf(bytes)!;
     const [, call, path] = /^([A-Z]+ ([^\s?]+))\S* HTTP\/1\.[01](?:\r\n|$)/.exec(head) ?? [];
     if (path === undefined) throw new WireError('does not speak HTTP/1.1');
     if (/websocket/i.test(fieldOf(head, 'upgrade') ?? ''))
       throw new WireError('asked for a WebSocket, whose messages cannot be held');
-    isOpen = true;
-    const round = new Round();
+    listener.isOpen = true;
     // A service of AWS has its operations in a field.
     const [operation = call!] = /\w+$/.exec(fieldOf(head, 'x-amz-target') ?? '') ?? [];
-    round.statements.push(operation);
-    round.parts.push(bytes);
-    onRound(round);
+    listener.onRound(new Round([operation], [bytes]));
   });
-  const fromServer = splitHttp(
-    (head) => {
+  const answersHead = (): boolean => listener.current?.statements[0]?.startsWith('HEAD ') === true;
+  const fromServer = splitMessages(
+    (bytes) => lengthOf(bytes, answersHead()),
+    (bytes) => {
+      const head = headOf(bytes)!;
       const [, status] = /^HTTP\/1\.[01] (\d{3})\b/.exec(head) ?? [];
       if (status === undefined) throw new WireError('does not answer as HTTP/1.1');
-      const answered = current();
+      const answered = listener.current;
       if (answered === undefined || status.startsWith('1')) return;
       if (status >= '400') answered.error = status;
       // PostgREST counts the rows that a request read or changed.
@@ -35,53 +35,36 @@ export function openHttpWire({ onRound, current, onAnswer }: Listener): Wire {
       const [, first, last, total] = range;
       if (last !== undefined) answered.rows = Number(last) - Number(first) + 1;
       else if (total !== undefined) answered.rows = Number(total);
-      onAnswer();
+      listener.onAnswer();
     },
-    () => current()?.statements[0]?.startsWith('HEAD ') === true,
   );
-  return {
-    get isOpen() {
-      return isOpen;
-    },
-    fromClient,
-    fromServer,
-  };
+  return { fromClient, fromServer };
 }
 
-/** Returns a function that takes a stream's chunks, however cut, and calls `onMessage` for each. */
-function splitHttp(
-  onMessage: (head: string, bytes: Buffer) => void,
-  answersHead = (): boolean => false,
-): (chunk: Buffer) => void {
-  let bytes: Buffer = Buffer.alloc(0);
-  return (chunk) => {
-    bytes = Buffer.concat([bytes, chunk]);
-    for (let end = 0; bytes.length > 0; bytes = bytes.subarray(end)) {
-      const headEnd = bytes.indexOf(END_OF_HEAD);
-      if (headEnd < 0 && bytes.length < LONGEST_HEAD) return;
-      const head = bytes.toString('latin1', 0, headEnd);
-      const hasNoBody = answersHead() || /^\S+ (?:1\d\d|204|304)\b/.test(head);
-      const start = headEnd + END_OF_HEAD.length;
-      end = hasNoBody ? start : endOfBody(bytes, start, head);
-      if (headEnd < 0 || !(end >= start && end <= LONGEST_MESSAGE))
-        throw new WireError('sent a message of an impossible length');
-      if (end > bytes.length) return;
-      onMessage(head, bytes.subarray(0, end));
-    }
-  };
+function headOf(bytes: Buffer): string | undefined {
+  const end = bytes.indexOf(END_OF_HEAD);
+  return end < 0 ? undefined : bytes.toString('latin1', 0, end);
 }
 
-/** Returns a number above the length of the bytes if more must come. */
-function endOfBody(bytes: Buffer, start: number, head: string): number {
-  if (!/chunked$/i.test(fieldOf(head, 'transfer-encoding') ?? ''))
-    return start + Number(fieldOf(head, 'content-length') ?? 0);
+/** Returns the length of a message. Undefined if more bytes must come, NaN if it has none. */
+function lengthOf(bytes: Buffer, hasNoBody = false): number | undefined {
+  const head = headOf(bytes);
+  if (head === undefined) return bytes.length < LONGEST_HEAD ? undefined : Number.NaN;
+  const start = head.length + END_OF_HEAD.length;
+  if (hasNoBody || /^\S+ (?:1\d\d|204|304)\b/.test(head)) return start;
+  if (/chunked$/i.test(fieldOf(head, 'transfer-encoding') ?? '')) return endOfChunks(bytes, start);
+  const length = Number(fieldOf(head, 'content-length') ?? 0);
+  return length >= 0 ? start + length : Number.NaN;
+}
+
+function endOfChunks(bytes: Buffer, start: number): number | undefined {
   for (let at = start; ;) {
     const lineEnd = bytes.indexOf('\r\n', at);
-    if (lineEnd < 0) return bytes.length + 1;
+    if (lineEnd < 0) return undefined;
     const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
     if (size === 0) {
       const end = bytes.indexOf(END_OF_HEAD, lineEnd);
-      return end < 0 ? bytes.length + 1 : end + END_OF_HEAD.length;
+      return end < 0 ? undefined : end + END_OF_HEAD.length;
     }
     at = lineEnd + size + 4;
     if (!(size > 0)) return Number.NaN;

@@ -19,8 +19,8 @@ const LONGEST_PACKET = 0xff_ffff;
 const MOST_PACKETS = 4;
 const HEADER = 4;
 
-export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
-  let phase: 'greeting' | 'login' | 'open' = 'greeting';
+export function openMySqlWire(listener: Listener): Wire {
+  let isLoggingIn = false;
   let [server, serverMore, client, clientMore] = [0, 0, 0, 0];
   let round: Round | undefined;
   let isContinued = false;
@@ -30,36 +30,33 @@ export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
   const both = (flag: number): boolean => (server & client & flag) !== 0;
 
   const logIn = (payload: Buffer): void => {
-    if (phase !== 'greeting' || payload.length < 32) return;
+    if (isLoggingIn || payload.length < 32) return;
     client = payload.readUInt32LE(0);
     clientMore = payload.readUInt32LE(28);
     if (payload.length === 32 && both(CAN.tls))
       throw new WireError('asked for TLS: connect without it, such as with ?ssl=false');
     if (both(CAN.compress) || both(CAN.zstd))
       throw new WireError('asked for compression, which hides the rounds: switch it off');
-    phase = 'login';
+    isLoggingIn = true;
   };
 
-  const fromClient = splitMessages(
-    { headerLength: () => HEADER, lengthOf: (header) => HEADER + header.readUIntLE(0, 3) },
-    (message) => {
-      const payload = message.subarray(HEADER);
-      if (phase !== 'open') logIn(payload);
-      const isCommand = phase === 'open' && message[3] === 0 && round === undefined;
-      if (isCommand) round = begin(payload);
-      round ??= new Round(false);
-      round.parts.push(message);
-      if (round.parts.length > MOST_PACKETS)
-        throw new WireError('sent a statement of more than 64 MiB, which cannot be held');
-      // A longer command goes on in the next packet.
-      if (payload.length === LONGEST_PACKET) return;
-      onRound(round);
-      round = undefined;
-    },
-  );
+  const fromClient = splitMessages(lengthOf, (message) => {
+    const payload = message.subarray(HEADER);
+    if (!listener.isOpen) logIn(payload);
+    const isCommand = listener.isOpen && message[3] === 0 && round === undefined;
+    if (isCommand) round = begin(payload);
+    round ??= new Round([], [], false);
+    round.parts.push(message);
+    if (round.parts.length > MOST_PACKETS)
+      throw new WireError('sent a statement of more than 64 MiB, which cannot be held');
+    // A longer command goes on in the next packet.
+    if (payload.length === LONGEST_PACKET) return;
+    listener.onRound(round);
+    round = undefined;
+  });
   const begin = (payload: Buffer): Round => {
     const code = payload[0]!;
-    const begun = new Round(!UNANSWERED.includes(code));
+    const begun = new Round([], [], !UNANSWERED.includes(code));
     let sql = '';
     if (code === QUERY || code === PREPARE)
       sql = payload.toString('utf8', code === QUERY && both(ATTRIBUTES) ? 3 : 1);
@@ -75,20 +72,21 @@ export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
     return begun;
   };
 
-  let state: 'first' | 'definitions' | 'rows' = 'first';
+  /** Definitions of columns and parameters that are still to come. */
   let definitions = 0;
+  /** The rows of the result so far. Undefined outside of a result. */
+  let rows: number | undefined;
   let status = 0;
   const end = (answered: Round): void => {
-    state = 'first';
     answered.isInTransaction = (status & IN_TRANSACTION) !== 0 && answered.error !== DEADLOCK;
-    onAnswer();
+    rows = undefined;
+    listener.onAnswer();
   };
-  const endResult = (answered: Round, rows: number): void => {
-    answered.rows = (answered.rows ?? 0) + rows;
-    state = 'first';
+  const endResult = (answered: Round, changed: number): void => {
+    answered.rows = (answered.rows ?? 0) + changed;
+    rows = undefined;
     if ((status & MORE_RESULTS) === 0) end(answered);
   };
-  let rows = 0;
 
   const onFirst = (answered: Round, code: number, payload: Buffer): void => {
     if (code === PREPARE) {
@@ -96,8 +94,7 @@ export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
       const counts = [payload.readUInt16LE(5), payload.readUInt16LE(7)];
       definitions = counts[0]! + counts[1]!;
       if (!both(CAN.endsByOk)) definitions += counts.filter((count) => count > 0).length;
-      if (definitions === 0) return end(answered);
-      state = 'definitions';
+      if (definitions === 0) end(answered);
     } else if (payload[0] === 0) {
       const changed = lengthAt(payload, 1);
       const id = lengthAt(payload, changed.next);
@@ -110,63 +107,63 @@ export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
       const isCached = (serverMore & clientMore & CACHES_COLUMNS) !== 0;
       definitions = isCached && payload[count.next] === 0 ? 0 : count.value;
       if (!both(CAN.endsByOk)) definitions += 1;
-      state = definitions === 0 ? 'rows' : 'definitions';
       rows = 0;
     } else if (code === FETCH || code === FIELDS) {
-      state = 'rows';
-      rows = 0;
-      onRow(answered, payload, payload.length);
+      onRow(answered, 0, payload, payload.length);
     } else end(answered);
   };
-  const onRow = (answered: Round, payload: Buffer, length: number): void => {
+  const onDefinition = (answered: Round, code: number, payload: Buffer, length: number): void => {
+    definitions -= 1;
+    if (definitions > 0) return;
+    const isEof = payload[0] === 0xfe && length < 9;
+    if (code === PREPARE) end(answered);
+    else if (isEof && (payload.readUInt16LE(3) & CURSOR) !== 0) endResult(answered, 0);
+  };
+  const onRow = (answered: Round, before: number, payload: Buffer, length: number): void => {
     const isEnd = payload[0] === 0xfe && length < (both(CAN.endsByOk) ? LONGEST_PACKET : 9);
-    if (!isEnd) return void (rows += 1);
+    if (!isEnd) return void (rows = before + 1);
     if (both(CAN.endsByOk))
       status = payload.readUInt16LE(lengthAt(payload, lengthAt(payload, 1).next).next);
     else status = payload.readUInt16LE(3);
-    endResult(answered, rows);
+    endResult(answered, before);
   };
 
   const fromServer = splitMessages(
-    {
-      headerLength: () => HEADER,
-      lengthOf: (header) => {
-        // A greeting is short, and the first packet.
-        if (phase === 'greeting' && server === 0 && (header[3] !== 0 || header[2] !== 0))
-          throw new WireError('does not answer as MySQL or MariaDB');
-        return HEADER + header.readUIntLE(0, 3);
-      },
-      kept: 1_024,
+    (bytes) => {
+      // A greeting is short, and the first packet.
+      if (
+        !isLoggingIn &&
+        server === 0 &&
+        bytes.length >= HEADER &&
+        (bytes[3] !== 0 || bytes[2] !== 0)
+      )
+        throw new WireError('does not answer as MySQL or MariaDB');
+      return lengthOf(bytes);
     },
     (message, whole) => {
       const payload = message.subarray(HEADER);
       const length = whole - HEADER;
       const wasContinued = isContinued;
       isContinued = length === LONGEST_PACKET;
-      if (phase === 'greeting') return greet(payload);
-      if (phase === 'login') {
-        if (payload[0] === 0) phase = 'open';
+      if (!isLoggingIn) return greet(payload);
+      if (!listener.isOpen) {
+        listener.isOpen = payload[0] === 0;
         return;
       }
-      const answered = current();
+      const answered = listener.current;
       if (answered === undefined || wasContinued) return;
       const { code } = commands.get(answered)!;
-      if (payload[0] === 0xff && state !== 'definitions') {
+      if (definitions > 0) return onDefinition(answered, code, payload, length);
+      if (payload[0] === 0xff) {
         const error = payload.readUInt16LE(1);
         // MariaDB reports the progress of a long statement so.
         if (error === 0xffff) return;
         answered.error = String(error);
-        return end(answered);
-      }
-      if (state === 'first') onFirst(answered, code, payload);
-      else if (state === 'rows') onRow(answered, payload, length);
-      else if (--definitions === 0) {
-        const isEof = payload[0] === 0xfe && length < 9;
-        if (code === PREPARE) end(answered);
-        else if (isEof && (payload.readUInt16LE(3) & CURSOR) !== 0) endResult(answered, 0);
-        else state = 'rows';
-      }
+        end(answered);
+      } else if (rows === undefined) onFirst(answered, code, payload);
+      else onRow(answered, rows, payload, length);
     },
+    1_024,
   );
   const greet = (payload: Buffer): void => {
     if (payload[0] === 0xff) return;
@@ -175,13 +172,11 @@ export function openMySqlWire({ onRound, current, onAnswer }: Listener): Wire {
     server = payload.readUInt16LE(at) + payload.readUInt16LE(at + 5) * 0x1_0000;
     serverMore = payload.readUInt32LE(at + 14);
   };
-  return {
-    get isOpen() {
-      return phase === 'open';
-    },
-    fromClient,
-    fromServer,
-  };
+  return { fromClient, fromServer };
+}
+
+function lengthOf(bytes: Buffer): number | undefined {
+  return bytes.length < HEADER ? undefined : HEADER + bytes.readUIntLE(0, 3);
 }
 
 /** Reads an integer of one to nine bytes. */

@@ -14,90 +14,72 @@ const KEPT = 1_024;
 const textAt = (message: Buffer, at: number): string =>
   message.toString('utf8', at, message.indexOf(0, at));
 
-export function openPostgresWire({ onRound, current, onAnswer, reply, note }: Listener): Wire {
-  let phase: 'startup' | 'login' | 'open' = 'startup';
+export function openPostgresWire(listener: Listener): Wire {
+  let isStarted = false;
   let isCopying = false;
   let round = new Round();
   const prepared = new Map<string, string>();
   const portals = new Map<string, string>();
 
-  const pass = (message: Buffer): void => {
-    const bytes = new Round(false);
-    bytes.parts.push(message);
-    onRound(bytes);
-  };
+  const pass = (message: Buffer): void => listener.onRound(new Round([], [message], false));
   const start = (message: Buffer): void => {
     const code = message.length >= 8 ? message.readInt32BE(4) : 0;
     if (code === TLS_REQUEST || code === GSS_REQUEST) {
       if (code === TLS_REQUEST)
-        note('asked for TLS, which was refused: connect without it, with ?sslmode=disable');
-      return reply(Buffer.from('N'));
+        listener.note(
+          'asked for TLS, which was refused: connect without it, with ?sslmode=disable',
+        );
+      return listener.reply(Buffer.from('N'));
     }
     if (code !== CANCEL_REQUEST) {
       if (code >> 16 !== 3) throw new WireError('does not speak version 3 of the protocol');
-      phase = 'login';
+      isStarted = true;
     }
     pass(message);
   };
-  const end = (): void => {
-    onRound(round);
-    round = new Round();
-  };
 
   const fromClient = splitMessages(
-    {
-      headerLength: () => (phase === 'startup' ? 4 : 5),
-      lengthOf: (header) =>
-        phase === 'startup' ? header.readUInt32BE(0) : 1 + header.readUInt32BE(1),
-    },
+    (bytes) => lengthOf(bytes, isStarted ? 1 : 0),
     (message) => {
-      if (phase === 'startup') return start(message);
+      if (!isStarted) return start(message);
       const type = String.fromCharCode(message[0]!);
-      if (phase === 'login' || 'Xdcf'.includes(type) || (isCopying && 'SH'.includes(type)))
+      if (!listener.isOpen || 'Xdcf'.includes(type) || (isCopying && 'SH'.includes(type)))
         return pass(message);
       round.parts.push(message);
-      if (type === 'Q') round.statements.push(textAt(message, 5));
-      // A call of a function by its number.
-      if (type === 'F') round.statements.push('CALL');
       const name = textAt(message, 5);
       const next = 6 + Buffer.byteLength(name);
+      if (type === 'Q') round.statements.push(name);
+      // A call of a function by its number.
+      if (type === 'F') round.statements.push('CALL');
       if (type === 'P') prepared.set(name, textAt(message, next));
       if (type === 'B') portals.set(name, prepared.get(textAt(message, next)) ?? '');
       if (type === 'E') round.statements.push(portals.get(name) ?? '');
-      if (type === 'H') {
-        round.completions = round.parts.filter((part) => part[0] === 0x45).length;
-        if (round.completions === 0) return passRound();
-      }
-      // The server commits at the end that the client asks for, and not before.
       round.notRun = round.statements.length;
+      round.isFlushed = type === 'H';
+      // The server commits at the end that the client asks for, and not before.
       if (type === 'S' && round.notRun > 0) round.flush = FLUSH;
-      if ('QSFH'.includes(type)) end();
+      if (!'QSFH'.includes(type)) return;
+      if (round.isFlushed && round.notRun === 0) for (const part of round.parts) pass(part);
+      else listener.onRound(round);
+      round = new Round();
     },
   );
-  const passRound = (): void => {
-    for (const part of round.parts) pass(part);
-    round = new Round();
-  };
 
   const fromServer = splitMessages(
-    {
-      headerLength: () => 5,
-      lengthOf: (header) => {
-        if (phase !== 'open' && !AT_LOGIN.includes(String.fromCharCode(header[0]!)))
-          throw new WireError('does not answer as PostgreSQL');
-        return 1 + header.readUInt32BE(1);
-      },
-      kept: KEPT,
+    (bytes) => {
+      if (!listener.isOpen && !AT_LOGIN.includes(String.fromCharCode(bytes[0]!)))
+        throw new WireError('does not answer as PostgreSQL');
+      return lengthOf(bytes, 1);
     },
     (message) => {
       const type = String.fromCharCode(message[0]!);
-      const answered = current();
+      const answered = listener.current;
       if (type === 'Z') {
-        phase = 'open';
+        listener.isOpen = true;
         isCopying = false;
         if (answered === undefined) return;
         answered.isInTransaction = message[5] !== 0x49;
-        return onAnswer();
+        return listener.onAnswer();
       }
       if (type === 'G') isCopying = true;
       if (answered === undefined) return;
@@ -111,21 +93,22 @@ export function openPostgresWire({ onRound, current, onAnswer, reply, note }: Li
         const [rows] = /\d+$/.exec(textAt(message, 5)) ?? [];
         if (rows !== undefined) answered.rows = (answered.rows ?? 0) + Number(rows);
       }
-      if (answered.completions > 0 && 'CsIE'.includes(type)) {
-        answered.completions -= 1;
+      if (answered.isFlushed && answered.notRun <= 0) {
         // The transaction stays open up to the end that the client asks for later.
         answered.isInTransaction = true;
-        if (answered.completions === 0 || type === 'E') onAnswer();
+        listener.onAnswer();
       }
     },
+    KEPT,
   );
-  return {
-    get isOpen() {
-      return phase === 'open';
-    },
-    fromClient,
-    fromServer,
-  };
+  return { fromClient, fromServer };
+}
+
+/** @param at the place of the length, which counts itself, but not the type before it */
+function lengthOf(bytes: Buffer, at: number): number | undefined {
+  if (bytes.length < at + 4) return undefined;
+  const length = bytes.readUInt32BE(at);
+  return length < 4 ? Number.NaN : at + length;
 }
 
 /** Returns the SQLSTATE of an error. */

@@ -7,7 +7,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import type { Changes } from './changes.js';
 import type { Database } from './database.js';
 import type { Holder, Round } from './round.js';
-import { WireError, type Wire } from './wire.js';
+import { WireError, type Listener } from './wire.js';
 
 /** Rounds that are held after a reply. */
 const AFTER_REPLY = 10;
@@ -125,17 +125,17 @@ export class Proxy {
   }
 }
 
-class Connection implements Holder {
+class Connection implements Holder, Listener {
   readonly queue: Round[] = [];
   readonly sent: Round[] = [];
+  isOpen = false;
+  isInTransaction = false;
   /** The answers to a begun round, which its client gets with the rest. */
   readonly #early: Buffer[] = [];
   #isMute = false;
-  isInTransaction = false;
   /** Stays true after a lock of the session, which outlives transactions. */
   #hasLocked = false;
   #hasWritten = false;
-  readonly #wire: Wire;
 
   constructor(
     readonly proxy: Proxy,
@@ -143,39 +143,49 @@ class Connection implements Holder {
     readonly server: Socket,
   ) {
     const { database, notes } = proxy;
-    this.#wire = database.openWire({
-      onRound: (round) => {
-        round.number = proxy.nextNumber();
-        round.connection = this;
-        this.queue.push(round);
-        this.pump();
-      },
-      current: () => this.sent[0] ?? this.#begun,
-      onAnswer: () => this.#onAnswer(),
-      reply: (bytes) => void (this.#isMute || client.write(bytes)),
-      note: (sentence) => notes.add(`Your program ${sentence}.`),
-    });
+    const { fromClient, fromServer } = database.openWire(this);
     server.on('error', ({ message }) => {
       if (!this.isOpen) notes.add(`${database.place} cannot be reached: ${message}.`);
     });
-    this.#lead(client, server, 'Your program', (chunk) => this.#wire.fromClient(chunk));
+    this.#lead(client, server, 'Your program', fromClient);
     if (!database.isInProcess)
       this.#lead(server, client, database.place, (chunk) => {
-        const isMute = this.#isMute;
-        const isEarly = this.#begun !== undefined;
-        this.#wire.fromServer(chunk);
-        if (isEarly) this.#early.push(chunk);
-        else if (!isMute) this.#write(client, server, chunk);
+        fromServer(chunk);
+        if (this.#begun !== undefined) this.#early.push(chunk);
+        else if (!this.#isMute) this.#write(client, server, chunk);
       });
+  }
+
+  get current(): Round | undefined {
+    return this.sent[0] ?? this.#begun;
+  }
+
+  onRound(round: Round): void {
+    round.number = this.proxy.nextNumber();
+    round.connection = this;
+    this.queue.push(round);
+    this.pump();
+  }
+
+  onAnswer(): void {
+    const round = this.sent.shift()!;
+    round.isAnswered = true;
+    this.isInTransaction = round.isInTransaction;
+    this.#hasWritten = this.isInTransaction && (this.#hasWritten || !round.isFree);
+    this.#hasLocked ||= round.statements.some((sql) => /lock/i.test(sql));
+  }
+
+  reply(bytes: Buffer): void {
+    if (!this.#isMute) this.client.write(bytes);
+  }
+
+  note(sentence: string): void {
+    this.proxy.notes.add(`Your program ${sentence}.`);
   }
 
   get #begun(): Round | undefined {
     const [next] = this.queue;
     return next?.isBegun === true ? next : undefined;
-  }
-
-  get isOpen(): boolean {
-    return this.#wire.isOpen;
   }
 
   get mayHoldLocks(): boolean {
@@ -249,14 +259,6 @@ class Connection implements Holder {
     if (to.write(bytes)) return;
     from.pause();
     if (to.listenerCount('drain') === 0) to.once('drain', () => from.resume());
-  }
-
-  #onAnswer(): void {
-    const round = this.sent.shift()!;
-    round.isAnswered = true;
-    this.isInTransaction = round.isInTransaction;
-    this.#hasWritten = this.isInTransaction && (this.#hasWritten || !round.isFree);
-    this.#hasLocked ||= round.statements.some((sql) => /lock/i.test(sql));
   }
 
   #end(): void {

@@ -14,8 +14,6 @@ export interface Holder {
 }
 
 export class Round {
-  readonly parts: Buffer[] = [];
-  readonly statements: string[] = [];
   /** How many rows the statements changed or gave, if the server has said so. */
   rows: number | undefined;
   /** The server's code of an error. */
@@ -35,11 +33,15 @@ export class Round {
   /** In the order in which the rounds came. */
   number = 0;
   connection!: Holder;
-  /** The completions that end the answer, if the client has not asked for the end of the round. */
-  completions = 0;
+  /** True if the client has asked for the answers, but not for the end of the round. */
+  isFlushed = false;
 
   /** @param isExpectingAnswer false for bytes that end no round, such as a login or data of COPY */
-  constructor(readonly isExpectingAnswer = true) {}
+  constructor(
+    readonly statements: string[] = [],
+    readonly parts: Buffer[] = [],
+    readonly isExpectingAnswer = true,
+  ) {}
 
   /** True if the round neither reads nor writes an order, so that its place does not matter. */
   get isFree(): boolean {

@@ -4,21 +4,19 @@ import { splitMessages, type Listener, type Wire } from './wire.js';
 
 const GO = Buffer.from('.');
 
-export function openSqliteWire({ onRound, current, onAnswer, reply }: Listener): Wire {
+export function openSqliteWire(listener: Listener): Wire {
   const fromClient = splitMessages(
-    { headerLength: () => 4, lengthOf: (header) => header.readUInt32BE(0) },
+    (bytes) => (bytes.length < 4 ? undefined : bytes.readUInt32BE(0)),
     (message) => {
       const { sql, ...answer } = JSON.parse(message.toString('utf8', 4)) as { sql?: string };
       if (sql === undefined) {
-        Object.assign(current()!, answer);
-        onAnswer();
-        return reply(GO);
+        Object.assign(listener.current!, answer);
+        listener.onAnswer();
+        return listener.reply(GO);
       }
-      const round = new Round();
-      round.statements.push(sql);
-      round.parts.push(GO);
-      onRound(round);
+      listener.onRound(new Round([sql], [GO]));
     },
   );
-  return { isOpen: true, fromClient, fromServer: () => undefined };
+  listener.isOpen = true;
+  return { fromClient, fromServer: () => undefined };
 }

@@ -3,24 +3,24 @@ import type { Round } from './round.js';
 
 /** Reads the bytes of one connection. It changes none. */
 export interface Wire {
-  /** True once the server has let the client in. */
-  readonly isOpen: boolean;
   /** @throws WireError */
   readonly fromClient: (chunk: Buffer) => void;
   /** @throws WireError */
   readonly fromServer: (chunk: Buffer) => void;
 }
 
-/** Receives the events of a wire. */
+/** The connection, as its wire sees it. */
 export interface Listener {
-  /** Queues the bytes for the server. */
-  readonly onRound: (round: Round) => void;
+  /** Set to true once the server has let the client in. */
+  isOpen: boolean;
   /** The round that the server answers now. */
-  readonly current: () => Round | undefined;
-  readonly onAnswer: () => void;
+  readonly current: Round | undefined;
+  /** Queues the bytes for the server. */
+  onRound(round: Round): void;
+  onAnswer(): void;
   /** Sends bytes of the proxy's own, which refuse encryption. */
-  readonly reply: (bytes: Buffer) => void;
-  readonly note: (sentence: string) => void;
+  reply(bytes: Buffer): void;
+  note(sentence: string): void;
 }
 
 export type OpenWire = (listener: Listener) => Wire;
@@ -29,39 +29,38 @@ export type OpenWire = (listener: Listener) => Wire;
 export class WireError extends Error {}
 
 /** A held round stays in memory. */
-export const LONGEST_MESSAGE = 64 * 2 ** 20;
+const LONGEST_MESSAGE = 64 * 2 ** 20;
 
-export interface Framing {
-  /** Bytes after which `lengthOf` knows the length of the whole message. */
-  readonly headerLength: () => number;
-  readonly lengthOf: (header: Buffer) => number;
-  /** Bytes of each message to keep. Default: the whole message, which may have 64 MiB. */
-  readonly kept?: number;
-}
-
-/** Returns a function that takes a stream's chunks, however cut, and calls `onMessage` for each. */
+/**
+ * Returns a function that takes a stream's chunks, however cut, and calls `onMessage` for each.
+ *
+ * @param lengthOf the length of the message that begins so, undefined if more bytes must come
+ * @param kept bytes of each message to keep; default: the whole message, which may have 64 MiB
+ */
 export function splitMessages(
-  { headerLength, lengthOf, kept = Infinity }: Framing,
+  lengthOf: (bytes: Buffer) => number | undefined,
   onMessage: (message: Buffer, length: number) => void,
+  kept = Infinity,
 ): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let seen = 0;
   let length: number | undefined;
   return (chunk) => {
-    for (let at = 0; at < chunk.length;) {
-      const wanted = (length ?? headerLength()) - seen;
-      const part = chunk.subarray(at, at + wanted);
+    for (let bytes = chunk; bytes.length > 0;) {
+      if (length === undefined) {
+        if (parts.length > 0) bytes = Buffer.concat([...parts.splice(0), bytes]);
+        length = lengthOf(bytes);
+        const least = length ?? bytes.length;
+        if (!(least > 0)) throw new WireError('sent a message with an impossible length');
+        if (kept === Infinity && least > LONGEST_MESSAGE)
+          throw new WireError('announced a message of more than 64 MiB, which cannot be held');
+        if (length === undefined) return void parts.push(bytes);
+      }
+      const part = bytes.subarray(0, length - seen);
       if (seen < kept) parts.push(part);
       seen += part.length;
-      at += part.length;
-      if (part.length < wanted) return;
-      if (length === undefined) {
-        length = lengthOf(Buffer.concat(parts));
-        if (!(length >= seen)) throw new WireError('sent a message with an impossible length');
-        if (kept === Infinity && length > LONGEST_MESSAGE)
-          throw new WireError('announced a message of more than 64 MiB, which cannot be held');
-        if (length > seen) continue;
-      }
+      bytes = bytes.subarray(part.length);
+      if (seen < length) return;
       const message = Buffer.concat(parts);
       const whole = length;
       [parts, seen, length] = [[], 0, undefined];
