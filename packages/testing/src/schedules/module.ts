@@ -146,8 +146,8 @@ export class ModuleSubject implements Subject {
 
   /** Starts a process that was told of a payment, so that its pools are open. */
   async #start(): Promise<Caller> {
-    const { module, databaseVariable: variable = 'DATABASE_URL', createOrder } = this.options;
-    const caller = await Caller.start({ module, variable }, this.database, this.changes);
+    const { databaseVariable = 'DATABASE_URL', createOrder } = this.options;
+    const caller = await Caller.start(this.options, this.database, this.changes);
     this.#started.add(caller);
     if (createOrder === undefined && !caller.exports.includes('createOrder'))
       throw new UsageError(
@@ -165,7 +165,7 @@ export class ModuleSubject implements Subject {
         throw new NotTestable('SQLite without better-sqlite3, libsql or node:sqlite');
       if (!proxy.wasUsed)
         throw new Error(
-          `The module did not connect to the address in ${variable}: name its variable`,
+          `The module did not connect to the address in ${databaseVariable}: name its variable`,
         );
       if (this.#started.size === 1) this.creditsNothing = code === 'not_credited';
       if (!isAcknowledged && !this.creditsNothing)

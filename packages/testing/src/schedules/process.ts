@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Call, Command, Told } from './caller.js';
 import { LONGEST_WAIT, type Changes } from './changes.js';
 import { UsageError, type Database } from './database.js';
-import { endWithThisProcess, kill } from './processes.js';
+import { endWithThisProcess, hasEnded, kill } from './processes.js';
 import { Proxy } from './proxy.js';
 import type { Delivered, NewOrder, Party } from './subject.js';
 
@@ -18,8 +18,7 @@ const CLOSING = 2_000;
 
 export interface Source {
   readonly module: string;
-  /** Holds the address of the database. */
-  readonly variable: string;
+  readonly databaseVariable?: string | undefined;
 }
 
 export class Caller implements Party {
@@ -28,60 +27,54 @@ export class Caller implements Party {
   /** The names of the module's optional exports. */
   exports: readonly string[] = [];
   onFound: ((paid: boolean | undefined) => void) | undefined;
-  readonly #child: ChildProcess;
   readonly #answers = new Map<number, Told>();
   #last = 0;
-  #hasEnded = false;
 
   private constructor(
     readonly proxy: Proxy,
     readonly changes: Changes,
-    { module, variable }: Source,
+    readonly child: ChildProcess,
   ) {
-    const file = resolve(module);
-    if (!existsSync(file)) throw new UsageError('module', `The module ${module} does not exist`);
-    const { isInProcess } = proxy.database;
-    this.#child = fork(CALLER, [pathToFileURL(file).href, isInProcess ? 'hook' : ''], {
-      env: { ...process.env, [variable]: proxy.url },
-      execArgv: /\.[cm]?tsx?$/.test(file) ? ['--import', tsx()] : [],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc', isInProcess ? 'pipe' : 'ignore'],
-      detached: true,
-    });
-    endWithThisProcess(this.#child);
-    const pipe = this.#child.stdio[4] as Socket | null;
-    if (pipe) proxy.accept(pipe, pipe);
-    this.#child.on('message', (told: Told) => {
+    endWithThisProcess(child);
+    child.on('message', (told: Told) => {
       if ('id' in told) this.#answers.set(told.id, told);
       else if (told.event === 'found') this.onFound?.(told.value);
       else this.credited = told.value;
       changes.tell();
     });
-    this.#child.once('exit', () => {
-      this.#hasEnded = true;
-      changes.tell();
-    });
+    for (const end of ['exit', 'error']) child.once(end, () => changes.tell());
   }
 
   /** @throws UsageError if the module cannot be loaded */
   static async start(source: Source, database: Database, changes: Changes): Promise<Caller> {
+    const { module, databaseVariable: variable = 'DATABASE_URL' } = source;
+    const { isInProcess } = database;
+    const file = resolve(module);
+    if (!existsSync(file)) throw new UsageError('module', `The module ${module} does not exist`);
+    const execArgv = /\.[cm]?tsx?$/.test(file) ? ['--import', tsx()] : [];
     const proxy = await Proxy.open(database, changes);
-    let caller: Caller | undefined;
+    const child = fork(CALLER, [pathToFileURL(file).href, isInProcess ? 'hook' : ''], {
+      env: { ...process.env, [variable]: proxy.url },
+      execArgv,
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc', isInProcess ? 'pipe' : 'ignore'],
+      detached: true,
+    });
+    const caller = new Caller(proxy, changes, child);
+    const pipe = child.stdio[4] as Socket | null;
+    if (pipe) proxy.accept(pipe, pipe);
     try {
-      caller = new Caller(proxy, changes, source);
       caller.exports = (await caller.call('load')) as string[];
       return caller;
     } catch (error) {
-      await caller?.kill();
-      proxy.close();
-      if (error instanceof UsageError) throw error;
+      await caller.kill();
       const fault = (error as Error).message;
-      throw new UsageError('module', `The module ${source.module} cannot be used: ${fault}`);
+      throw new UsageError('module', `The module ${module} cannot be used: ${fault}`);
     }
   }
 
   get isAlive(): boolean {
-    return !this.#hasEnded;
+    return !hasEnded(this.child);
   }
 
   get isOver(): boolean {
@@ -124,7 +117,7 @@ export class Caller implements Party {
     isMoot = () => false,
   ): Promise<unknown> {
     const id = ++this.#last;
-    if (this.isAlive) this.#child.send({ id, name, order: order! } satisfies Call, () => undefined);
+    if (this.isAlive) this.child.send({ id, name, order: order! } satisfies Call, () => undefined);
     const isOver = (): boolean => this.#answers.has(id) || !this.isAlive || isMoot();
     await this.changes.until(isOver, patience);
     const answer = this.#answers.get(id);
@@ -136,7 +129,7 @@ export class Caller implements Party {
   }
 
   async kill(): Promise<void> {
-    await kill(this.#child);
+    await kill(this.child);
     await this.changes.until(() => this.proxy.isUnused, CLOSING);
     this.proxy.close();
   }

@@ -15,7 +15,7 @@ import type { Delivered, NewOrder, Party, Recovery, Subject, Truth } from './sub
 
 export interface ProgramOptions {
   readonly databaseUrl: string;
-  readonly databaseVariable?: string | undefined;
+  readonly databaseVariable: string;
   /** The command that starts the program. */
   readonly start: string;
   /** The webhook of the program. */
@@ -75,7 +75,7 @@ export class Program implements Subject, Party {
   async truth(order: NewOrder): Promise<Truth> {
     const { paid, effects } = parseTruth(await this.#run(this.options.books, order));
     this.hasEffects = effects !== undefined;
-    const { databaseVariable = 'DATABASE_URL' } = this.options;
+    const { databaseVariable } = this.options;
     if (paid && this.isOver && !this.proxy.wasUsed)
       throw new UsageError(
         'databaseVariable',
@@ -149,7 +149,7 @@ export class Program implements Subject, Party {
   /** Resolves when the program's port is open. */
   async #start(): Promise<void> {
     if (this.#child !== undefined && !hasEnded(this.#child)) return;
-    const { start, to, databaseVariable = 'DATABASE_URL', env } = this.options;
+    const { start, to, databaseVariable, env } = this.options;
     if (await this.#isListening())
       throw new UsageError('start', `Another program answers at ${to}: stop it`);
     const variables = { ...process.env, ...env, [databaseVariable]: this.proxy.url };
@@ -186,7 +186,7 @@ export class Program implements Subject, Party {
   }
 
   async #run(command: string, { reference, amount, currency }: NewOrder): Promise<string> {
-    const { databaseVariable = 'DATABASE_URL', databaseUrl } = this.options;
+    const { databaseVariable, databaseUrl } = this.options;
     const order = { REFERENCE: reference, AMOUNT: String(amount), CURRENCY: currency };
     const env = { ...process.env, ...order, [databaseVariable]: databaseUrl };
     try {

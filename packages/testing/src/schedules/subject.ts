@@ -1,16 +1,10 @@
 /** A merchant's code, as a try sees it: processes that receive deliveries, and orders. */
+import type { NewOrder } from '../orders/order.js';
 import type { Changes } from './changes.js';
 import type { Proxy } from './proxy.js';
 import type { Round } from './round.js';
 
-/** An order that the merchant is asked to store. */
-export interface NewOrder {
-  readonly reference: string;
-  /** In the smallest unit of the currency. */
-  readonly amount: number;
-  readonly currency: string;
-  readonly tenant: string | null;
-}
+export type { NewOrder };
 
 /** The reply to a notification: 200, or the code of the refusal. */
 export interface Delivered {

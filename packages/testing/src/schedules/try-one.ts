@@ -61,10 +61,12 @@ export async function tryOne(subject: Subject, number: number, callers: number):
   while (isShared && orders.length < parties.length);
   const creditsSince = isShared ? await watchTotal(subject) : undefined;
   const attempt = new Attempt(subject, orders, parties);
-  const { branches, isReached, recoveries } = isOrder
-    ? await takeChoices(attempt, digits.slice(2))
-    : await cutOff(attempt, (number - 1) / 2);
-  for (const { name, run } of recoveries) {
+  const cut = (number - 1) / 2;
+  const branches = isOrder ? await takeChoices(attempt, digits.slice(2)) : [];
+  const isReached = isOrder || (await cutOff(attempt, cut));
+  await attempt.end();
+  const isCut = !isOrder && isReached;
+  for (const { name, run } of await recoveriesOf(attempt, isCut ? cut : undefined)) {
     attempt.tell(name);
     await run();
     if (isShared) continue;
@@ -96,15 +98,8 @@ async function watchTotal(subject: Subject): Promise<() => Promise<number>> {
   return async () => ((await total(order)) - start) / (start - before);
 }
 
-interface Course {
-  readonly branches: readonly Branch[];
-  readonly isReached: boolean;
-  /** What happens next, outside of the proxies. */
-  readonly recoveries: readonly Recovery[];
-}
-
 /** Lets the deliveries run to their ends. Each choice is the digit of a delivery. */
-async function takeChoices(attempt: Attempt, choices: string): Promise<Course> {
+async function takeChoices(attempt: Attempt, choices: string): Promise<Branch[]> {
   const branches: Branch[] = [];
   const made: number[] = [];
   for (let ready = await attempt.ready(); ready.length > 0; ready = await attempt.ready()) {
@@ -117,38 +112,37 @@ async function takeChoices(attempt: Attempt, choices: string): Promise<Course> {
     }
     await attempt.step(ready[choice]!);
   }
-  await attempt.end();
-  return { branches, isReached: true, recoveries: await recoveriesIfUnpaid(attempt) };
+  return branches;
 }
 
-async function recoveriesIfUnpaid({ subject, orders }: Attempt): Promise<Recovery[]> {
+/** Cuts the delivery off at one of its rounds. False if it ended before. */
+async function cutOff(attempt: Attempt, cut: number): Promise<boolean> {
+  const { isAfter, text } = CUTS[cut % CUTS.length]!;
+  for (let left = Math.floor(cut / CUTS.length); ; left -= 1) {
+    const [party] = await attempt.ready();
+    if (party === undefined) return false;
+    const [round] = party.proxy.held;
+    if (left === 0 && !isAfter) attempt.tellRound(party);
+    else await attempt.step(party, left === 0);
+    if (left > 0) continue;
+    attempt.lines.at(-1)!.notes.push(text);
+    if (isKill(cut)) await party.kill();
+    else round!.connection.cut();
+    return true;
+  }
+}
+
+/** Returns what happens next, outside of the proxies. */
+async function recoveriesOf({ subject, orders }: Attempt, cut?: number): Promise<Recovery[]> {
+  if (cut !== undefined) {
+    const recoveries = [...subject.recoveries(orders[0]!)];
+    // Half of the cuts are mended by the schedule alone.
+    return isKill(cut) ? recoveries.toReversed() : recoveries;
+  }
   const recoveries: Recovery[] = [];
   for (const order of orders)
     if (!(await subject.truth(order)).paid) recoveries.push(subject.recoveries(order)[0]!);
   return recoveries;
-}
-
-/** Cuts the delivery off at one of its rounds. */
-async function cutOff(attempt: Attempt, number: number): Promise<Course> {
-  const { isKill, isAfter, text } = CUTS[number % CUTS.length]!;
-  let isReached = false;
-  for (let at = Math.floor(number / CUTS.length); !isReached; at -= 1) {
-    const [party] = await attempt.ready();
-    if (party === undefined) break;
-    isReached = at === 0;
-    const [round] = party.proxy.held;
-    if (isReached && !isAfter) attempt.tellRound(party);
-    else await attempt.step(party, isReached);
-    if (!isReached) continue;
-    attempt.lines.at(-1)!.notes.push(text);
-    if (isKill) await party.kill();
-    else round!.connection.cut();
-  }
-  await attempt.end();
-  if (!isReached) return { branches: [], isReached, recoveries: await recoveriesIfUnpaid(attempt) };
-  const recoveries = [...attempt.subject.recoveries(attempt.orders[0]!)];
-  // Half of the cuts are mended by the schedule alone.
-  return { branches: [], isReached, recoveries: isKill ? recoveries.toReversed() : recoveries };
 }
 
 /**
