@@ -3,12 +3,9 @@
  * the right designs, also beside loops that take the processor.
  */
 import { spawn } from 'node:child_process';
-import { createPool } from 'mysql2/promise';
-import { Client } from 'pg';
-import { BROKEN, isOnBoth, RIGHT, TABLES } from '../../test/schedules/designs.js';
+import { BROKEN, isOnBoth, RIGHT } from '../../test/schedules/designs.js';
+import { openMariaDb, openPostgres } from '../../test/schedules/engines.js';
 import { explore, removeBundle, shopAt } from '../../test/schedules/explore.js';
-import { startMariaDb } from '../../test/servers/mariadb.js';
-import { startPostgres } from '../../test/servers/postgres.js';
 import { readOptions } from '../options.js';
 
 const { values } = readOptions({
@@ -23,20 +20,10 @@ const BUSY = 'const { ppid } = process; while (process.ppid === ppid);';
 const loops = Array.from({ length: Number(values.busy) }, () =>
   spawn(process.execPath, ['-e', BUSY], { stdio: 'ignore' }),
 );
-const postgres = await startPostgres({ fsync: 'off' });
-const mariadb = await startMariaDb({ 'innodb-flush-log-at-trx-commit': 2 });
-const client = new Client({ connectionString: postgres.url });
-const pool = createPool({ uri: mariadb.url, multipleStatements: true });
-await client.connect();
-await client.query(TABLES.postgres);
-await pool.query(TABLES.mysql);
-
-const ENGINES = [
-  { name: 'PostgreSQL', module: shopAt('postgres'), databaseUrl: postgres.url },
-  { name: 'MariaDB', module: shopAt('mysql'), databaseUrl: mariadb.url },
-];
+const ENGINES = { PostgreSQL: await openPostgres(), MariaDB: await openMariaDb() };
 let isRight = true;
-for (const { name, ...options } of ENGINES) {
+for (const [name, { url }] of Object.entries(ENGINES)) {
+  const options = { module: shopAt('sql'), databaseUrl: url };
   for (const design of [...Object.keys(BROKEN), ...(values.broken ? [] : RIGHT)]) {
     if (name === 'MariaDB' && !isOnBoth(design)) continue;
     if (!design.includes(values.only)) continue;
@@ -62,8 +49,5 @@ for (const { name, ...options } of ENGINES) {
 }
 for (const loop of loops) loop.kill('SIGKILL');
 await removeBundle();
-await client.end();
-await pool.end();
-await postgres.close();
-await mariadb.close();
+for (const engine of Object.values(ENGINES)) await engine.close();
 process.exitCode = isRight ? 0 : 1;

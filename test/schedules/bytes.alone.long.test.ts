@@ -1,12 +1,17 @@
-/** The proxy changes no byte of COPY FROM STDIN, of SCRAM and of caching_sha2_password. */
+/** The proxy changes no byte of logins, of COPY FROM STDIN, of MariaDB and of HTTP. */
 import { constants, generateKeyPairSync, privateDecrypt } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer as createHttpServer, request, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { createConnection } from 'mysql2/promise';
+import { createConnection, createPool } from 'mysql2/promise';
 import { Client } from 'pg';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { startMariaDb } from '../servers/mariadb.js';
 import { url } from './postgres.js';
 import { openTapped } from './taps.js';
+
+const mariadb = await startMariaDb();
+afterAll(() => mariadb.close());
 
 /** The connection of pg, whose types leave COPY out. */
 interface Connection {
@@ -129,5 +134,53 @@ it.each([
   caching.server.close();
   const { before, behind } = await tapped.end();
   expect(caching.passwords).toEqual(passwords);
+  expect(behind).toEqual(before);
+});
+
+it('passes prepared, repeated and large statements of MariaDB', async () => {
+  const tapped = await openTapped(mariadb.url);
+  const pool = createPool({ uri: tapped.url, connectionLimit: 2, multipleStatements: true });
+  await pool.query('CREATE TEMPORARY TABLE t (body longtext); SELECT 1; SELECT 2');
+  // Below max_allowed_packet: a larger statement makes the server reset the connection.
+  await pool.execute('SELECT ? AS body', ['x'.repeat(10_000_000)]);
+  for (let value = 0; value < 3; value += 1) await pool.execute('SELECT ? + 1', [value]);
+  await expect(pool.query('SELECT * FROM nowhere')).rejects.toThrow('nowhere');
+  await pool.query("DO 1; CALL nothing('é')").catch(() => undefined);
+  await pool.query('SELECT REPEAT(?, 5000000)', ['y']);
+  await pool.end();
+  const { bytes, before, behind } = await tapped.end();
+  expect(bytes).toBeGreaterThan(5_000_000);
+  expect(behind).toEqual(before);
+});
+
+it('passes chunked, long and empty messages of HTTP', async () => {
+  const server = createHttpServer((asked, reply) => {
+    const type = { 'content-type': 'application/json', 'content-range': '*/*' };
+    if (asked.method === 'DELETE') reply.writeHead(204, type).end();
+    else if (asked.method === 'HEAD') reply.writeHead(200, { ...type, 'content-length': 9 }).end();
+    else asked.pipe(reply.writeHead(200, type));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const tapped = await openTapped(`http://127.0.0.1:${(server.address() as AddressInfo).port}/db`);
+  const send = async (method: string, ...body: readonly string[]): Promise<string> => {
+    const { port } = new URL(tapped.url);
+    const sent = request({ port, host: '127.0.0.1', method });
+    // One piece has a Content-Length. Several are chunked.
+    for (const piece of body.slice(0, -1)) sent.write(piece);
+    sent.end(body.at(-1));
+    const [reply] = (await once(sent, 'response')) as [IncomingMessage];
+    return Buffer.concat((await reply.toArray()) as Buffer[]).toString();
+  };
+  const long = 'x'.repeat(600_000);
+  expect(await send('POST', long)).toBe(long);
+  const chunks = ['[', long, '\r\n\r\n0\r\n\r\n', ']'];
+  expect(await send('POST', ...chunks)).toBe(chunks.join(''));
+  expect(await send('DELETE')).toBe('');
+  expect(await send('HEAD')).toBe('');
+  expect(await send('PATCH', '{}')).toBe('{}');
+  server.closeAllConnections();
+  server.close();
+  const { bytes, before, behind } = await tapped.end();
+  expect(bytes).toBeGreaterThan(2_000_000);
   expect(behind).toEqual(before);
 });

@@ -9,7 +9,7 @@ import type * as Internal from '@paylink/testing/schedules/internal';
 import { bundleScripts } from '../servers/bundle.js';
 
 const SOURCES = '../../packages/testing/src/schedules';
-const SHOPS = ['demo', 'memory', 'mysql', 'postgres', 'receipt-after-recipe', 'sqlite'];
+const SHOPS = ['demo', 'memory', 'receipt-after-recipe', 'sql', 'sqlite'];
 const SCRIPTS = {
   ...{ caller: `${SOURCES}/caller`, suite: `${SOURCES}/index`, internal: `${SOURCES}/internal` },
   ...Object.fromEntries(SHOPS.map((name) => [name, `shops/${name}`])),

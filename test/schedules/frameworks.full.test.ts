@@ -1,44 +1,17 @@
 /** `paylink torture` on programs of three frameworks, each with a right and a broken credit. */
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createConnection } from 'mysql2/promise';
-import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { paylinkProcess } from '../../packages/cli/test/paylink.js';
-import { startMariaDb } from '../servers/mariadb.js';
-import { startPostgres } from '../servers/postgres.js';
-import { freePort } from '../servers/starting.js';
+import { openMariaDb, openPostgres } from './engines.js';
+import { at, tortureProgram } from './programs.js';
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const ROOT = at('../..');
 const TSX = `${process.execPath} --import tsx`;
 const NEXT = `${process.execPath} ${at('../node_modules/next/dist/bin/next')}`;
 const NEXT_APP = at('programs/next');
-const TABLES = [
-  'CREATE TABLE orders (reference varchar(64) PRIMARY KEY, amount bigint, currency varchar(3), created_at timestamp NULL, paid_at timestamp NULL)',
-  'CREATE TABLE receipts (reference varchar(64))',
-];
-
-async function openPostgres(): Promise<string> {
-  const server = await startPostgres({ fsync: 'off' });
-  onTestFinished(() => server.close());
-  const client = new Client({ connectionString: server.url });
-  await client.connect();
-  for (const table of TABLES) await client.query(table);
-  await client.end();
-  return server.url;
-}
-
-async function openMariaDb(): Promise<string> {
-  const server = await startMariaDb({ 'innodb-flush-log-at-trx-commit': 2 });
-  onTestFinished(() => server.close());
-  const connection = await createConnection(server.url);
-  for (const table of TABLES) await connection.query(table);
-  await connection.end();
-  return server.url;
-}
+const TABLES = `CREATE TABLE orders (reference varchar(64) PRIMARY KEY, amount bigint,
+    currency varchar(3), created_at timestamp NULL, paid_at timestamp NULL);
+  CREATE TABLE receipts (reference varchar(64))`;
 
 async function buildNext(): Promise<void> {
   onTestFinished(() => rm(`${NEXT_APP}/.next`, { recursive: true, force: true }));
@@ -76,18 +49,10 @@ it.each([
   'accepts a right credit of %s, and tells the fault of a broken one',
   { tags: ['Q20', 'I03'], timeout: 600_000 },
   async (_, open, build, start, fault) => {
-    const [database] = await Promise.all([open(), build()]);
-    const books = `${process.execPath} ${at('programs/books.mjs')}`;
-    for (const credit of ['right', 'broken']) {
-      const port = await freePort();
-      const { code, stdout, stderr } = await paylinkProcess(
-        [
-          ...['torture', '--start', start, '--to', `http://127.0.0.1:${port}/webhook`],
-          ...['--database', database, '--order', `${books} order`, '--books', `${books} books`],
-          ...['--time-limit', '4m'],
-        ],
-        { env: { CREDIT: credit, PORT: String(port) }, cwd: ROOT },
-      );
+    const [database] = await Promise.all([open(TABLES), build()]);
+    onTestFinished(() => database.close());
+    for (const credit of ['right', 'broken'] as const) {
+      const { code, stdout, stderr } = await tortureProgram(start, database.url, credit);
       expect(stdout).toMatch(
         credit === 'right' ? /^two simultaneous notifications, and \d+ cuts: no fault/ : fault,
       );

@@ -8,7 +8,7 @@ import { shopAt, sourceOf, testSchedules, trySchedules } from './explore.js';
 import { url } from './postgres.js';
 import { openTapped } from './taps.js';
 
-const module = shopAt('postgres');
+const module = shopAt('sql');
 const openPorts = () =>
   process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
 

@@ -1,20 +1,14 @@
 /** A PostgreSQL for the modules of this folder. */
 import { afterAll } from 'vitest';
-import { Client } from 'pg';
-import { startPostgres } from '../servers/postgres.js';
-import { TABLES } from './designs.js';
+import { openPostgres } from './engines.js';
 import { explore, removeBundle, shopAt, type Outcome } from './explore.js';
 
-const server = await startPostgres({ fsync: 'off' });
-export const { url } = server;
-const client = new Client({ connectionString: url });
-await client.connect();
-await client.query(TABLES.postgres);
+const postgres = await openPostgres();
+export const { url } = postgres;
 afterAll(async () => {
   await removeBundle();
-  await client.end();
-  await server.close();
+  await postgres.close();
 });
 
 export const exploreOnPostgres = (design: string, only?: 'orders' | 'cuts'): Promise<Outcome> =>
-  explore(design, { module: shopAt('postgres'), databaseUrl: url, only });
+  explore(design, { module: shopAt('sql'), databaseUrl: url, only });

@@ -1,14 +1,14 @@
 /** `paylink torture` in its own process, on a real PostgreSQL. */
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { paylinkProcess, start } from '../../packages/cli/test/paylink.js';
 import { freePort } from '../servers/starting.js';
 import { shopAt, sourceOf } from './explore.js';
 import { url } from './postgres.js';
+import { at, tortureProgram } from './programs.js';
 
-const cwd = fileURLToPath(new URL('..', import.meta.url));
-const module = shopAt('postgres');
+const cwd = at('..');
+const module = shopAt('sql');
 const torture = (design: string, ...more: string[]) =>
   paylinkProcess(['torture', '--module', module, '--database', url, ...more], {
     cwd,
@@ -73,6 +73,13 @@ describe('paylink torture', { timeout: 120_000 }, () => {
     });
   });
 
+  it('exits with 2 for a program that ends', async () => {
+    const args = ['--start', 'exit 3', '--to', 'http://127.0.0.1:9/', '--books', 'true'];
+    const { code, stderr } = await paylinkProcess(['torture', '--database', url, ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: The program ended, or does not listen/);
+  });
+
   it('leaves no process of a whole program behind at Ctrl-C', async () => {
     const port = await freePort();
     const serve = `require('node:http').createServer(() => undefined).listen(${port})`;
@@ -103,5 +110,31 @@ describe('paylink torture', { timeout: 120_000 }, () => {
     running.child.kill('SIGINT');
     expect((await running.result()).code).toBe(130);
     await expect.poll(children).toBe('');
+  });
+});
+
+/** Debian's own, which has Debian's driver. */
+const PYTHON = '/usr/bin/python3';
+const hasDriver = spawnSync(PYTHON, ['-c', 'import psycopg2']).status === 0;
+if (!hasDriver && process.env['CI'])
+  throw new Error('python3-psycopg2 is missing, and under CI no test may be left out');
+if (!hasDriver) console.warn('SKIPPED: the program in Python, because python3-psycopg2 is missing');
+
+describe.skipIf(!hasDriver)('paylink torture on a program in Python', { timeout: 240_000 }, () => {
+  it.each([
+    ['accepts a right credit', 'right', 0, [/^two simultaneous notifications, and 12 cuts: no/]],
+    [
+      'finds both faults of a broken credit',
+      'broken',
+      1,
+      [/^The effect happens 2 times/, /\nThe effect is lost: it is written after the commit/],
+    ],
+  ] as const)('%s', { tags: ['Q20', 'I03'] }, async (_, credit, exitCode, sentences) => {
+    const start = `${PYTHON} ${at('programs/program.py')}`;
+    const { code, stdout, stderr } = await tortureProgram(start, url, credit);
+    expect({ code, stderr }).toEqual({ code: exitCode, stderr: '' });
+    for (const sentence of sentences) expect(stdout).toMatch(sentence);
+    expect(stdout).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/);
+    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain('program.py');
   });
 });

@@ -1,12 +1,8 @@
-"""A merchant's program in another language. Its argument names its credit: right or broken.
-
-`order` and `books` as the first argument store and read an order instead.
-"""
+"""A merchant's program in another language. The variable CREDIT names its credit: right or broken."""
 import hashlib
 import hmac
 import json
 import os
-import sys
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -14,8 +10,6 @@ import psycopg2
 
 RECEIPT = 'INSERT INTO receipts VALUES (%s)'
 PAY = 'UPDATE orders SET paid_at = now() WHERE reference = %s'
-BOOKS = """SELECT paid_at IS NOT NULL, (SELECT count(*) FROM receipts r WHERE r.reference = o.reference)
-FROM orders o WHERE reference = %s"""
 
 
 def right(db, cursor, reference):
@@ -34,24 +28,12 @@ def broken(db, cursor, reference):
     db.commit()
 
 
-def on_database(work, *args):
+def credit(reference):
     db = psycopg2.connect(os.environ['DATABASE_URL'])
     try:
-        return work(db, db.cursor(), *args)
+        globals()[os.environ['CREDIT']](db, db.cursor(), reference)
     finally:
         db.close()
-
-
-def order(db, cursor):
-    values = [os.environ[name] for name in ('REFERENCE', 'AMOUNT', 'CURRENCY')]
-    cursor.execute('INSERT INTO orders (reference, amount, currency) VALUES (%s, %s, %s)', values)
-    db.commit()
-
-
-def books(db, cursor):
-    cursor.execute(BOOKS, (os.environ['REFERENCE'],))
-    paid, effects = cursor.fetchone()
-    print(json.dumps({'paid': paid, 'effects': effects}))
 
 
 def is_paid(reference):
@@ -73,7 +55,7 @@ class Webhook(BaseHTTPRequestHandler):
         try:
             reference = json.loads(body)['reference']
             if is_paid(reference):
-                on_database(globals()[sys.argv[1]], reference)
+                credit(reference)
                 return self.answer(200)
         except Exception:
             pass
@@ -88,7 +70,4 @@ class Webhook(BaseHTTPRequestHandler):
         pass
 
 
-if sys.argv[1] in ('order', 'books'):
-    on_database(globals()[sys.argv[1]])
-else:
-    ThreadingHTTPServer(('127.0.0.1', int(sys.argv[2])), Webhook).serve_forever()
+ThreadingHTTPServer(('127.0.0.1', int(os.environ['PORT'])), Webhook).serve_forever()

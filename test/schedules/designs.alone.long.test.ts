@@ -1,0 +1,41 @@
+/** The designs of a credit on real engines: finds the broken ones, and accepts the others. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { BROKEN, isOnBoth, RIGHT } from './designs.js';
+import { openMariaDb, openPostgres } from './engines.js';
+import { explore, removeBundle, shopAt } from './explore.js';
+
+const LIMIT = 120_000;
+const ENGINES = { PostgreSQL: await openPostgres(), MariaDB: await openMariaDb() };
+afterAll(async () => {
+  await removeBundle();
+  for (const engine of Object.values(ENGINES)) await engine.close();
+});
+
+describe.each(Object.entries(ENGINES))('on %s', (name, { url }) => {
+  const isHere = (design: string): boolean => name === 'PostgreSQL' || isOnBoth(design);
+  const exploreHere = (design: string, only?: 'orders' | 'cuts') =>
+    explore(design, { module: shopAt('sql'), databaseUrl: url, only });
+
+  it.each(Object.entries(BROKEN).filter(([design]) => isHere(design)))(
+    'tells the fault of %s',
+    { tags: ['Q20', 'I03', 'P05'], timeout: LIMIT },
+    async (design, [only, sentence]) => {
+      const { faults, stories } = await exploreHere(design, only);
+      expect(faults).toEqual([expect.stringMatching(sentence)]);
+      expect(stories[0]!.split('\n').length).toBeLessThanOrEqual(23);
+    },
+  );
+
+  it.each(RIGHT.filter(isHere))(
+    'accepts %s',
+    { tags: ['Q20', 'I04'], timeout: LIMIT },
+    async (design) => {
+      const { faults, orders, cuts, notTested } = await exploreHere(design);
+      expect(faults).toEqual([]);
+      expect(orders).toBeGreaterThanOrEqual(6);
+      expect(cuts).toBeGreaterThanOrEqual(12);
+      const others = notTested.filter((part) => !/^(further writes|two orders)/.test(part));
+      expect(others).toEqual([]);
+    },
+  );
+});
