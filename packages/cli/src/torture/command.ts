@@ -101,12 +101,10 @@ function passwordsIn(address: string): string[] {
 }
 
 async function explore(flags: Flags, output: Output): Promise<SchedulesReport> {
-  const { module, start, to, books, order, callers, tenant, ...rest } = flags;
+  const { module, start, to, books, order, callers, tenant } = flags;
+  const { database: databaseUrl, databaseVariable, timeLimit, replay } = flags;
   const common = {
-    databaseUrl: flags.database,
-    databaseVariable: flags.databaseVariable,
-    timeLimit: rest.timeLimit,
-    replay: rest.replay,
+    ...{ databaseUrl, databaseVariable, timeLimit, replay },
     onProgress: ({ orders, cuts }: { readonly orders: number; readonly cuts: number }) =>
       output.progress(`${orders} sequences, ${cuts} cuts tried`),
   };

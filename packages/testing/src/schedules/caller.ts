@@ -3,7 +3,7 @@
  * proxy. Obeys the process that started it, and ends with it.
  */
 import { createPayments, type Orders } from '@paylink/payments';
-import { hookSqlite } from './sqlite-hook.js';
+import { hookSqlite } from './sqlite.js';
 import type { Delivered, NewOrder } from './subject.js';
 
 interface ShopModule {
