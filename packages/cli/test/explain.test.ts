@@ -298,7 +298,7 @@ describe('paylink explain', () => {
       'says to wait, and suspects no locked row, if the service is late',
       () => undefined,
       300,
-      /handler_timeout\n.*the service\n(?![^]*locks the row)[^]*did not answer in time[^]*wait: the next/,
+      /handler_timeout\n.*the service\n(?![^]*locks the row)[^]*did not answer in time[^]*wait:/,
     ],
     [
       'names the API key if the service answers 403',
