@@ -2,15 +2,13 @@
 import { createHmac } from 'node:crypto';
 import { signedDelivery } from '@paylink/testing';
 import { mustStaySecret } from './secrets.js';
+import { chunked, requestBytes, type HeaderLines } from './wire.js';
 
 /** A test secret, long enough that a match in an output is no accident. */
 export const SECRET = 'whsec_Zk3vQ8pT1nW6yB0rL5cX9dJ2';
 export const PATH = '/webhooks/payments';
 export const REFERENCE = 'order-42';
 export const BODY = Buffer.from(`{"reference":"${REFERENCE}"}`);
-
-/** Header lines in the order of the wire. Encode characters above 0xFF as latin1 of their UTF-8. */
-export type HeaderLines = readonly (readonly [name: string, value: string])[];
 
 export interface Message {
   readonly method?: string;
@@ -74,13 +72,6 @@ export function post(body: string | Uint8Array = BODY, message: Message = {}): B
   ]);
 }
 
-/** Returns the body in chunks of `size`. */
-export function chunked(body: Uint8Array, size = body.length): Buffer {
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < body.length; at += size) chunks.push(chunk(body.subarray(at, at + size)));
-  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
-}
-
 export function chunk(bytes: Uint8Array): Buffer {
   return Buffer.concat([
     Buffer.from(`${bytes.length.toString(16)}\r\n`),
@@ -93,13 +84,9 @@ export function chunk(bytes: Uint8Array): Buffer {
 export function genuine(reference: string): Buffer {
   const { headers, rawBody, signature } = signedDelivery({ secret: SECRET, reference });
   mustStaySecret(signature);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([
-    Buffer.from(
-      `POST ${PATH} HTTP/1.1\r\nHost: shop.example\r\n${lines.join('')}Content-Length: ${rawBody.length}\r\n\r\n`,
-    ),
-    rawBody,
-  ]);
+  const length = ['Content-Length', String(rawBody.length)] as const;
+  const lines = [['Host', 'shop.example'], ...Object.entries(headers), length] as const;
+  return requestBytes(lines, rawBody, { path: PATH });
 }
 
 /** Returns a signed JSON body of exactly `length` bytes. */

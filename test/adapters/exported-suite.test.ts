@@ -1,20 +1,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { paymentWebhook } from '@paylink/node';
 import { testAdapter } from '@paylink/testing/adapter';
+import { listening } from './hosts/host.js';
 
 async function listen(
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
 ): Promise<{ readonly port: number; close(): void }> {
-  const server = createServer((req, res) => void listener(req, res)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer((req, res) => void listener(req, res));
+  const { port } = await listening(server);
   const close = (): void => {
     server.close();
     server.closeAllConnections();
   };
-  return { port: (server.address() as AddressInfo).port, close };
+  return { port, close };
 }
 
 type Listen = Parameters<typeof testAdapter>[1];

@@ -1,6 +1,7 @@
 /** Valid requests, or damaged in header, body or framing, for the differential tests. */
 import fc from 'fast-check';
-import { BODY, bodyOf, chunked, head, mac, PATH, type HeaderLines } from './deliveries.js';
+import { BODY, bodyOf, head, mac, PATH } from './deliveries.js';
+import { chunked, type HeaderLines } from './wire.js';
 
 /** The `bodyLimit` of the requests. Some exceed it by a byte. */
 export const LIMIT = 2_048;

@@ -2,17 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import type { ObserveHook } from '@paylink/core';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  BODY,
-  chunk,
-  chunked,
-  genuine,
-  head,
-  mac,
-  post,
-  REFERENCE,
-  type HeaderLines,
-} from './deliveries.js';
+import { BODY, chunk, genuine, head, mac, post, REFERENCE } from './deliveries.js';
 import { newestHosts, readers } from './hosts/index.js';
 import {
   eventually,
@@ -25,7 +15,7 @@ import {
 } from './serving.js';
 import { mustStaySecret } from './secrets.js';
 import { expectNoSecretIn, log } from './watch.js';
-import { begin, exchange } from './wire.js';
+import { begin, chunked, exchange, type HeaderLines } from './wire.js';
 
 const VALID = mac(BODY);
 const FORGED = mac(BODY, 'another secret');

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { bodyParser } from '@koa/bodyparser';
 import { ConfigurationError } from '@paylink/core';
@@ -12,7 +10,7 @@ import express from 'express';
 import Koa from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BODY, bodyOf, head, mac, post, REFERENCE, SECRET } from './deliveries.js';
-import type { Surroundings } from './hosts/host.js';
+import { listening, type Surroundings } from './hosts/host.js';
 import { gateHosts, handlerHosts } from './hosts/index.js';
 import {
   eventually,
@@ -250,10 +248,9 @@ describe('a gate in front of every parser', () => {
     ['Express 4', () => onExpress(createRequire(import.meta.url)('express4') as typeof express)],
     ['Koa', onKoa],
   ])('gives the handler the event on %s', async (_name, listener) => {
-    const server = createServer(listener()).listen(0, '127.0.0.1');
+    const server = createServer(listener());
     onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const origin = `http://127.0.0.1:${(await listening(server)).port}`;
     const long = `{"reference":"order-42","note":"${'a'.repeat(60_000)}"}`;
     for (const rawBody of ['{"reference":"order-42"}', long]) {
       const sent = signedDelivery({ secret: SECRET, rawBody }).send(`${origin}/webhooks/payments`);

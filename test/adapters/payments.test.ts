@@ -3,9 +3,7 @@
  * Also checks that each call compiles.
  */
 import 'reflect-metadata';
-import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -27,6 +25,7 @@ import { Hono } from 'hono';
 import Koa from 'koa';
 import type { NextApiRequest, NextApiResponse } from 'next';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listening } from './hosts/host.js';
 
 const SECRETS = new Map([
   ['acme', 'the-webhook-secret-of-acme'],
@@ -83,10 +82,9 @@ function paymentsOf(reference: string): Payments {
 type Send = (path: string, delivery: SignedDelivery) => Promise<number>;
 
 async function overSocket(listener: RequestListener): Promise<Send> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  const server = createServer(listener);
   servers.push(server);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port } = await listening(server);
   return async (path, delivery) => (await delivery.send(`http://127.0.0.1:${port}${path}`)).status;
 }
 

@@ -4,13 +4,11 @@ import {
   BODY,
   bodyOf,
   chunk,
-  chunked,
   head,
   mac,
   PATH,
   post,
   REFERENCE,
-  type HeaderLines,
   type Message,
 } from './deliveries.js';
 import { holdLimits, LINGERS } from './held-limits.js';
@@ -26,7 +24,7 @@ import {
   references,
   serve,
 } from './serving.js';
-import { begin, exchange, Wire } from './wire.js';
+import { begin, chunked, exchange, type HeaderLines, Wire } from './wire.js';
 
 const LIMIT = 65_536;
 

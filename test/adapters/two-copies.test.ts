@@ -6,7 +6,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import Module from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createGate, webhookEvent } from '@paylink/core';
 import * as modules from '@paylink/node';
@@ -14,6 +13,7 @@ import { signedDelivery } from '@paylink/testing';
 import { buildSync } from 'esbuild';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SOURCE } from '../../scripts/source.mjs';
+import { listening } from './hosts/host.js';
 
 const imported = { ...modules, createGate, webhookEvent };
 type Copy = typeof imported;
@@ -54,10 +54,9 @@ describe('two copies of the packages in one process', () => {
         void gate
           .admit(delivery, {}, req)
           .then(() => res.end(readerOf.webhookEvent(req).reference));
-      }).listen(0, '127.0.0.1');
+      });
       onTestFinished(() => void server.close());
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
+      const { port } = await listening(server);
       const delivery = signedDelivery({ secret: SECRET, reference: 'order-1' });
       expect(await (await delivery.send(`http://127.0.0.1:${port}/`)).text()).toBe('order-1');
     }
@@ -78,9 +77,8 @@ describe('two copies of the packages in one process', () => {
       for (const webhook of webhooks) void webhook(req, res);
       received += 1;
     };
-    const server = createServer(both).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const server = createServer(both);
+    const { port } = await listening(server);
 
     const { rawBody, headers } = signedDelivery({ secret: SECRET, reference: 'order-1' });
     const request = httpRequest({

@@ -4,20 +4,15 @@ import { createRequire } from 'node:module';
 import { paymentGate, paymentWebhook, webhookEvent } from '@paylink/express';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { PATH } from '../deliveries.js';
-import { AROUND_NODE, aroundNode, gateOptionsOf, listening, splitPath } from './host.js';
+import { AROUND_NODE, aroundNode, gateOptionsOf, listening, splitPath, USUAL } from './host.js';
 import type { Capabilities, Host, Setup, Surroundings } from './host.js';
 
 type Middleware = (req: Request, res: Response, next: NextFunction) => unknown;
 
 const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
-  routes: true,
+  ...USUAL,
   banners: ['x-powered-by'],
   context: ['req'],
-  fetch: false,
-  closes: true,
-  parserErrors: 'Node',
-  // Express needs http.IncomingMessage.
-  http2: false,
   hint: /Register the webhook above the parser.*express\.json\(\{ verify/,
 };
 

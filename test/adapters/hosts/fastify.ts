@@ -1,38 +1,34 @@
 /** The hosts of Fastify 4 and 5. */
-import { once } from 'node:events';
 import { createGunzip } from 'node:zlib';
 import { paymentWebhook } from '@paylink/fastify';
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import fastify4Create from 'fastify4';
 import { PATH } from '../deliveries.js';
-import { listening, SLOW, splitPath, type Host, type Listening, type Setup } from './host.js';
-import type { Surroundings } from './host.js';
+import { aroundNode, listening, splitPath, USUAL } from './host.js';
+import type { AroundNode, Host, Listening, Setup, Surroundings } from './host.js';
 
 type Create = (options: { readonly http2?: true }) => unknown;
 
 const ignore = (): undefined => undefined;
 
-const AROUND: Partial<Record<Surroundings, (request: FastifyRequest) => unknown>> = {
-  'a naive reader': ({ raw }) => once(raw.resume(), 'end'),
+const AROUND: Partial<Record<Surroundings, AroundNode>> = {
+  // Without a `data` listener, which the adapter would notice.
+  'a naive reader': (req, go) => req.resume().on('end', go),
   // Two turns, in which the event loop reads the body.
-  'a listener for data': async ({ raw }) => {
-    raw.on('data', ignore);
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  'a listener for data'(req, go) {
+    req.on('data', ignore);
+    setImmediate(() => setImmediate(go));
   },
-  'a text decoder': ({ raw }) => raw.setEncoding('utf8'),
-  'something slow': () => new Promise((resolve) => setTimeout(resolve, SLOW)),
+  'a text decoder': aroundNode['a text decoder']!,
+  'something slow': aroundNode['something slow']!,
 };
 
 function hostOf(name: string, create: Create): Host {
   return {
     name,
     capabilities: {
-      gate: false,
-      routes: true,
-      banners: [],
+      ...USUAL,
       context: ['request'],
-      fetch: false,
-      closes: true,
       http2: true,
       parserErrors: 'Fastify',
       // Only POST: the plugin adds one route, and Fastify's router answers other methods with its
@@ -53,9 +49,10 @@ async function listen(create: Create, setup: Setup): Promise<Listening> {
     if (!request.is404) onHostError(error);
     void reply.code(request.is404 ? 404 : 200).send({ ok: true });
   });
-  const around = (surroundings && AROUND[surroundings]) ?? ignore;
-  app.addHook('onRequest', async (request) => {
-    await around(request);
+  const around = surroundings && AROUND[surroundings];
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    if (around) around(raw, done);
+    else done();
   });
   if (surroundings === 'an inflater') {
     app.addHook('preParsing', (request, _reply, payload, done) => {

@@ -7,17 +7,15 @@ import { paymentWebhook as nextWebhook } from '@paylink/next';
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { PATH } from '../deliveries.js';
-import { gateOptionsOf, listening, SLOW, splitPath } from './host.js';
+import { gateOptionsOf, listening, SLOW, splitPath, USUAL } from './host.js';
 import type { Capabilities, Host, Listening, Setup, Surroundings } from './host.js';
 
 type Around = (c: Context) => unknown;
 
 const COMMON: Omit<Capabilities, 'gate' | 'surroundings' | 'context' | 'hint'> = {
-  routes: true,
-  banners: [],
+  ...USUAL,
   fetch: true,
   closes: false,
-  parserErrors: 'Node',
   http2: true,
 };
 

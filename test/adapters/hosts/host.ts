@@ -96,12 +96,23 @@ export interface Capabilities {
    * The author of refusals of invalid HTTP: Node with a bare status, or Fastify in its own form.
    */
   readonly parserErrors: 'Node' | 'Fastify';
-  /** Set if the host supports HTTP/2. */
+  /** Set if the host supports HTTP/2. Express needs http.IncomingMessage. */
   readonly http2: boolean;
   readonly surroundings: readonly Surroundings[];
   /** Matches the log's advice if other code read the body first. */
   readonly hint: RegExp;
 }
+
+/** The capabilities of most hosts. */
+export const USUAL = {
+  gate: false,
+  routes: true,
+  banners: [],
+  fetch: false,
+  closes: true,
+  parserErrors: 'Node',
+  http2: false,
+} satisfies Partial<Capabilities>;
 
 export interface Host {
   readonly name: string;

@@ -6,16 +6,12 @@ import { paymentGate, paymentWebhook, webhookEvent } from '@paylink/koa';
 import Koa, { type Middleware } from 'koa';
 import { PATH } from '../deliveries.js';
 import { AROUND_NODE, aroundNode, gateOptionsOf } from './host.js';
-import { listening, serverFor, splitPath } from './host.js';
+import { listening, serverFor, splitPath, USUAL } from './host.js';
 import type { Capabilities, Host, Listening, Setup, Surroundings } from './host.js';
 
 const COMMON: Omit<Capabilities, 'gate' | 'surroundings'> = {
-  routes: true,
-  banners: [],
+  ...USUAL,
   context: ['params', 'req', 'state'],
-  fetch: false,
-  closes: true,
-  parserErrors: 'Node',
   http2: true,
   hint: /Put the webhook above the parser.*app\.use\(bodyParser\(\)\)/,
 };

@@ -4,19 +4,14 @@
  */
 import { paymentWebhook, type LambdaEvent } from '@paylink/lambda';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listening, serverFor, type Host, type Setup } from './host.js';
+import { listening, serverFor, USUAL, type Host, type Setup } from './host.js';
 
 export const lambda: Host = {
   name: 'AWS Lambda',
   capabilities: {
-    gate: false,
-    routes: true,
-    banners: [],
+    ...USUAL,
     context: ['context', 'event'],
-    fetch: false,
     closes: false,
-    parserErrors: 'Node',
-    http2: false,
     surroundings: [],
     hint: /never/,
   },

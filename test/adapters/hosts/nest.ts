@@ -8,7 +8,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { PaymentWebhookModule } from '@paylink/nest';
 import { catchError, of } from 'rxjs';
 import { PATH } from '../deliveries.js';
-import { listening, type Host, type Listening, type Setup } from './host.js';
+import { listening, USUAL, type Host, type Listening, type Setup } from './host.js';
 
 export const [nestExpress, nestFastify] = [
   hostOf('NestJS on Express', 'Node', ['x-powered-by'], (module) =>
@@ -34,14 +34,10 @@ function hostOf(
   return {
     name,
     capabilities: {
-      gate: false,
-      routes: true,
+      ...USUAL,
       banners,
       context: ['req'],
-      fetch: false,
-      closes: true,
       parserErrors,
-      http2: false,
       // The module stands in front of Nest's own middleware.
       surroundings: [],
       hint: /Other code must not read the request before paymentWebhook/,

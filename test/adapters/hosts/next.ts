@@ -3,7 +3,7 @@ import { paymentWebhookApi } from '@paylink/next/pages';
 import type { NextApiHandler } from 'next';
 // `next start` and `next dev` call an API route with this request and response of Next.js.
 import { apiResolver } from 'next/dist/server/api-utils/node/api-resolver.js';
-import { listening, serverFor, SLOW, type Host } from './host.js';
+import { listening, serverFor, SLOW, USUAL, type Host } from './host.js';
 
 const PREVIEW = {
   previewModeId: '',
@@ -15,14 +15,9 @@ const PREVIEW = {
 export const nextPages: Host = {
   name: 'Next.js, Pages Router',
   capabilities: {
-    gate: false,
+    ...USUAL,
     routes: false,
-    banners: [],
     context: ['req'],
-    fetch: false,
-    closes: true,
-    parserErrors: 'Node',
-    http2: false,
     surroundings: ['a text parser', 'something slow', 'every method'],
     hint: /export const config = \{ api: \{ bodyParser: false \} \};/,
   },

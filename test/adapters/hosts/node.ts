@@ -1,5 +1,5 @@
 import { paymentWebhook } from '@paylink/node';
-import { aroundNode, listening, serverFor } from './host.js';
+import { aroundNode, listening, serverFor, USUAL } from './host.js';
 import type { AroundNode, Host, Surroundings } from './host.js';
 
 const AROUND: Partial<Record<Surroundings, AroundNode>> = {
@@ -16,13 +16,9 @@ const AROUND: Partial<Record<Surroundings, AroundNode>> = {
 export const nodeHttp: Host = {
   name: 'node:http',
   capabilities: {
-    gate: false,
+    ...USUAL,
     routes: false,
-    banners: [],
     context: ['req'],
-    fetch: false,
-    closes: true,
-    parserErrors: 'Node',
     http2: true,
     surroundings: Object.keys(AROUND) as Surroundings[],
     hint: /Other code must not read the request before paymentWebhook/,
