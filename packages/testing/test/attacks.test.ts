@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { attacks, signedDelivery, TEST_SECRET } from '../src/index.js';
+import { attacks, signedDelivery } from '../src/index.js';
 
 const SECRET = 'a-secret-of-these-tests';
 const all = attacks({ secret: SECRET });
@@ -66,24 +66,17 @@ describe('attacks', () => {
       headers: { signature: 'X-Sig', event: 'X-Kind' },
     });
     expect(given.some(({ id }) => id === 'C24')).toBe(false);
-    expect(given.find(({ name }) => name.startsWith('D05 accepts'))?.delivery.rawBody.length).toBe(
-      2_048,
-    );
-    expect(given.find(({ name }) => name.startsWith('D05 refuses'))?.delivery.rawBody.length).toBe(
-      2_049,
-    );
-    expect(
-      given
-        .filter(({ category }) => category === 'genuine')
-        .every(({ delivery }) => delivery.rawBody.length <= 2_048),
-    ).toBe(true);
-    const [first] = given.filter(({ category }) => category === 'genuine');
+    const lengthOf = (start: string): number | undefined =>
+      given.find(({ name }) => name.startsWith(start))?.delivery.rawBody.length;
+    expect([lengthOf('D05 accepts'), lengthOf('D05 refuses')]).toEqual([2_048, 2_049]);
+    const genuineOnes = given.filter(({ category }) => category === 'genuine');
+    expect(Math.max(...genuineOnes.map(({ delivery }) => delivery.rawBody.length))).toBe(2_048);
     const genuine = signedDelivery({
       secret: SECRET,
       reference: 'order-of-a-test',
       headers: { signature: 'x-sig', event: 'x-kind' },
     });
-    expect(first!.delivery.rawBody).toEqual(genuine.rawBody);
+    expect(genuineOnes[0]!.delivery.rawBody).toEqual(genuine.rawBody);
     expect(JSON.stringify(given.map(({ delivery }) => delivery.headers))).not.toContain(
       'x-service-',
     );
@@ -95,7 +88,6 @@ describe('attacks', () => {
       attacks({ secret: Buffer.from('changeme') }).filter(({ id }) => id === 'B04'),
     ).toHaveLength(4);
     expect(attacks({ secret: SECRET }).some(({ id }) => id === 'B07')).toBe(true);
-    expect(TEST_SECRET.length).toBeGreaterThan(0);
   });
 
   it('refuse an empty secret and a tiny bodyLimit', () => {

@@ -1,27 +1,30 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { attacks, signedDelivery, TEST_SECRET, testOrders } from '../src/index.js';
+import { attacks, signedDelivery, testOrders } from '../src/index.js';
 
 describe('signedDelivery', () => {
-  it('has the content type, the event kind and the hex HMAC-SHA256 of the bytes', () => {
-    const delivery = signedDelivery({
-      secret: 'key',
-      rawBody: 'The quick brown fox jumps over the lazy dog',
-    });
-    // A widely published HMAC-SHA256 test value.
-    expect(delivery.signature).toBe(
-      'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
-    );
-    expect(signedDelivery().headers).toEqual({
-      'content-type': 'application/json',
-      'x-service-event': 'payment.succeeded',
-      'x-service-signature': signedDelivery().signature,
-    });
-    expect(signedDelivery().body).toBe('{"reference":"order-42"}');
-  });
+  it(
+    'has the content type, the event kind and the hex HMAC-SHA256 of the bytes',
+    { tags: 'M05' },
+    () => {
+      const delivery = signedDelivery({
+        secret: 'key',
+        rawBody: 'The quick brown fox jumps over the lazy dog',
+      });
+      // A widely published HMAC-SHA256 test value.
+      expect(delivery.signature).toBe(
+        'f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8',
+      );
+      expect(signedDelivery().headers).toEqual({
+        'content-type': 'application/json',
+        'x-service-event': 'payment.succeeded',
+        'x-service-signature': signedDelivery().signature,
+      });
+      expect(signedDelivery().body).toBe('{"reference":"order-42"}');
+    },
+  );
 
   it('uses the given reference, payload, kind and header names', () => {
     const delivery = signedDelivery({
@@ -72,23 +75,6 @@ describe('signedDelivery', () => {
     } finally {
       server.close();
     }
-  });
-
-  it('agrees with hmac of Python if Python is installed', { tags: 'M05' }, () => {
-    const program =
-      'import hmac,sys;print(hmac.new(sys.argv[1].encode(),sys.stdin.buffer.read(),"sha256").hexdigest())';
-    let signed: string;
-    try {
-      signed = execFileSync('python3', ['-c', program, TEST_SECRET], {
-        input: signedDelivery().rawBody,
-      })
-        .toString()
-        .trim();
-    } catch {
-      console.warn('not compared: no python3 on this machine');
-      return;
-    }
-    expect(signedDelivery().signature).toBe(signed);
   });
 
   it('refuses an empty secret', () => {
