@@ -1,4 +1,4 @@
-"""A merchant's program in another language. The variable CREDIT names its credit: right or broken."""
+"""A program in another language. The variable CREDIT names its credit: right or broken."""
 import hashlib
 import hmac
 import json
