@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { DEFAULTS } from '../src/contract/assumed.js';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { call, createLink, FIXED, FREE, postLink, readPayment } from './merchant.js';
 import { start } from './set-up.js';
@@ -336,7 +337,8 @@ describe('the assumed rate limit', () => {
     expect((await read('order-1')).status).toBe(200);
   });
 
-  it('restarts on reset()', async () => {
+  it('restarts on reset(), and is off by default', async () => {
+    expect(DEFAULTS.rateLimit).toBe('off');
     await assume({ rateLimit: { requests: 1, seconds: 3_600 } });
     for (const status of [201, 429]) expect((await postLink(emulator, FIXED)).status).toBe(status);
     await emulator.reset();
