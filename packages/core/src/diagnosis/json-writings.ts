@@ -29,6 +29,17 @@ const NUMBERS: readonly ((digits: string) => string)[] = [
   (digits) => digits,
   (digits) => String(Number(digits)),
   (digits) => (/^-?\d+$/.test(digits) ? `${digits}.0` : digits),
+  (digits) => Number(digits).toFixed(2),
+  (digits) => `"${digits}"`,
+];
+
+type Member = readonly [key: string, value: unknown];
+
+const byKey = ([a]: Member, [b]: Member): number => (a < b ? -1 : 1);
+/** As Go and Python sort keys, and as jsonb and MySQL do. */
+const SORTS: readonly ((a: Member, b: Member) => number)[] = [
+  byKey,
+  (a, b) => a[0].length - b[0].length || byKey(a, b),
 ];
 
 /** Indentation makes deeper values hundreds of times longer. */
@@ -50,17 +61,26 @@ export function* writings(json: string): Generator<string> {
   const parsed = parseJson(marked);
   if (typeof parsed === 'string') yield parsed;
   if (typeof parsed !== 'object' || parsed === null) return;
-  for (const number of NUMBERS)
-    for (const library of LIBRARIES) {
-      const written = write(parsed, library, number);
-      yield* [written, `${written}\n`];
-    }
+  for (const value of [parsed, ...SORTS.map((sort) => sortKeys(marked, sort))])
+    for (const number of NUMBERS)
+      for (const library of LIBRARIES) {
+        const written = write(value, library, number);
+        yield* [written, `${written}\n`];
+      }
   const members = Object.entries(parsed);
   if (members.length > MOST_KEYS) return;
   // JavaScript, and Python with ASCII.
   for (const library of [LIBRARIES[0]!, LIBRARIES[4]!])
     for (const order of permutationsOf(members))
       yield write(Object.fromEntries(order), library, NUMBERS[0]!);
+}
+
+function sortKeys(json: string, sort: (typeof SORTS)[number]): unknown {
+  return JSON.parse(json, (_, value: unknown) =>
+    typeof value !== 'object' || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).sort(sort)),
+  );
 }
 
 function permutationsOf<Item>(items: readonly Item[]): Item[][] {
