@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createClient } from '@paylink/client';
 import { startEmulator, type Emulator } from '@paylink/emulator';
-import type { AxeResults } from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { close, listen } from '../../examples/shop/src/listen.js';
@@ -10,10 +7,10 @@ import { openDatabase } from '../../examples/shop/src/database.js';
 import { ShopOrders } from '../../examples/shop/src/orders.js';
 import { openPayments, ordersIn } from '../../examples/shop/src/payments.js';
 import { createShop } from '../../examples/shop/src/shop.js';
+import { findings } from './axe.js';
 import { describeInChromium, openChromium } from './chromium.js';
 import { DESKTOP, newCustomer, PHONE, type Customer } from './customer.js';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** A folder for screenshots to look at. */
 const PICTURES = process.env['PAYLINK_SHOP_PICTURES'];
 
@@ -54,21 +51,11 @@ describeInChromium('the demo shop in Chromium', () => {
     expect(customer.complaints).toEqual([]);
   });
 
-  async function violations(): Promise<string[]> {
-    await customer.page.evaluate(axe);
-    const results = await customer.page.evaluate(() =>
-      (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
-    );
-    return results.violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`,
-    );
-  }
-
   /** Checks the page on a phone and on a desktop. */
   async function look(name: string): Promise<void> {
     for (const viewport of [PHONE, DESKTOP]) {
       await customer.page.setViewportSize(viewport);
-      expect(await violations()).toEqual([]);
+      expect(await findings(customer.page)).toEqual([]);
       if (PICTURES !== undefined)
         await customer.page.screenshot({
           path: `${PICTURES}/${name}-${viewport.width}.png`,

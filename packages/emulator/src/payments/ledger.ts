@@ -33,11 +33,6 @@ export interface LedgerOptions {
 /** `repeated`: the page was sent twice, or the single-use link is paid. */
 export type PayOutcome = 'paid' | 'repeated' | 'refused';
 
-export interface Creation {
-  readonly status: 200 | 201;
-  readonly body: string;
-}
-
 // Enough for every page that a customer can have open.
 const PAGES_KEPT = 100;
 
@@ -58,7 +53,7 @@ export class Ledger {
    *
    * @throws EmulatorError `idempotency_conflict` or `reference_taken`, depending on `assumed`
    */
-  create(request: PaymentLinkFields, key: string | undefined): Creation {
+  create(request: PaymentLinkFields, key: string | undefined): { status: 200 | 201; body: string } {
     const { assumed } = this.#options;
     const earlier = key === undefined ? undefined : this.#byKey.get(key);
     if (earlier !== undefined) {
