@@ -29,10 +29,12 @@ for (const [name, { url }] of Object.entries(ENGINES)) {
     if (!design.includes(values.only)) continue;
     const [only, sentence] = BROKEN[design as keyof typeof BROKEN] ?? [];
     const stories = new Set<string>();
-    let right = 0;
+    let [right, limited] = [0, 0];
     const started = performance.now();
     for (let run = 0; run < Number(values.runs); run += 1) {
-      const { faults, stories: told, orders, cuts } = await explore(design, { ...options, only });
+      const report = await explore(design, { ...options, only });
+      const { faults, stories: told, orders, cuts, notTested } = report;
+      limited += Number(notTested.some((part) => part.endsWith('a limit')));
       const isFound = faults.length === 1 && (sentence?.test(faults[0]!) ?? false);
       right += Number(sentence === undefined ? faults.length === 0 : isFound);
       stories.add(sentence === undefined ? `${orders} orders, ${cuts} cuts` : told.join('\n'));
@@ -42,9 +44,8 @@ for (const [name, { url }] of Object.entries(ENGINES)) {
     isRight &&= right === Number(values.runs) && isSame;
     const verdict = sentence === undefined ? 'accepted' : 'found';
     const same = isSame ? 'one story' : `${stories.size} stories:\n${[...stories].join('\n\n')}`;
-    console.log(
-      `${name}  ${design}: ${verdict} in ${right} of ${values.runs}, ${same}, ${seconds} s`,
-    );
+    const counts = `${right} of ${values.runs}, ${limited} ended by a limit`;
+    console.log(`${name}  ${design}: ${verdict} in ${counts}, ${same}, ${seconds} s`);
   }
 }
 for (const loop of loops) loop.kill('SIGKILL');

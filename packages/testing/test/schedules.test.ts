@@ -9,6 +9,8 @@ import type { Delivered, NewOrder, Party, Subject, Truth } from '../src/schedule
 interface Shop {
   /** The statements of each delivery, one for each round. */
   readonly statements?: readonly string[];
+  /** Turns of the event loop that a delivery needs for its first round. Default: none. */
+  readonly turns?: () => number;
   /** Called by each delivery at its end. */
   readonly credit?: (order: NewOrder) => void;
   /** Default: every order is paid. */
@@ -22,10 +24,11 @@ class Process implements Party {
   #held: Round[] = [];
   #sent: Round[] = [];
   #order!: NewOrder;
+  #turns = 0;
   readonly proxy: Proxy;
 
   constructor(readonly shop: Shop) {
-    const held = (): Round[] => this.#held.slice(0, 1);
+    const held = (): Round[] => (this.#turns > 0 ? [] : this.#held.slice(0, 1));
     const sent = (): Round[] => this.#sent;
     this.proxy = {
       ...{ isConnecting: false, isEnding: false, mayLockOut: () => false },
@@ -45,6 +48,7 @@ class Process implements Party {
 
   start(order: NewOrder): void {
     this.#order = order;
+    this.#turns = this.shop.turns?.() ?? 0;
     const cut = (): void => void this.kill();
     const release = (): void => this.#leave(this.#held.length - 1);
     const connection = { canBegin: false, isInTransaction: false, begin: release, release, cut };
@@ -54,7 +58,7 @@ class Process implements Party {
   }
 
   async pass(): Promise<void> {
-    return;
+    this.#turns -= 1;
   }
 
   async kill(): Promise<void> {
@@ -99,6 +103,15 @@ async function exploreShop(shop: Shop, options: ExploreOptions = {}) {
   const report = await explore('postgres://127.0.0.1:1/shop', open, options);
   return { ...report, faults: report.findings.map(({ fault }) => fault) };
 }
+
+it('tries as many sequences if a process gets no processor for seconds', async () => {
+  const statements = ['UPDATE orders', 'UPDATE orders'];
+  const quiet = await exploreShop({ statements }, { only: 'orders' });
+  let deliveries = 0;
+  const turns = (): number => (deliveries++ === 0 ? 10 : 0);
+  const busy = await exploreShop({ statements, turns }, { only: 'orders' });
+  expect(busy.orders).toEqual(quiet.orders);
+});
 
 it('lists each fault that the cuts find, once', async () => {
   // Each try has an order of its own.

@@ -4,6 +4,8 @@ import type { Line } from './story.js';
 
 /** Milliseconds without a round, after which a process waits for something beside the database. */
 const IDLE = 3_000;
+/** Turns of the process's event loop that it needs beside them. */
+const TURNS = 20;
 /**
  * A round waits for a lock if the database has answered this many other questions since, one after
  * the other. A time limit would take a slow round for one that waits, and the story would depend on
@@ -122,8 +124,14 @@ export class Attempt {
       const blocked = busy.filter(({ proxy }) => proxy.unanswered.length > 0);
       if (blocked.length > 0) await this.#answered(blocked);
       else if (busy.length > 0) {
-        const isIdle = !(await changes.until(() => !busy.every(isBusy), IDLE));
-        if (isIdle) for (const party of busy) this.#waiting.add(party);
+        const hasMoved = (): boolean => !busy.every(isBusy);
+        await changes.until(hasMoved, IDLE);
+        // A process that got no processor is not idle.
+        const latest = performance.now() + IDLE;
+        const isIdle = (turns: number): boolean => turns >= TURNS || performance.now() >= latest;
+        for (let turns = 0; !hasMoved() && !isIdle(turns); turns += 1)
+          await Promise.all(busy.map(async (party) => party.pass()));
+        if (!hasMoved()) for (const party of busy) this.#waiting.add(party);
       } else {
         // A process may be about to send a second round through another connection.
         const before = heldCount();
