@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { withinBounds } from '../src/internal.js';
+import { LazyAbort, withinBounds } from '../src/internal.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -21,6 +21,13 @@ describe('withinBounds', () => {
     expect(vi.getTimerCount()).toBe(0);
     expect(added).toHaveBeenCalledTimes(2);
     expect(removed.mock.calls).toEqual(added.mock.calls);
+  });
+
+  it('ends when a delivery is aborted whose signal nobody has asked for', async () => {
+    const abort = new LazyAbort();
+    const wait = withinBounds(never, { signals: [abort] });
+    abort.abort(new Error('answered'));
+    await expect(wait).rejects.toThrow('answered');
   });
 
   it('ends each of many waits for one signal, with one listener', async () => {

@@ -492,6 +492,21 @@ describe('settle', () => {
     ]);
   });
 
+  it('gives each function an object of its own, which it may copy or change', async () => {
+    const { payments, find, credit } = openShop();
+    const { signal } = new AbortController();
+    find.mockImplementationOnce((reference, context) => {
+      expect({ ...context }).toMatchObject({ tenant: null, signal: { aborted: false } });
+      Object.assign(context, { tenant: 'another shop', signal });
+      expect(context.signal).toBe(signal);
+      return { reference, amount: 1_000, currency: 'XOF', paid: false };
+    });
+    expect((await payments.settle(REFERENCE)).status).toBe('paid');
+    const [, context] = credit.mock.calls[0]!;
+    expect({ ...context }).toMatchObject({ tenant: null, source: 'settle' });
+    expect(context.signal).not.toBe(signal);
+  });
+
   it('gives the five fields that Paylink reads, and keeps no others', { tags: 'Q11' }, async () => {
     const answer = { status: 'pending', type: 'payment', notes: 'x'.repeat(100_000) };
     const { payments } = openShop({ answer });
