@@ -112,7 +112,7 @@ export async function startHere(
   };
 }
 
-/** Keeps what this process writes to a stream. */
+/** Keeps the output of this process on a stream. */
 function capture(stream: NodeJS.WriteStream) {
   let written = '';
   const spy = vi.spyOn(stream, 'write').mockImplementation((chunk, ...rest: unknown[]) => {

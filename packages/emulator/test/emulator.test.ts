@@ -94,7 +94,7 @@ describe('startEmulator', { tags: ['M01', 'M03'] }, () => {
     ],
     ['a blank merchant', { merchant: ' ' }, 'merchant'],
     ['a merchant of 101 characters', { merchant: 'M'.repeat(101) }, 'merchant'],
-    ['a listener that is no function', { onRequest: 1 }, 'onRequest'],
+    ['a listener that is not a function', { onRequest: 1 }, 'onRequest'],
     ['a port out of range', { port: 65_536 }, 'port'],
     ['no port', { port: false }, 'port'],
     ['a webhook on another machine', { webhook: { url: 'http://10.0.0.1/' } }, 'webhook.url'],

@@ -21,9 +21,9 @@ import { OTHER_TENANT, TENANTS } from './tenants.js';
 export function testOrders(options: TestOrdersOptions): void {
   const { orders, test, tenants, elsewhere, effects, later, total } = validateOptions(options);
   const shop = new Shop(options);
-  // A check that cannot run must not count as passed.
   const skip = (title: string, reason: string): void => {
     const untested = untestedTitle(title, reason);
+    // A check that cannot run must not count as passed.
     if (typeof test.skip === 'function') test.skip(untested, () => Promise.resolve());
     else console.warn(untested);
   };
@@ -88,7 +88,7 @@ export function skipRunning(untested: string, context: unknown, self: unknown): 
   // The fault cannot show on this database, and a return would count as passed.
   if (canSkip(context)) return void context.skip(untested);
   console.warn(untested);
-  // The same in mocha, which takes no note.
+  // A return would count as passed in mocha too, which takes no note.
   if (canSkip(self)) self.skip();
 }
 

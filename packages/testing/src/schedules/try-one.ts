@@ -132,7 +132,7 @@ async function cutOff(attempt: Attempt, cut: number): Promise<boolean> {
   }
 }
 
-/** Returns what happens next, outside of the proxies. */
+/** Returns both recoveries after a cut, and otherwise one for each unpaid order. */
 async function recoveriesOf({ subject, orders }: Attempt, cut?: number): Promise<Recovery[]> {
   if (cut !== undefined) {
     const recoveries = [...subject.recoveries(orders[0]!)];
