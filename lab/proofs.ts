@@ -86,7 +86,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     always: [
       'run',
       ...['next-15', 'quick-start', 'test/init', 'types/matrix'],
-      ...['test/adapters/', 'core/test/fuzz'],
+      ...['test/adapters/', 'core/test/proof/fuzz'],
       ...['runtimes/transports', 'schedules/recipes', 'schedules/frameworks'],
     ],
     env: {

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import { createVerifier, isWebhookError, sign, verifySignature } from '../src/index.js';
+import { createVerifier, isWebhookError, sign, verifySignature } from '../../src/index.js';
 
 const { rawBody, headers, signature } = signedDelivery();
 const verifier = createVerifier({ secret: TEST_SECRET });

@@ -2,10 +2,10 @@
 import { signedDelivery } from '@paylink/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createReceiver, WebhookError } from '../src/index.js';
-import { errorReply } from '../src/internal.js';
-import type { NoEvents, ReceiverOptions } from '../src/index.js';
-import { createLog, deliver, secret, type DeliverOptions } from './deliver.js';
+import { createReceiver, WebhookError } from '../../src/index.js';
+import { errorReply } from '../../src/internal.js';
+import type { NoEvents, ReceiverOptions } from '../../src/index.js';
+import { createLog, deliver, secret, type DeliverOptions } from '../deliver.js';
 
 const logger = createLog();
 const json = { 'content-type': 'application/json' };

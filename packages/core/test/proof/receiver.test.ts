@@ -1,8 +1,8 @@
 import { signedDelivery } from '@paylink/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { createGate, createReceiver, WebhookError, webhookEvent } from '../src/index.js';
-import { createReceiverOrRefuse } from '../src/internal.js';
-import { createLog, deliver, forged, secret } from './deliver.js';
+import { createGate, createReceiver, WebhookError, webhookEvent } from '../../src/index.js';
+import { createReceiverOrRefuse } from '../../src/internal.js';
+import { createLog, deliver, forged, secret } from '../deliver.js';
 
 const logger = createLog();
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, expect, it, vi } from 'vitest';
-import { createVerifier, isWebhookError } from '../src/index.js';
+import { createVerifier, isWebhookError } from '../../src/index.js';
 
 const secret = 'a-secret-of-the-portal';
 const verifier = createVerifier({ secret });

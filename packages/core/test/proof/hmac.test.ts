@@ -2,9 +2,9 @@ import crypto, { createHmac, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findMatch, HmacKey, sign } from '#hmac';
-import { findMatch as findOnNode, HmacKey as NodeKey } from '../src/hmac.node.js';
-import { findMatch as findOnWeb, HmacKey as WebKey, sign as signOnWeb } from '../src/hmac.web.js';
-import { verifySignature } from '../src/index.js';
+import { findMatch as findOnNode, HmacKey as NodeKey } from '../../src/hmac.node.js';
+import { findMatch as findOnWeb, HmacKey as WebKey, sign as signOnWeb } from '../../src/hmac.web.js';
+import { verifySignature } from '../../src/index.js';
 
 const byHand = (secret: Uint8Array, body: Uint8Array): string =>
   createHmac('sha256', secret).update(body).digest('hex');
@@ -155,5 +155,5 @@ describe('a key of WebCrypto', () => {
 
 it('throws in a browser, and names the fix', { tags: 'B18' }, async () => {
   const message = /loaded in a browser.*import this package from server code only.*jsdom/;
-  await expect(import('../src/hmac.browser.js')).rejects.toThrow(message);
+  await expect(import('../../src/hmac.browser.js')).rejects.toThrow(message);
 });

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { diagnose, type Diagnosis } from '../src/diagnose.js';
-import type { DiagnosisCode } from '../src/diagnosis/codes.js';
-import { search, type DiagnoseOptions } from '../src/diagnosis/search.js';
+import { diagnose, type Diagnosis } from '../../src/diagnose.js';
+import type { DiagnosisCode } from '../../src/diagnosis/codes.js';
+import { search, type DiagnoseOptions } from '../../src/diagnosis/search.js';
 
 const SECRET = 'a-webhook-secret-of-some-length';
 const PAYLOAD = {

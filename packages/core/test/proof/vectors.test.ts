@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sign, verifySignature } from '../src/index.js';
+import { sign, verifySignature } from '../../src/index.js';
 
 interface Vector {
   readonly source: string;
@@ -15,7 +15,7 @@ interface Vector {
   readonly expect: 'accept' | 'reject' | 'config-error';
 }
 
-const file = new URL('./vectors/hmac-sha256.json', import.meta.url);
+const file = new URL('../vectors/hmac-sha256.json', import.meta.url);
 const vectors = JSON.parse(readFileSync(file, 'utf8')) as Vector[];
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const codeOf = (verified: Promise<void>): Promise<string> =>
