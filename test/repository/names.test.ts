@@ -11,7 +11,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   '@paylink/testing imports no value of core': ['HeaderNames', 'validateOptions'],
   'the client reads the payment that the emulator writes': ['Payment'],
   'the command has a reply, a request and a status of its own': [
-    ...['Answer', 'Reply', 'Run', 'DeliveryAttempt', 'requireSecret'],
+    ...['Answer', 'Reply', 'DeliveryAttempt', 'requireSecret'],
   ],
   'each feature of the command gives its own advice and report': ['adviceFor', 'showReport'],
   'testSchedules and testOrders are two suites': [

@@ -8,7 +8,7 @@ import {
   type TargetFlags,
 } from '../receiver/target.js';
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
-import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
+import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import { duration, showUrl, wholeNumber } from '../terminal/input.js';
 import { text } from '../terminal/safe-text.js';
@@ -56,7 +56,7 @@ export const auditCommand = (): Command =>
     run: audit,
   });
 
-async function audit({ flags, output }: Run<Flags>): Promise<number> {
+async function audit({ flags, output }: Invocation<Flags>): Promise<number> {
   const { to: url, header: requestHeaders, reference, bodyLimit, timeout } = flags;
   requireAllowedHost(flags, 'if you own that server and it is not in production');
   const secret = await requireValidSecret(flags, output);

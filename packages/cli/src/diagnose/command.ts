@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Diagnosis } from '@paylink/core/diagnose';
 import { requireSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
-import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
+import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import { readBytes } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
@@ -32,7 +32,7 @@ export const diagnoseCommand = (): Command =>
     run: explain,
   });
 
-async function explain({ flags, output }: Run<Flags>): Promise<number> {
+async function explain({ flags, output }: Invocation<Flags>): Promise<number> {
   const { signature, body } = flags;
   output.hide(signature);
   // An invalid secret is a cause to report, not a command line mistake.

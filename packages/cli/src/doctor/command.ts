@@ -9,7 +9,7 @@ import {
 } from '../receiver/target.js';
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
 import { TENANT_OPTION, type ShopFlags } from '../shop/with-shop.js';
-import { createCommand, option, type Run } from '../terminal/command.js';
+import { createCommand, option, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { parseUrl, showUrl } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
@@ -51,7 +51,7 @@ export const doctorCommand = (): Command =>
     run: doctor,
   });
 
-async function doctor({ flags, output }: Run<Flags>): Promise<number> {
+async function doctor({ flags, output }: Invocation<Flags>): Promise<number> {
   const { to, module } = flags;
   if (module !== undefined) {
     if (flags.yes !== true)

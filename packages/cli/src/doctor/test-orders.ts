@@ -22,21 +22,21 @@ export async function checkOrders(
     const checks: Check[] = [];
     const add = (ok: boolean | undefined, message: string): void =>
       void checks.push({ name: 'orders', ok, message });
-    type Run = (context: { readonly skip: (note: string) => void }) => Promise<void>;
-    const queue: (readonly [title: string, run: Run])[] = [];
-    const test = Object.assign((title: string, run: Run) => void queue.push([title, run]), {
+    type Body = (context: { readonly skip: (note: string) => void }) => Promise<void>;
+    const queue: (readonly [title: string, body: Body])[] = [];
+    const test = Object.assign((title: string, body: Body) => void queue.push([title, body]), {
       skip: (title: string) => add(undefined, title),
     });
     const tenants: [string, string] | undefined =
       typeof first === 'string' && typeof second === 'string' ? [first, second] : undefined;
     const { testOrders } = await import('@paylink/testing');
     testOrders({ orders, createOrder, test, ...(tenants === undefined ? {} : { tenants }) });
-    for (const [title, run] of queue) {
+    for (const [title, body] of queue) {
       if (stop.aborted) return EXIT.interrupted;
       output.progress(title);
       let untested: string | undefined;
       const skip = (note: string): void => void (untested = note);
-      await run({ skip }).then(
+      await body({ skip }).then(
         () => (untested === undefined ? add(true, title) : add(undefined, untested)),
         (error: unknown) => add(false, `${title}. ${messageOf(error)}`),
       );

@@ -7,7 +7,7 @@ import {
   SECRET_OPTIONS,
   validateSecret,
 } from '../settings/settings.js';
-import { createCommand, option, type Run } from '../terminal/command.js';
+import { createCommand, option, type Invocation } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import { collect, collectField, parseUrl, wholeNumber } from '../terminal/input.js';
 import { untilStopped } from '../terminal/until-stopped.js';
@@ -58,7 +58,7 @@ export const emulateCommand = (): Command =>
     run: emulate,
   });
 
-async function emulate({ flags, output }: Run<EmulateFlags>): Promise<number> {
+async function emulate({ flags, output }: Invocation<EmulateFlags>): Promise<number> {
   const secret = await findSecret(flags, output);
   if (secret !== undefined) await validateSecret(secret);
   const given = { secret, apiKey: await findApiKey(flags, output) };

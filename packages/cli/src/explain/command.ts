@@ -6,7 +6,7 @@ import {
   withShop,
   type ShopFlags,
 } from '../shop/with-shop.js';
-import { createCommand, type Run } from '../terminal/command.js';
+import { createCommand, type Invocation } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
@@ -31,7 +31,7 @@ export const explainCommand = (): Command =>
     run: explain,
   });
 
-async function explain({ flags, argument, output }: Run<ShopFlags>): Promise<number> {
+async function explain({ flags, argument, output }: Invocation<ShopFlags>): Promise<number> {
   const tenants = tenantsOf(flags);
   return withShop(flags, output, async (module, stop) => {
     const payments = requirePayments(module, flags, 'explain');

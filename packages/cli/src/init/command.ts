@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
+import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { parseUrl } from '../terminal/input.js';
 import { text } from '../terminal/safe-text.js';
@@ -42,7 +42,7 @@ export const initCommand = (): Command =>
     run: init,
   });
 
-async function init({ flags, output }: Run<Flags>): Promise<number> {
+async function init({ flags, output }: Invocation<Flags>): Promise<number> {
   const { paint } = output;
   const isDry = flags.dryRun === true;
   const project = await readProject(process.cwd(), flags.shopUrl, flags.framework);

@@ -8,7 +8,7 @@ import {
   keptSetting,
   type ApiKeyFlags,
 } from '../settings/settings.js';
-import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
+import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { API_KEY_VARIABLE, BASE_URL_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, failure, usageFailure } from '../terminal/failure.js';
 import { wholeNumber } from '../terminal/input.js';
@@ -55,7 +55,7 @@ function createActCommand(verb: Verb, summary: string): Command {
   });
 }
 
-async function act(verb: Verb, { flags, argument, output }: Run<Flags>): Promise<number> {
+async function act(verb: Verb, { flags, argument, output }: Invocation<Flags>): Promise<number> {
   const { baseUrl = process.env[BASE_URL_VARIABLE] ?? DEFAULT_BASE_URL } = flags;
   const url = controlUrl(baseUrl, verb);
   const apiKey = (await findApiKey(flags, output)) ?? keptSetting('apiKey', output);

@@ -1,7 +1,7 @@
 /** `paylink links create` and `paylink payments get`: the service's two calls. */
 import { Command } from 'commander';
 import type { PaymentLinkRequest } from '@paylink/client';
-import { createCommand, option, type Run } from '../terminal/command.js';
+import { createCommand, option, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { wholeNumber } from '../terminal/input.js';
 import { connect, rethrow, SERVICE_OPTIONS, type ServiceFlags } from './connect.js';
@@ -65,7 +65,7 @@ export const paymentsCommand = (): Command =>
     }),
   );
 
-async function createLink({ flags, output }: Run<LinkFlags>): Promise<number> {
+async function createLink({ flags, output }: Invocation<LinkFlags>): Promise<number> {
   const link = linkOf(flags);
   const client = await connect(flags, output);
   const created = await client
@@ -94,7 +94,7 @@ function linkOf({ amount, amountMin, amountMax, ...flags }: LinkFlags): PaymentL
   return { reference, amount_min: amountMin, amount_max: amountMax, description, ...pages };
 }
 
-async function getPayment({ flags, argument, output }: Run<ServiceFlags>): Promise<number> {
+async function getPayment({ flags, argument, output }: Invocation<ServiceFlags>): Promise<number> {
   const client = await connect(flags, output);
   const payment = await client
     .getPayment(argument)

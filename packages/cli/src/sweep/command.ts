@@ -8,7 +8,7 @@ import {
   withShop,
   type ShopFlags,
 } from '../shop/with-shop.js';
-import { createCommand, option, type Run } from '../terminal/command.js';
+import { createCommand, option, type Invocation } from '../terminal/command.js';
 import { EXIT, isConfigurationError, usageFailure, type Failure } from '../terminal/failure.js';
 import { duration, wholeNumber } from '../terminal/input.js';
 import { NPX, optionsFor } from '../terminal/shell.js';
@@ -87,7 +87,7 @@ const EXITS: Readonly<Record<Result, number>> = {
   failed: EXIT.failed,
 };
 
-function sweepWith(sweep: Sweep): (run: Run<Flags>) => Promise<number> {
+function sweepWith(sweep: Sweep): (invocation: Invocation<Flags>) => Promise<number> {
   return async ({ flags, args, output }) => {
     const { timeLimit, concurrency, cursor } = flags;
     const tenants = tenantsOf(flags);

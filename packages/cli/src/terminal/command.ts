@@ -9,7 +9,7 @@ export interface CommonFlags {
   readonly dotenv?: string;
 }
 
-export interface Run<Flags> {
+export interface Invocation<Flags> {
   readonly flags: Flags;
   /** The command's first argument. */
   readonly argument: string;
@@ -28,7 +28,7 @@ interface Description<Flags> {
    * Returns the exit code. It loads packages by `await import()`, because loading all of them
    * doubles the time of `paylink --help`.
    */
-  readonly run: (run: Run<Flags>) => Promise<number>;
+  readonly run: (invocation: Invocation<Flags>) => Promise<number>;
 }
 
 export function createCommand<Flags extends CommonFlags>(

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Finding, SchedulesReport } from '@paylink/testing/schedules/internal';
 import { isLocalHost } from '../receiver/local-host.js';
 import { exitSoon } from '../shop/with-shop.js';
-import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
+import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { API_KEY_VARIABLE, BASE_URL_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { duration, parseUrl, wholeNumber } from '../terminal/input.js';
@@ -74,7 +74,7 @@ export const tortureCommand = (): Command =>
     run: torture,
   });
 
-async function torture({ flags, output }: Run<Flags>): Promise<number> {
+async function torture({ flags, output }: Invocation<Flags>): Promise<number> {
   output.hide(flags.database, ...passwordsIn(flags.database));
   const stopped = untilStopped().then(() => undefined);
   try {

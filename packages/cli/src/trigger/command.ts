@@ -11,7 +11,7 @@ import {
   type TargetFlags,
 } from '../receiver/target.js';
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
-import { createCommand, option, type CommonFlags, type Run } from '../terminal/command.js';
+import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import {
   collectField,
@@ -67,8 +67,8 @@ export const triggerCommand = (): Command =>
     run: trigger,
   });
 
-async function trigger(run: Run<Flags>): Promise<number> {
-  const { flags, argument: event, output } = run;
+async function trigger(invocation: Invocation<Flags>): Promise<number> {
+  const { flags, argument: event, output } = invocation;
   const { to, print, header, times, timeout } = flags;
   const secret = await requireValidSecret(flags, output);
   const delivery = await createDelivery(flags, event, secret);
@@ -85,7 +85,7 @@ async function trigger(run: Run<Flags>): Promise<number> {
   const send = (): Promise<Answer | string> =>
     post(new Request(delivery.toRequest(to), { headers }), timeout);
   const answers = await Promise.all(Array.from({ length: times }, send));
-  return conclude(answers, to, run);
+  return conclude(answers, to, invocation);
 }
 
 /** Prints the headers, an empty line and the body. */
@@ -127,7 +127,7 @@ async function createDelivery(
 async function conclude(
   answers: readonly (Answer | string)[],
   to: URL,
-  { flags: { reference }, argument: event, output }: Run<Flags>,
+  { flags: { reference }, argument: event, output }: Invocation<Flags>,
 ): Promise<number> {
   const accepted = answers.filter(isAccepted).length;
   const ok = accepted === answers.length;

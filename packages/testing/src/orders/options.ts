@@ -4,11 +4,11 @@ import { checkOptions } from '../check-options.js';
 import type { NewOrder } from './order.js';
 
 /** A runner may pass a context whose `skip(note)` marks the running test as skipped. */
-type Run = (...context: unknown[]) => Promise<void>;
+export type TestBody = (...context: unknown[]) => Promise<void>;
 
 /** The runner's function: `test` from vitest, jest or node:test, or `it` from mocha. */
-export type RunTest = ((title: string, run: Run) => unknown) & {
-  readonly skip?: ((title: string, run: Run) => unknown) | undefined;
+export type RunTest = ((title: string, body: TestBody) => unknown) & {
+  readonly skip?: ((title: string, body: TestBody) => unknown) | undefined;
 };
 
 /** The options of `testOrders`. */

@@ -2,17 +2,15 @@
 import { basename } from 'node:path';
 import { checkOptions } from '../check-options.js';
 import { skipRunning } from '../orders/index.js';
+import type { TestBody } from '../orders/options.js';
 import { trySchedules, type TrySchedulesOptions } from './internal.js';
-
-/** A runner may pass a context whose `skip(note)` marks the running test as skipped. */
-type Run = (...context: unknown[]) => Promise<void>;
 
 export interface TestSchedulesOptions extends Omit<
   TrySchedulesOptions,
   'only' | 'replay' | 'onProgress'
 > {
   /** The runner's function: `test` from vitest, jest or node:test, or `it` from mocha. */
-  readonly test: (title: string, run: Run, timeout?: number) => unknown;
+  readonly test: (title: string, body: TestBody, timeout?: number) => unknown;
 }
 
 const NAMES = [
@@ -42,7 +40,7 @@ export function testSchedules(options: TestSchedulesOptions): void {
   const deliveries = callers === 2 ? 'two deliveries' : 'three deliveries';
   const name = basename(rest.module);
   const register = (only: 'orders' | 'cuts', title: string, tried: (count: number) => string) => {
-    const run: Run = async function (this: unknown, ...[context]) {
+    const body: TestBody = async function (this: unknown, ...[context]) {
       const report = await trySchedules({ ...rest, callers, timeLimit, only });
       const stories = report.findings.map(({ fault, change, story }) =>
         [fault, ...story, change].join('\n'),
@@ -57,7 +55,7 @@ export function testSchedules(options: TestSchedulesOptions): void {
       for (const write of [annotate, diagnostic])
         if (typeof write === 'function') write.call(context, tried(explored.tried));
     };
-    test(title, run, timeLimit + AROUND);
+    test(title, body, timeLimit + AROUND);
   };
   register(
     'orders',
