@@ -141,6 +141,13 @@ describe('a creation request', () => {
     expect(server.requests[0]!.headers).not.toHaveProperty('authorization');
   });
 
+  it('has the same bytes in whatever order the fields of the link are', async () => {
+    const whole = Object.entries({ ...fixed, description: 'A bag', single_use: true });
+    for (const fields of [whole, whole.toReversed()]) await create(Object.fromEntries(fields));
+    const [first, second] = server.requests;
+    expect(second!.body).toBe(first!.body);
+  });
+
   it('does not change if the caller changes the link after the call', async () => {
     const link = { ...fixed };
     const under = create(link);

@@ -307,21 +307,29 @@ describe('an abortion by the caller', () => {
     ['within the reply', stall(201)],
     ['within the reply of an error', stall(400)],
     ['while it waits for a retry', answer(503, {}, { 'Retry-After': '15' })],
-  ])('ends the call at once %s, and tells the key', { tags: 'L10' }, async (_, behaviour) => {
-    const controller = new AbortController();
-    let closed: Promise<void> | undefined;
-    await start([
-      (socket, request) => {
-        closed = new Promise((resolve) => socket.once('close', () => resolve()));
-        behaviour(socket, request);
-        setTimeout(() => controller.abort(), 100);
-      },
-    ]);
-    const error = await create({ idempotencyKey: 'key-1', signal: controller.signal });
-    expect(error).toMatchObject({ code: 'aborted', idempotencyKey: 'key-1' });
-    expect(server.requests).toHaveLength(1);
-    await closed;
-  });
+  ])(
+    'ends the call at once %s, and tells the key of a link that may exist',
+    { tags: 'L10' },
+    async (_, behaviour) => {
+      const controller = new AbortController();
+      let closed: Promise<void> | undefined;
+      await start([
+        (socket, request) => {
+          closed = new Promise((resolve) => socket.once('close', () => resolve()));
+          behaviour(socket, request);
+          setTimeout(() => controller.abort(), 100);
+        },
+      ]);
+      const error = await create({ idempotencyKey: 'key-1', signal: controller.signal });
+      expect(error).toMatchObject({
+        code: 'aborted',
+        idempotencyKey: 'key-1',
+        mayHaveCreated: true,
+      });
+      expect(server.requests).toHaveLength(1);
+      await closed;
+    },
+  );
 
   it('leaves no timer behind that would keep the process alive', async () => {
     stopClock();

@@ -87,25 +87,25 @@ describe('the rate limit of the service', () => {
   });
 
   it('pauses the page, the webhook and the schedule together', async () => {
-    const answers = [refusalOf(429, 60_000)];
-    const { payments, memory, client } = openShop({ answer: () => answers.shift() });
-    memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
-    const first = await failure(payments.receive(succeeded()));
-    expect(first).toMatchObject({ code: 'confirm_unavailable', status: 503 });
-    expect(first.retryAfter).toBeGreaterThan(59_000);
-    expect(await payments.settle('order-2')).toEqual({ status: 'unavailable' });
-    const report = await payments.reconcile(['order-2'], { timeLimit: 1_000 });
-    expect(report).toMatchObject({ notAsked: { count: 1 }, cursor: '0:order-2' });
-    expect(client.getPayment).toHaveBeenCalledOnce();
+    // The shorter pause of a second refusal does not end the first one.
+    const answers = [refusalOf(429, 60_000), refusalOf(429, 0)];
+    const { payments, asked } = openMany(3, () => answers.shift());
+    const both = [REFERENCE, 'order-2'].map((each) => failure(payments.receive(succeeded(each))));
+    for (const error of await Promise.all(both)) {
+      expect(error).toMatchObject({ code: 'confirm_unavailable', status: 503 });
+      expect(error.retryAfter).toBeGreaterThan(59_000);
+    }
+    expect(await payments.settle('order-3')).toEqual({ status: 'unavailable' });
+    const report = await payments.reconcile(['order-3'], { timeLimit: 1_000 });
+    expect(report).toMatchObject({ notAsked: { count: 1 }, cursor: '0:order-3' });
+    expect(asked()).toEqual([REFERENCE, 'order-2']);
   });
 
   it('tells a caller who cannot wait at once, with the true time', async () => {
-    const { payments, memory } = openShop({ answer: refusalOf(429, 30_000) });
-    for (let index = 2; index < 9; index++) {
-      memory.add({ reference: `order-${index}`, amount: 1_000, currency: 'XOF' });
-    }
+    // Eight are asked about, and the others wait in the line.
+    const { payments } = openMany(12, refusalOf(429, 30_000), { concurrency: 8 });
     const started = performance.now();
-    const all = Array.from({ length: 8 }, (_, index) => `order-${index + 1}`);
+    const all = Array.from({ length: 12 }, (_, index) => `order-${index + 1}`);
     const errors = await Promise.all(
       all.map((reference) => failure(payments.receive(succeeded(reference)))),
     );

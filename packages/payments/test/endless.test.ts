@@ -1,6 +1,6 @@
 /** Lists that end badly, rows whose getters throw, and callers that come together. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Orders, References } from '../src/index.js';
+import type { Order, Orders, References } from '../src/index.js';
 import { failure, openShop, REFERENCE, succeeded } from './shop.js';
 
 describe('a list', { tags: 'Q03' }, () => {
@@ -38,13 +38,15 @@ describe('a list', { tags: 'Q03' }, () => {
     ['that throws before its first reference', () => failing([]), /cursor is gone/],
     ['that throws in the middle', () => failing(two), /cursor is gone/],
   ])('%s rejects the run', async (_, list, message) => {
-    const { payments, find } = openShop({ timeout: 50, orders: { unpaid: list, paid: list } });
+    const orders = { unpaid: list, paid: list };
+    const { payments, find } = openShop({ timeout: 50, orders });
     await expect(payments.reconcile()).rejects.toThrow(message);
     find.mockClear();
     const same = new RegExp(message.source.replace('un', ''));
     await expect(payments.verify()).rejects.toThrow(same);
+    const patient = openShop({ timeout: 300_000, orders }).payments;
     const timeLimit = message.source.includes('did not end') ? 20 : 60_000;
-    await expect(payments.reconcile(undefined, { timeLimit })).rejects.toThrow(message);
+    await expect(patient.reconcile(undefined, { timeLimit })).rejects.toThrow(message);
   });
 
   it.each([
@@ -183,9 +185,16 @@ it('names a client that gives no payment', async () => {
   expect(message).toContain('look for a missing `return`');
 });
 
-it('logs the outage of the database once a minute, however many orders strangers name', async () => {
-  const find = () => Promise.reject(new Error('invalid input syntax for type uuid'));
-  const { payments, logger } = openShop({ orders: { find } });
+const unpaid = (reference: string): Order => {
+  return { reference, amount: 1_000, currency: 'XOF', paid: false };
+};
+
+it.each([
+  ['find throws', { orders: { find: () => Promise.reject(new Error('invalid input syntax')) } }],
+  ['find hangs', { orders: { find: () => new Promise<never>(() => undefined) }, timeout: 50 }],
+  ['the service fails', { answer: new Error('connect ECONNREFUSED'), orders: { find: unpaid } }],
+])('logs that %s once a minute, however many orders strangers name', async (_, options) => {
+  const { payments, logger } = openShop(options);
   for (let number = 0; number < 20; number++) await payments.settle(`x${number}`);
   expect(logger.error).toHaveBeenCalledOnce();
 });

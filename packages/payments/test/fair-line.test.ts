@@ -1,5 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
-import { failure, openMany, openShop, REFERENCE, refusalOf, succeeded } from './shop.js';
+import {
+  deferred,
+  failure,
+  openMany,
+  openShop,
+  REFERENCE,
+  refusalOf,
+  succeeded,
+  tick,
+} from './shop.js';
 
 const never = new Promise<never>(() => undefined);
 
@@ -82,9 +91,41 @@ describe('the Retry-After of a 429', () => {
   });
 });
 
-it('fifty webhooks of one pending order make two questions', async () => {
-  const { payments, client } = openShop({ answer: { status: 'pending' } });
+it.each([
+  ['payment_pending', { status: 'pending' }],
+  ['no_payment', refusalOf(404)],
+])('fifty webhooks of one order make two questions if it is %s', async (code, answer) => {
+  const { payments, client } = openShop({ answer });
   const all = Array.from({ length: 50 }, () => failure(payments.receive(succeeded())));
-  for (const error of await Promise.all(all)) expect(error.code).toBe('payment_pending');
+  for (const error of await Promise.all(all)) expect(error.code).toBe(code);
   expect(client.getPayment.mock.calls.length).toBeLessThanOrEqual(2);
+});
+
+it('two pages, one webhook and one order of the schedule are asked about in turn', async () => {
+  const first = deferred<object>();
+  const answers = [first.promise];
+  const { payments, asked } = openMany(9, () => answers.shift() ?? {}, { concurrency: 1 });
+  const waiting: Promise<unknown>[] = [payments.settle(REFERENCE)];
+  await tick();
+  for (const each of [2, 3, 4, 5]) waiting.push(payments.settle(`order-${each}`));
+  for (const each of [6, 7]) waiting.push(payments.receive(succeeded(`order-${each}`)));
+  waiting.push(payments.reconcile(['order-8', 'order-9']));
+  await tick();
+  first.resolve({});
+  await Promise.all(waiting);
+  const kinds = asked().map((each) => 'ppppwwss'[Number(each.slice(6)) - 2] ?? 'p');
+  expect(kinds.join('')).toBe('ppwpspwps');
+});
+
+it('asks nothing if the schedule is aborted in a pause of the service', async () => {
+  const { payments, asked } = openMany(1, refusalOf(429, 0));
+  const controller = new AbortController();
+  const running = failure(payments.reconcile(undefined, { signal: controller.signal }));
+  await vi.waitFor(() => expect(asked()).toHaveLength(2), 2_000);
+  await tick();
+  controller.abort(new Error('the process ends'));
+  expect((await running).message).toBe('the process ends');
+  // The pause of the second refusal lasts from 500 to 750 ms.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(asked()).toHaveLength(2);
 });

@@ -18,6 +18,8 @@ describe('createPayments', () => {
     ['orders.unpaid', { orders: { find, credit, unpaid: [] } }],
     ['unpayed', { orders: { find, credit, unpayed: find } }],
     ['store', { store: {} }],
+    ['concurrency', { concurrency: 0 }],
+    ['concurrency', { concurrency: 1_001 }],
     ['timeout', { timeout: 0 }],
     ['timeout', { timeout: 300_001 }],
     ['logger', { logger: {} }],

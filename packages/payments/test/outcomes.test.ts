@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Order } from '../src/index.js';
 import { failure, openShop, REFERENCE, refusalOf, succeeded, type ShopOptions } from './shop.js';
 
@@ -19,6 +19,13 @@ const TABLE: readonly [string, ShopOptions, string | undefined, string, string][
     '503 payment_pending',
     'cancelled',
     'cancelled',
+  ],
+  [
+    'pending',
+    { closed: true, answer: { status: 'pending' } },
+    '503 payment_pending',
+    'pending',
+    'pending',
   ],
   ['unknown_order', finding(null), '503 unknown_order', 'unknown', 'errors'],
   ['order_closed', { closed: true }, '409 order_closed', 'closed', 'undecided'],
@@ -78,13 +85,15 @@ describe.each(TABLE)('the outcome %s', { tags: 'Q08' }, (outcome, shop, webhook,
   });
 
   it('is told to observe once per call', async () => {
-    const seen: unknown[] = [];
-    const observe = (each: { outcome: string; source: string }): void => {
-      seen.push(`${each.source} ${each.outcome}`);
-    };
+    const observe = vi.fn();
     const { payments } = openShop({ ...shop, observe });
+    const started = performance.now();
     await payments.settle(REFERENCE);
-    expect(seen).toEqual([`settle ${outcome}`]);
+    const told = { source: 'settle', outcome, reference: REFERENCE, tenant: null };
+    const durationMs = expect.any(Number) as number;
+    expect(observe.mock.calls).toEqual([[{ ...told, durationMs }]]);
+    const [[observed]] = observe.mock.calls as [[{ durationMs: number }]];
+    expect(observed.durationMs).toBeLessThanOrEqual(performance.now() - started);
   });
 
   it('is what explain says, without a write', async () => {

@@ -107,14 +107,17 @@ it('keeps up with five notifications a second if one answer of fifty is a 429 by
 });
 
 /** A shop with two orders and one question at a time, whose credit or client misbehaves. */
-async function openSmallShop(changes: {
-  readonly credit?: () => Promise<never>;
-  readonly getPayment?: () => Promise<void>;
-}) {
+async function openSmallShop(
+  changes: {
+    readonly credit?: () => Promise<never>;
+    readonly getPayment?: () => Promise<void>;
+  },
+  stored = { amount: 1_000, currency: 'XOF' },
+) {
   const { createPayments, memoryOrders } = await import('../src/index.js');
   const { orders, add } = memoryOrders();
   const price = { amount: 1_000, currency: 'XOF' };
-  for (const reference of ['order-1', 'order-2']) add({ reference, ...price });
+  for (const reference of ['order-1', 'order-2']) add({ reference, ...stored });
   const getPayment = async (reference: string) => {
     await changes.getPayment?.();
     return { reference, status: 'success', ...price };
@@ -131,9 +134,11 @@ it('lets a question end in the second half of its time if its turn came in the f
   const { payments } = await openSmallShop({
     getPayment: () => new Promise((resolve) => setTimeout(resolve, 6_000)),
   });
-  const both = ['order-1', 'order-2'].map((reference) => payments.receive(succeeded(reference)));
+  // The last one waits for the run of its order until then.
+  const all = ['order-1', 'order-2', 'order-2'];
+  const receiving = all.map((reference) => payments.receive(succeeded(reference)));
   await vi.advanceTimersByTimeAsync(12_000);
-  await Promise.all(both);
+  await Promise.all(receiving);
 });
 
 it('ends a run at its time, which no step begins again', async () => {
@@ -175,29 +180,57 @@ it('ends a run of the schedule after ten minutes', async () => {
   expect(await running).toMatchObject({ pending: { count: 60 }, notAsked: { count: 10 } });
 });
 
-it('asks again after 30 seconds for a page that has polled for an hour', async () => {
+it('asks again after 30 seconds for a page that has polled for an hour, and 2 after an error', async () => {
   const { createPayments } = await import('../src/index.js');
-  const getPayment = vi.fn(async (reference: string) => ({ reference, status: 'pending' }));
+  const getPayment = vi.fn(async (reference: string) => {
+    if (getPayment.mock.calls.length === 3) throw new Error('no connection');
+    return { reference, status: 'pending' };
+  });
   const row = { reference: 'order-1', amount: 1_000, currency: 'XOF', paid: false };
   const orders = { find: () => row, credit: () => 0 };
   const payments = createPayments({ client: { getPayment }, orders });
-  for (const [milliseconds, questions] of [
-    [0, 1],
-    [3_600_000, 2],
-    [29_999, 2],
-    [1, 3],
+  for (const [milliseconds, questions, status] of [
+    [0, 1, 'pending'],
+    [3_600_000, 2, 'pending'],
+    [29_999, 2, 'pending'],
+    [1, 3, 'unavailable'],
+    [1_999, 3, 'unavailable'],
+    [1, 4, 'pending'],
   ] as const) {
     await vi.advanceTimersByTimeAsync(milliseconds);
-    expect((await payments.settle('order-1')).status).toBe('pending');
+    expect((await payments.settle('order-1')).status).toBe(status);
     expect(getPayment).toHaveBeenCalledTimes(questions);
   }
+});
+
+it('logs a case for a person once, although the schedule reads it each hour', async () => {
+  const { payments, logger } = await openSmallShop({}, { amount: 1, currency: 'XOF' });
+  for (let hours = 0; hours < 3; hours++) {
+    expect((await payments.reconcile(['order-1'])).undecided.count).toBe(1);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+  }
+  expect(logger.error).toHaveBeenCalledOnce();
+});
+
+it('pauses for a minute at most if the service says nothing, however often it refused', async () => {
+  const { payments } = await openSmallShop({ getPayment: () => Promise.reject(refusalOf(429)) });
+  let longest = 0;
+  for (let tries = 0; tries < 10; tries++) {
+    const receiving = payments.receive(succeeded('order-1')).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const { retryAfter } = (await receiving) as { readonly retryAfter: number };
+    longest = Math.max(longest, retryAfter);
+    await vi.advanceTimersByTimeAsync(retryAfter);
+  }
+  expect(longest).toBeGreaterThan(50_000);
+  expect(longest).toBeLessThanOrEqual(60_250);
 });
 
 it('logs an outage again after a minute', async () => {
   const { payments, logger } = await openSmallShop({
     getPayment: () => Promise.reject(new Error('connect ECONNREFUSED')),
   });
-  for (const lines of [1, 1, 2]) {
+  for (const lines of [1, 1, 2, 2]) {
     expect((await payments.settle('order-1')).status).toBe('unavailable');
     expect(logger.error).toHaveBeenCalledTimes(lines);
     await vi.advanceTimersByTimeAsync(31_000);

@@ -213,12 +213,17 @@ describe('the time limit of reconcile', () => {
     });
   });
 
-  it('rejects on abort, at once', async () => {
-    const { payments, references } = openLargeShop(3, () => deferred<object>().promise);
+  it('rejects on abort at once, and goes on with none but the four orders in progress', async () => {
+    const answer = deferred<object>();
+    const { payments, references, client } = openLargeShop(9, () => answer.promise);
     const controller = new AbortController();
     const running = payments.reconcile(references, { signal: controller.signal });
+    await tick();
     controller.abort(new Error('the process ends'));
     await expect(running).rejects.toThrow('the process ends');
+    answer.resolve({});
+    await tick();
+    expect(client.getPayment).toHaveBeenCalledTimes(4);
   });
 
   it('asks nothing about an order that waits in the line of questions on abort', async () => {

@@ -141,6 +141,19 @@ describe('one run per order', () => {
     },
   );
 
+  it('credits nothing after its time although the event loop was blocked for long', async () => {
+    const { credit, payments } = openShop({
+      timeout: 200,
+      answer() {
+        const end = performance.now() + 250;
+        while (performance.now() < end);
+        return {};
+      },
+    });
+    expect((await failure(payments.receive(succeeded()))).code).toBe('handler_timeout');
+    expect(credit).not.toHaveBeenCalled();
+  });
+
   it('answers 20,000 deliveries of one order at once', { tags: 'Q11' }, async () => {
     const { payments, credit } = openShop({ timeout: 300_000 });
     const all = Array.from({ length: 20_000 }, () => payments.receive(succeeded()));

@@ -15,9 +15,10 @@ import {
 } from './shop.js';
 
 describe('a delivery', () => {
-  it('costs two reads beside the one write, and one question', async () => {
-    const { payments, find, credit, client, isPaid } = openShop();
+  it('costs two reads beside the one write, one question and no line of the log', async () => {
+    const { payments, find, credit, client, isPaid, logger } = openShop();
     await payments.receive(succeeded());
+    expect(logger.error).not.toHaveBeenCalled();
     expect([find, credit, client.getPayment].map((each) => each.mock.calls.length)).toEqual([
       2, 1, 1,
     ]);
@@ -166,13 +167,14 @@ describe('an error of find', () => {
 });
 
 describe('an error of credit', { tags: ['P04', 'P24'] }, () => {
-  it('is logged if the row says paid, and the delivery is acknowledged', async () => {
+  it('is logged once if the row says paid, and the delivery is acknowledged', async () => {
     const { memory, ...shop } = openShop();
     shop.credit.mockImplementation(async (...call) => {
       await memory.orders.credit(...call);
       throw new Error('the wallet is locked');
     });
     await shop.payments.receive(succeeded());
+    expect(shop.logger.error).toHaveBeenCalledOnce();
     expect(shop.logger.error.mock.calls[0]![0]).toMatch(/credit\(\) threw.*the wallet is locked/);
   });
 
@@ -303,12 +305,13 @@ describe('amounts', () => {
   });
 
   it.each([1_001, 9_007_199_254_740_993n, '1001.0', 1])(
-    'are 409 with a line that names the amount if the order has %s',
+    'are 409 with a line that names the amount, and a page gets the payment, if the order has %s',
     async (amount) => {
       const { payments } = openShop({ amount });
       const error = await failure(payments.receive(succeeded()));
       expect(error).toMatchObject({ code: 'amount_differs', status: 409 });
       expect(error.message).toMatch(/took the amount 1000, and the order has \d+/);
+      expect((await payments.settle(REFERENCE)).payment).toMatchObject({ amount: 1_000 });
     },
   );
 
@@ -405,10 +408,12 @@ describe('a row of another reference, which is unknown_order', { tags: 'P27' }, 
 });
 
 describe('receive', () => {
-  it('throws misconfigured for every other kind', async () => {
+  it('throws misconfigured for every other kind, and for an event without a reference', async () => {
     const { payments, find } = openShop();
-    for (const type of ['payment.refunded', 'unrecognized', undefined]) {
-      const error = await failure(payments.receive({ ...succeeded(), type: type! }));
+    const kinds = ['payment.refunded', 'unrecognized', undefined].map((type) => ({ type }));
+    const references = [undefined, '', 'a\0b'].map((reference) => ({ reference }));
+    for (const fields of [...kinds, ...references]) {
+      const error = await failure(payments.receive({ ...succeeded(), ...fields } as never));
       expect(error).toMatchObject({ code: 'misconfigured', status: 500 });
     }
     expect(find).not.toHaveBeenCalled();
@@ -540,7 +545,7 @@ describe('settle', () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 
-  it('asks nothing for a page that stopped waiting in the line of questions', async () => {
+  it('asks nothing for a page that stopped waiting in the line of questions, and frees its place', async () => {
     const answer = deferred<object>();
     const { payments, memory, client } = openShop({ answer: () => answer.promise, concurrency: 1 });
     memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
@@ -550,6 +555,8 @@ describe('settle', () => {
     await first;
     await payments.settle(REFERENCE);
     expect(client.getPayment.mock.calls.map(([reference]) => reference)).toEqual([REFERENCE]);
+    // It left its place in the line too.
+    expect((await payments.settle('order-2')).status).toBe('paid');
   });
 
   it('asks nothing for a page that stopped waiting before its order was found', async () => {
@@ -620,8 +627,10 @@ describe('tenants', () => {
   };
 
   it('have each their own order of one number', { tags: ['N03', 'P08'] }, async () => {
-    const payments = createPayments({ client: service(), orders: twoTenants() });
+    const observe = vi.fn();
+    const payments = createPayments({ client: service(), orders: twoTenants(), observe });
     await payments.receive(succeeded(REFERENCE, 'a'));
+    expect(observe.mock.calls).toMatchObject([[{ outcome: 'credited', tenant: 'a' }]]);
     expect(await payments.explain(REFERENCE, { tenant: 'a' })).toMatchObject({ outcome: 'paid' });
     expect(await payments.explain(REFERENCE, { tenant: 'b' })).toMatchObject({
       outcome: 'credited',
