@@ -142,13 +142,14 @@ describe('Idempotency-Key', () => {
   const key = { 'Idempotency-Key': 'attempt-1' };
   const post = (body: object = FIXED, headers = key) => postLink(emulator, body, headers);
 
-  it('repeats the same 201 byte for byte for the same request, also after the payment', async () => {
+  it('repeats the same 201 for the same request, also after the payment, and refuses another', async () => {
     const first = await (await post()).text();
     await emulator.pay('order-1');
     const { description, ...fields } = FIXED;
     const again = await post({ description, ...fields });
     expect(again.status).toBe(201);
     expect(await again.text()).toBe(first);
+    expect((await post({ ...FIXED, amount: 1 })).status).toBe(409);
   });
 
   it('creates one link for concurrent requests', async () => {
@@ -238,7 +239,8 @@ describe('GET /v1/payments/{reference}', () => {
   it('answers another method with 405 and the allowed methods', async () => {
     const response = await call(emulator, 'payments/order-1', { method: 'DELETE' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect((await call(emulator, 'payment-links')).status).toBe(405);
+    const links = await call(emulator, 'payment-links');
+    expect([links.status, links.headers.get('allow')]).toEqual([405, 'POST']);
   });
 });
 

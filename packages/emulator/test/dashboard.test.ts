@@ -83,10 +83,11 @@ describe('the dashboard', () => {
     expect(policy).not.toContain('script-src');
     expect(markup).not.toContain('<script');
     expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("base-uri 'none'; frame-ancestors 'none'");
     expect(policy).not.toContain('unsafe');
     expect(markup).not.toMatch(/ style=| on\w+=|\bsrc=|@import|url\(/);
     expect(response.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(response.headers.get('cache-control')).toBe('no-store');
     const french = await read(emulator, '', 'fr-SN');
     expect(french.markup).toContain('<html lang="en">');
@@ -112,6 +113,7 @@ describe('the dashboard', () => {
       if (/[<>"']/.test(reference)) expect(markup).not.toContain(reference);
       const shown = markup.replace(/ (data-reference|value)="[^"]*"/g, '');
       expect(shown).not.toMatch(/[\u001b\u202e\r]/);
+      if (page === '') expect(shown).not.toContain('W'.repeat(61));
     }
   });
 
@@ -143,15 +145,23 @@ describe('the dashboard', () => {
 describe('the page of a payment', () => {
   const unknown = { status: 503, body: '{"error":"unknown_order"}' };
 
-  it('shows the last answer beside a payment that is not acknowledged, on each page', async () => {
-    const { emulator } = await setUp(() => unknown);
-    const path = await newPayment(emulator);
+  it('shows the newest notification first, with its last answer, on each page', async () => {
+    const answers = [200, 500, unknown];
+    const { emulator } = await setUp((_, count) => answers[count - 1]!, {
+      assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
+    });
+    const path = await paid(emulator);
     await emulator.pay('order-1');
-    await emulator.waitForDelivery({ reference: 'order-1', status: 503 });
-    for (const page of ['', path]) {
-      const { markup } = await read(emulator, page);
-      expect(markup).toContain('not acknowledged: 503 unknown_order');
-    }
+    await emulator.waitForDelivery({ reference: 'order-1', status: 500 });
+    await emulator.redeliver(emulator.deliveries()[1]!.id);
+    const { markup } = await read(emulator);
+    expect(markup).toContain('not acknowledged: 503 unknown_order');
+    const page = await read(emulator, path);
+    const shown = page.markup.match(/not acknowledged: 503|: delivered|<code>\d+/g);
+    expect(shown).toEqual([
+      'not acknowledged: 503',
+      ...['<code>503', '<code>500', ': delivered', '<code>200'],
+    ]);
   });
 
   it('shows the request and the reply', async () => {

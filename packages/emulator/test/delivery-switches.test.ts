@@ -79,6 +79,14 @@ describe('the switches of one delivery', () => {
     expect(order().indexOf('d')).toBeLessThan(order().indexOf('c'));
   });
 
+  it('hold every copy of a notification, also until a delayed one is answered', async () => {
+    const { emulator, order } = await setUp();
+    await pay(emulator, 'a', { delivery: { afterNext: true, times: 2 } });
+    await pay(emulator, 'b', { delivery: { delay: 20, times: 2 } });
+    await emulator.waitForDelivery({ reference: 'a' });
+    expect(order()).toEqual(['b', 'b', 'a', 'a']);
+  });
+
   it('send a held notification once, even if it was redelivered before', async () => {
     const { emulator, order } = await setUp();
     await pay(emulator, 'a', { delivery: { afterNext: true } });

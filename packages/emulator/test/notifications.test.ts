@@ -160,7 +160,7 @@ describe('a delivery', () => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => {
-        socket.end(count++ === 0 ? text : 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+        socket.end(count++ === 0 ? text : 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf');
       });
     });
     const url = await listen(server);
@@ -169,6 +169,7 @@ describe('a delivery', () => {
     const { attempts } = await emulator.waitForDelivery({ reference: 'order-1' });
     expect(attempts).toHaveLength(2);
     expect(attempts[0]!.response?.status).toBe(status);
+    expect(attempts[1]!.response).toMatchObject({ body: 'half', truncated: true });
     if (text === '') expect(attempts[0]!.errorCode).toBe('ECONNRESET');
   });
 
@@ -240,8 +241,9 @@ describe('redeliver', () => {
   it('sends an acknowledged delivery again, with the same bytes', async () => {
     const { receiver, emulator } = await setUp();
     await deliver(emulator);
-    const { id } = emulator.deliveries()[0]!;
+    const { id, attempts } = emulator.deliveries()[0]!;
     expect(await emulator.redeliver(id)).toMatchObject({ number: 2, response: { status: 200 } });
+    expect(attempts).toHaveLength(1);
     expect(receiver.received).toHaveLength(2);
     expect(receiver.received[1]!.body.equals(receiver.received[0]!.body)).toBe(true);
     expect(emulator.deliveries()).toHaveLength(1);

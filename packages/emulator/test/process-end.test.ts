@@ -12,13 +12,16 @@ it('keeps no process alive after its close, although all its times are long', as
     const server = createServer((req, res) => req.resume().on('end', () => res.end()));
     await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
     const long = 3_600_000;
+    let isRead;
+    const read = new Promise((resolve) => (isRead = resolve));
     const emulator = await startEmulator({
       webhook: { url: 'http://127.0.0.1:' + server.address().port },
-      assumed: { deliveryTimeout: long, statusAnswer: () => ({ delay: long }) },
+      assumed: { deliveryTimeout: long, statusAnswer: () => (isRead(), { delay: long }) },
     });
     await emulator.createLink({ reference: 'order-1', amount: 1_000 });
     const headers = { 'X-Api-Key': emulator.apiKey };
     fetch(emulator.baseUrl + '/v1/payments/order-1', { headers }).catch(() => undefined);
+    await read;
     await emulator.pay('order-1');
     const { state } = await emulator.waitForDelivery({ reference: 'order-1', timeout: long });
     await emulator.close();

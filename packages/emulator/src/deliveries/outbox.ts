@@ -26,6 +26,8 @@ interface Entry {
   };
   /** The body of the notification, which every attempt signs and sends. */
   readonly body: string;
+  /** The number of copies of the first attempt. */
+  readonly times: number;
   /** The number of failures, which lengthen the next wait. */
   failures: number;
   timer?: NodeJS.Timeout;
@@ -82,14 +84,14 @@ export class Outbox {
       attemptCount: 0,
       attempts: [],
     };
-    const entry: Entry = { delivery, body, failures: 0 };
+    const entry: Entry = { delivery, body, times, failures: 0 };
     this.#entries.set(delivery.id, entry);
     // Two notifications that wait for each other would wait forever, so the second one goes out.
     const isHeld = afterNext && this.#held === undefined;
     if (times > 0) {
       if (isHeld) this.#held = entry;
-      else if (delay > 0) this.#startAt(entry, delay, times);
-      else this.#startAndRelease(entry, times);
+      else if (delay > 0) this.#startAt(entry, delay, () => this.#startAndRelease(entry));
+      else this.#startAndRelease(entry);
     }
     this.#changed(entry);
   }
@@ -158,11 +160,11 @@ export class Outbox {
   }
 
   /** Sends a notification and, after the reply, the held notification. */
-  #startAndRelease(entry: Entry, times: number): void {
+  #startAndRelease(entry: Entry): void {
     const held = this.#held;
     this.#held = undefined;
-    this.#start(entry, times, () => {
-      if (held?.delivery.attemptCount === 0) this.#start(held, 1);
+    this.#start(entry, entry.times, () => {
+      if (held?.delivery.attemptCount === 0) this.#start(held, held.times);
     });
   }
 
@@ -170,10 +172,10 @@ export class Outbox {
     this.#attempt(entry, times).then(done).catch(report);
   }
 
-  #startAt(entry: Entry, delay: number, times = 1): void {
+  #startAt(entry: Entry, delay: number, start = () => this.#start(entry, 1)): void {
     entry.timer = setTimeout(() => {
       delete entry.delivery.nextAttemptAt;
-      this.#start(entry, times);
+      start();
     }, delay);
     entry.delivery.nextAttemptAt = new Date(Date.now() + delay);
   }
