@@ -5,16 +5,19 @@ import {
   type WireAnswer,
   type WireReply,
 } from '@paylink/testing/internal';
+import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { attempt, StoppedServing } from '../src/audit/attempt.js';
 import { leaks } from '../src/audit/leaks.js';
 import type { Probe } from '../src/audit/probe.js';
 import { LIMITED, reportOf } from '../src/audit/report.js';
 import type { AuditResult } from '../src/audit/result.js';
-import type { AuditSession } from '../src/audit/session.js';
+import { replyProbes } from '../src/audit/reply-probes.js';
+import { openSession, type AuditSession } from '../src/audit/session.js';
+import { slowProbes } from '../src/audit/slow-probes.js';
 import { requireAllowedHost } from '../src/receiver/target.js';
 import { paylink, SECRET, words } from './paylink.js';
-import { openShop, serve } from './servers.js';
+import { bodyOf, openShop, serve, signatureOf } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
 const audit = (args: readonly string[]) => paylink(['audit', ...args], { env });
@@ -151,6 +154,41 @@ describe('an audit', () => {
     const forgeries = ['a signature of zeros', 'a signature made with another secret', 'a third'];
     const { causes } = reportOn(forgeries.map(accepts));
     expect(causes).toMatchObject([{ id: 'does_not_verify', severity: 'critical', symptoms: 3 }]);
+  });
+
+  /** A receiver that makes every fault that the probes of replies and of slow bodies look for. */
+  async function openCarelessShop(): Promise<string> {
+    const seen = new Set<string>();
+    return serve(async (req, res) => {
+      const body = (await bodyOf(req).catch(() => '')).toString();
+      const { 'x-service-signature': signature } = req.headers;
+      if (!body.startsWith('{"reference":"')) return res.writeHead(400).end(`no JSON: ${body}`);
+      if (signature !== signatureOf(body))
+        return res.writeHead(401).end(`got ${String(signature)}`);
+      res.writeHead(seen.has(body) ? 409 : 200).end();
+      return seen.add(body);
+    });
+  }
+
+  it.each([
+    [
+      'every fault of a careless receiver',
+      openCarelessShop,
+      'H01 refuses_duplicates, H02 refuses_duplicates, F01 parses_first, J02 tells_reason, ' +
+        'J10 quotes_body, D06 no_deadline, D10 no_deadline',
+    ],
+    ['no fault of Paylink', async () => (await openShop()).url, ''],
+  ])('finds %s in replies, to duplicates and to slow bodies', async (_, open, faults) => {
+    const { signal } = new AbortController();
+    setMaxListeners(0, signal);
+    const target = { url: new URL(await open()), timeout: faults === '' ? 5_000 : 300, signal };
+    const session = openSession(target, material, {});
+    const found: string[] = [];
+    for (const probe of [...replyProbes, ...slowProbes]) {
+      const { id, cause, passed } = await attempt(probe, session);
+      if (!passed) found.push(`${id} ${cause!}`);
+    }
+    expect(found.join(', ')).toBe(faults);
   });
 
   it.each([

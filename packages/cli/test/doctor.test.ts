@@ -258,8 +258,12 @@ describe('paylink doctor', () => {
     );
   });
 
-  it('refuses --deliver to another machine', async () => {
+  it('sends nothing to another machine without --allow-host, and never --deliver', async () => {
     const url = 'https://shop.example/hook';
+    expect(await doctor(url)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/not this machine[^]*--allow-host shop\.example/) as string,
+    });
     const args = words`--allow-host shop.example --deliver order-42`;
     const { code, stderr } = await doctor(url, ...args);
     expect(code).toBe(2);
@@ -298,6 +302,7 @@ describe('paylink doctor --module', () => {
       readonly checks: readonly { readonly ok: boolean | null; readonly message: string }[];
     };
     expect(checks.find(({ ok }) => ok === false)!.message).toMatch(/credit/);
+    expect(checks.map(({ ok }) => ok)).not.toContain(undefined);
   });
 
   it.each([

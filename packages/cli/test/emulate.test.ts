@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -225,6 +225,15 @@ describe('paylink emulate', () => {
     expect(readFileSync(file, 'utf8')).toBe(
       `PAYLINK_API_KEY=${secrets[0]![0]}\nWEBHOOK_SECRET=${secrets[0]![1]}\n`,
     );
+  });
+
+  it('says that git tracks the folder of its secrets', async () => {
+    const folder = newFolder();
+    mkdirSync(join(folder, '.paylink'));
+    writeFileSync(join(folder, '.paylink', 'secrets.env'), '');
+    execFileSync('sh', ['-c', 'git init -q && git add -f .paylink'], { cwd: folder });
+    const { stderr } = await (await emulate([], {}, folder)).stop();
+    expect(stderr).toContain('git does not ignore .paylink, which contains secrets: git rm');
   });
 
   it('says that it cannot keep or read its secrets, and names the file', async () => {

@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Emulator } from '@paylink/emulator';
+import { newFolder } from './paylink.js';
 import { serve } from './servers.js';
 import { NOBODY, openEmulator, order, paylinkOn } from './shop/index.js';
 import type { Shop } from './shop/payments.js';
@@ -260,13 +263,16 @@ describe('paylink explain', () => {
   it('prints the order, the answer of the service, the outcome and the next command', async () => {
     const emulator = await openEmulator();
     await endedBy('pay')(emulator);
-    const { code, stdout, stderr } = await paylinkOn(emulator, one, EXPLAIN);
+    const dotenv = join(newFolder(), ".env of the shop's");
+    writeFileSync(dotenv, '');
+    const args = [...EXPLAIN, '--dotenv', dotenv];
+    const { code, stdout, stderr } = await paylinkOn(emulator, one, args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/your order +15000 XOF, unpaid\n/);
     expect(stdout).toMatch(/the service +success, 15000 XOF\n/);
     expect(stdout).toMatch(/outcome +would be credited\n/);
     expect(stdout).toMatch(
-      /Next: .*\n {2}npx --no-install paylink reconcile --module \S+ order-42\n$/,
+      /Next: .*\n {2}npx --no-install paylink reconcile --module \S+ --dotenv '\S+\.env of the shop'\\''s' order-42\n$/,
     );
     const unread = await paylinkOn(emulator, { ...one, find: 'cannot connect' }, EXPLAIN);
     expect(unread.stdout).toMatch(/your order +could not be read\n/);

@@ -98,6 +98,7 @@ describe('a mistake on the command line', () => {
       'diagnose --signature a --secret abcdefgh --secret-file key',
       /'--secret-file <path>' cannot be used with/,
     ],
+    ['pay a --api-key a --api-key-file b', /'--api-key-file <path>' cannot be used with/],
     ['doctor --module a.js --to http://a', /'--to <url>' cannot be used with .* '--module <file>'/],
     ['trigger --to http://a --body - --reference a', /'--body <file>' cannot be used with/],
     ['trigger payment.succeeded a --to http://a', /too many arguments/],

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FRAMEWORKS } from '../src/init/hosts.js';
 import { newFolder, paylink } from './paylink.js';
 
 /** A project in TypeScript: the bundle of these tests has no templates in JavaScript. */
@@ -44,6 +45,19 @@ describe('paylink init', () => {
     });
     expect((await init(folder)).stdout).toContain('Nothing to write.');
     expect(textOf(folder, '.env')).toBe(written);
+  });
+
+  it('writes for each host a webhook with its secret and credit, and a checkout with one link', async () => {
+    for (const framework of FRAMEWORKS) {
+      const folder = project();
+      await init(folder, '--framework', framework);
+      const lib = framework.startsWith('next') ? 'lib' : '';
+      const webhook = textOf(folder, lib, 'payment-webhook.ts');
+      expect(webhook).toMatch(/process\.env\['WEBHOOK_SECRET'\][^]*payments\.receive/);
+      const checkout = textOf(folder, lib, 'checkout.ts');
+      expect(checkout).toMatch(/single_use: true[^]*idempotencyKey: reference/);
+      expect(textOf(folder, '.env')).toMatch(/^WEBHOOK_SECRET=[0-9a-f]{64}$/m);
+    }
   });
 
   it.each([

@@ -33,6 +33,9 @@ describe('paylink pay, fail and cancel', () => {
       code: 0,
       stdout: 'gift: success, 7 XOF\n',
     });
+    expect(await tell('pay', 'order-3', '--api-key', 'sk_live_wrong.key')).toMatchObject({
+      code: 1,
+    });
     const { code, stdout } = await tell('cancel', 'order-3', '--json');
     expect([code, JSON.parse(stdout)]).toMatchObject([
       0,
@@ -81,6 +84,7 @@ describe('paylink pay, fail and cancel', () => {
   it.each([
     'https://pay.example/api',
     'http://127.0.0.1.evil.example/api',
+    'http://evil-localhost/api',
     'http://10.0.0.1:4010/api',
     'nothing',
   ])('refuse %s, which is not an emulator on this machine', async (baseUrl) => {
@@ -106,12 +110,14 @@ describe('paylink pay, fail and cancel', () => {
   });
 
   it('report that no emulator answers', async () => {
-    const result = await paylink(['pay', 'order-1', '--base-url', 'http://127.0.0.1:9/api'], {
-      env: { PAYLINK_API_KEY: API_KEY },
-    });
-    expect(result).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no emulator answers at http://127.0.0.1:9') as string,
-    });
+    const other = await serve((_req, res) => res.writeHead(404).end('not found'));
+    for (const [origin, message] of [
+      ['http://127.0.0.1:9', 'no emulator answers at http://127.0.0.1:9'],
+      [other, 'the server answered 404: is it an emulator of this version?'],
+    ] as const) {
+      const args = words`pay order-1 --base-url ${origin}/api --api-key ${API_KEY}`;
+      const stderr = expect.stringContaining(message) as string;
+      expect(await paylink(args)).toMatchObject({ code: 1, stderr });
+    }
   });
 });

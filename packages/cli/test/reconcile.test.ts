@@ -178,14 +178,14 @@ describe('paylink reconcile', () => {
   );
 
   it(
-    'exits with the code of its run although close() of the module hangs',
+    'exits with the code of its run although close() and a timer of the module hang',
     { tags: 'Q11' },
     async () => {
       const module = join(newFolder(), 'a.mjs');
-      const close = 'export const close = () => new Promise(() => {});';
+      const close = 'setInterval(() => {}, 1e6); export const close = () => new Promise(() => {});';
       const payments = 'export const payments = { reconcile: () => { throw new Error("no"); } };';
       writeFileSync(module, `${close}\n${payments}`);
-      const { code, stderr } = await paylink(['reconcile', '--module', module]);
+      const { code, stderr } = await paylinkProcess(['reconcile', '--module', module]);
       expect(code).toBe(1);
       expect(stderr).toContain("the module's close() failed: it took more than 5 s");
     },

@@ -48,9 +48,12 @@ describe('text for a terminal', () => {
 });
 
 describe('the output of a command', () => {
-  const written = async (write: (output: Output) => unknown): Promise<unknown[]> => {
+  const written = async (
+    write: (output: Output) => unknown,
+    isJson = false,
+  ): Promise<unknown[]> => {
     const spy = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    await write(new Output(false));
+    await write(new Output(isJson));
     const lines = spy.mock.calls.map(([line]) => line);
     spy.mockRestore();
     return lines;
@@ -82,6 +85,11 @@ describe('the output of a command', () => {
       return output.table([['the server said', 'a-secret']]);
     });
     expect(lines).toEqual(['  the server said  [hidden]\n']);
+  });
+
+  it('has a large amount of a database as text in JSON, which has no bigint', async () => {
+    const lines = await written((output) => output.record({ amount: 15_000n }), true);
+    expect(lines).toEqual(['{"amount":"15000"}\n']);
   });
 
   it('aligns the columns of a table by the columns of the terminal', async () => {
