@@ -187,7 +187,7 @@ describe('startEmulator', { tags: ['M01', 'M03'] }, () => {
   it('refuses a name of this machine that leads to another address', async () => {
     const lookup = (...args: unknown[]): void =>
       (args.at(-1) as (...found: unknown[]) => void)(null, '0.0.0.0', 4);
-    const looks = vi.spyOn(dns, 'lookup').mockImplementation(lookup as never);
+    const looks = vi.spyOn(dns, 'lookup').mockImplementation(lookup);
     onTestFinished(() => looks.mockRestore());
     await expect(start({ host: 'shop.localhost' })).rejects.toThrow('host resolves to 0.0.0.0');
   });
