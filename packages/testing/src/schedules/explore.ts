@@ -72,11 +72,14 @@ export async function explore(
     if (finding.fault !== '' && isNew) findings.push(finding);
     return outcome;
   };
-  const tryEveryOrder = async (isShared: boolean): Promise<void> => {
+  const tryEveryOrder = async (): Promise<void> => {
     const seen = new Set<string>();
-    const pending: number[][] = [[]];
+    const kinds = subject.total === undefined ? [false] : [false, true];
+    const pending = kinds.map((isShared) => ({ isShared, choices: [] as readonly number[] }));
     let isDeep = false;
-    for (let choices = pending.pop(); choices !== undefined; choices = pending.pop()) {
+    // The fewest changes between the deliveries come first, because most races need one or two.
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+      const { isShared, choices } = next;
       orders.left = pending.length + 1;
       if (isOver(shareOfOrders) || orders.tried === MOST_ORDERS) return;
       const { branches } = await run(numberOfOrder(choices, callers, isShared));
@@ -85,9 +88,10 @@ export async function explore(
       if (findings.length > 0) return;
       // An order whose rounds had the same effects so far was tried, or waits to be tried.
       for (const { prefix, state, others } of branches.slice(choices.length, MOST_CHOICES)) {
-        if (seen.has(state)) break;
-        seen.add(state);
-        pending.push(...others.map((other) => [...prefix, other]));
+        const known = `${isShared} ${state}`;
+        if (seen.has(known)) break;
+        seen.add(known);
+        for (const other of others) pending.push({ isShared, choices: [...prefix, other] });
       }
     }
   };
@@ -101,11 +105,7 @@ export async function explore(
   };
   try {
     if (replay !== undefined) return { ...report, findings: [(await run(replay)).finding] };
-    if (only !== 'cuts') {
-      await tryEveryOrder(false);
-      if (subject.total !== undefined && orders.left === 0 && findings.length === 0)
-        await tryEveryOrder(true);
-    }
+    if (only !== 'cuts') await tryEveryOrder();
     if (only !== 'orders') await tryEveryCut();
     if (orders.left > 0)
       notTested.push(`${orders.left} or more orders, after ${orders.tried}: a limit`);

@@ -98,19 +98,25 @@ async function watchTotal(subject: Subject): Promise<() => Promise<number>> {
   return async () => ((await total(order)) - start) / (start - before);
 }
 
-/** Lets the deliveries run to their ends. Each choice is the digit of a delivery. */
+/**
+ * Lets the deliveries run to their ends. Each choice is the digit of a delivery. After the choices,
+ * a delivery goes on until it waits or ends.
+ */
 async function takeChoices(attempt: Attempt, choices: string): Promise<Branch[]> {
   const branches: Branch[] = [];
   const made: number[] = [];
+  let last: Party | undefined;
   for (let ready = await attempt.ready(); ready.length > 0; ready = await attempt.ready()) {
     let choice = 0;
     if (ready.length > 1) {
-      choice = Math.min(Number(choices[made.length] ?? 0), ready.length - 1);
+      const usual = Math.max(0, ready.indexOf(last!));
+      choice = Math.min(Number(choices[made.length] ?? usual), ready.length - 1);
       const others = [...ready.keys()].filter((other) => other !== choice);
       branches.push({ prefix: [...made], state: stateOf(attempt.lines), others });
       made.push(choice);
     }
-    await attempt.step(ready[choice]!);
+    last = ready[choice]!;
+    await attempt.step(last);
   }
   return branches;
 }
