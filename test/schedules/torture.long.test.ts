@@ -73,11 +73,24 @@ describe('paylink torture', { timeout: 120_000 }, () => {
     });
   });
 
-  it('exits with 2 for a program that ends', async () => {
-    const args = ['--start', 'exit 3', '--to', 'http://127.0.0.1:9/', '--books', 'true'];
+  it('exits with 2 for a program that ends, and prints its error', async () => {
+    const start = 'echo "Error: no module" >&2; echo "Node.js v20" >&2; exit 3';
+    const args = ['--start', start, '--to', 'http://127.0.0.1:9/', '--books', 'true'];
     const { code, stderr } = await paylinkProcess(['torture', '--database', url, ...args]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^error: The program ended, or does not listen/);
+    expect(stderr).toMatch(/^error: The program ended, or does not listen at .*: Error: no module/);
+  });
+
+  it('exits with 2 for a program that acknowledges no notification', async () => {
+    const port = await freePort();
+    const serve = `require('node:http').createServer((_, to) => to.writeHead(404).end())`;
+    const { code, stderr } = await paylinkProcess([
+      ...['torture', '--start', `node -e "${serve}.listen(${port})"`],
+      ...['--to', `http://127.0.0.1:${port}/`, '--database', url],
+      ...['--books', `echo '{"paid":false,"effects":"0"}'`],
+    ]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: A single notification to .* received no 200 \(404\)/);
   });
 
   it('leaves no process of a whole program behind at Ctrl-C', async () => {

@@ -15,6 +15,8 @@ interface Shop {
   readonly credit?: (order: NewOrder) => void;
   /** Default: every order is paid. */
   readonly truth?: (order: NewOrder) => Truth;
+  /** Default: paid, with one effect. */
+  readonly alone?: Truth;
   readonly total?: () => number;
 }
 
@@ -82,7 +84,8 @@ function subjectOf(shop: Shop): Subject {
   const run = async (order: NewOrder) => shop.credit?.(order);
   return {
     changes: new Changes(),
-    ...{ hasConnections: true, creditsNothing: false, hasEffects: true },
+    ...{ hasConnections: true, hasEffects: true },
+    alone: shop.alone ?? { paid: true, effects: 1 },
     total: shop.total && (async () => shop.total!()),
     newOrder: async () => {
       orders += 1;
@@ -126,6 +129,12 @@ it('lists each fault that the cuts find, once', async () => {
     expect.stringMatching(/^The effect happens 3 times/),
     expect.stringMatching(/^The effect happens 2 times/),
   ]);
+});
+
+it.each([0, 2])('tells apart that a single delivery already has %s effects', async (effects) => {
+  const alone = { paid: true, effects };
+  const { faults } = await exploreShop({ alone, truth: () => alone });
+  expect(faults).toEqual([`A single delivery has ${effects} effects, but must have 1.`]);
 });
 
 it.each([

@@ -88,6 +88,16 @@ const credits: Readonly<Record<string, (reference: string) => Promise<number>>> 
     await db.write(RECEIPT, [reference]);
     return pay(reference);
   },
+  'a receipt whatever the write changed': (reference) =>
+    db.transaction(async (on) => {
+      await on.write(PAY_UNPAID, [reference]);
+      return on.write(RECEIPT, [reference]);
+    }),
+  'a mark in memory that no failed write removes': async (reference) => {
+    if (busy.has(reference)) return 0;
+    busy.add(reference);
+    return pay(reference);
+  },
   'a receipt after the commit': (reference) => payAndReceipt(reference, db),
   'a receipt in a second transaction': (reference) =>
     db.transaction((on) => payAndReceipt(reference, on, db)),

@@ -32,6 +32,10 @@ const NOTHING: Fault = {
     'Compare the condition of the write with the stored order (amount, currency, reference,' +
     ' tenant), and look for a missing COMMIT.',
 };
+const IGNORED: Fault = {
+  sentence: 'Two deliveries both credit: one writes on, although its first write changed no row.',
+  change: 'Check the count of the conditional write. If it is 0, write nothing else and return 0.',
+};
 const SHARED: Fault = {
   sentence: 'Two orders pay into one row, and a write is lost or happens twice.',
   change:
@@ -43,17 +47,33 @@ const ONE_TRANSACTION =
 /** Judges an order after its deliveries, of which the last one ran alone. */
 export function faultOf(attempt: Attempt, { paid, effects }: Truth): Fault | undefined {
   if (attempt.isEarly) return EARLY;
-  if (!paid) return attempt.subject.creditsNothing ? NOTHING : UNPAID;
+  const { alone } = attempt.subject;
+  if (!paid) return alone.paid ? UNPAID : NOTHING;
   const credits = attempt.parties.filter((party) => hasCredited(attempt, party));
-  if (credits.length > 1) return doInsert(attempt, credits) ? UNIQUE : CONDITION;
+  if (credits.length > 1) {
+    if (credits.some((party) => writesOf(attempt, party)[0]?.changedRows === 0)) return IGNORED;
+    return doInsert(attempt, credits) ? UNIQUE : CONDITION;
+  }
   if (effects === undefined || effects === 1) return undefined;
+  if (effects === alone.effects) return faultAlone(effects);
   const second = isSplit(attempt) && 'in a second transaction';
-  const early = 'before the conditional write, or whatever that write changed';
+  const early =
+    'before the conditional write, outside its transaction, or whatever that write changed';
   const sentence =
     effects === 0
       ? `The effect is lost: it is written ${second || 'after the commit'}.`
       : `The effect happens ${effects} times: it is written ${second || early}.`;
   return { sentence, change: ONE_TRANSACTION };
+}
+
+function faultAlone(effects: number): Fault {
+  return {
+    sentence: `A single delivery has ${effects} effects, but must have 1.`,
+    change:
+      effects === 0
+        ? 'Write it before credit returns, and count the rows of credit, not those of a worker.'
+        : 'Let effects count 1 for each credit, and look for a second writer, such as a trigger.',
+  };
 }
 
 /** Judges deliveries of different orders, by how many credits have moved the total. */

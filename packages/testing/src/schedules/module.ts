@@ -15,7 +15,10 @@ export interface ModuleOptions {
   readonly databaseVariable?: string | undefined;
   /** Stores an unpaid order. Default: the module's `createOrder`. */
   readonly createOrder?: ((order: NewOrder) => unknown) | undefined;
-  /** Counts other writes of a credit, such as receipts. Default: the module's `effects`. */
+  /**
+   * Counts other writes of the credit itself, such as receipts: 1 for each order. Default: the
+   * module's `effects`.
+   */
   readonly effects?: ((reference: string) => Promise<number> | number) | undefined;
   /**
    * Reads a number that each credit changes, such as the balance of the one wallet that all orders
@@ -30,7 +33,7 @@ export interface ModuleOptions {
 
 export class ModuleSubject implements Subject {
   readonly changes = new Changes();
-  creditsNothing = false;
+  alone: Truth = { paid: false, effects: undefined };
   /** Reads the orders, through a proxy that holds nothing. */
   #observer!: Caller;
   readonly #started = new Set<Caller>();
@@ -51,6 +54,7 @@ export class ModuleSubject implements Subject {
     const subject = new ModuleSubject(options, database);
     try {
       subject.#observer = await subject.#start();
+      subject.alone = await subject.truth(subject.#paidOrder);
       return subject;
     } catch (error) {
       await subject.close();
@@ -89,9 +93,11 @@ export class ModuleSubject implements Subject {
   async truth(order: NewOrder): Promise<Truth> {
     const paid = (await this.#observer.call('find', order)) === true;
     if (!this.hasEffects) return { paid, effects: undefined };
-    const effects =
+    const counted =
       this.options.effects?.(order.reference) ?? this.#observer.call('effects', order);
-    return { paid, effects: Number(await effects) };
+    const effects = Number(await counted);
+    if (Number.isNaN(effects)) throw new UsageError('effects', 'effects must return a number');
+    return { paid, effects };
   }
 
   async questionAnswered(): Promise<void> {
@@ -113,11 +119,12 @@ export class ModuleSubject implements Subject {
     return String.fromCharCode(65 + this.#parties.indexOf(party as Caller));
   }
 
-  recoveries(order: NewOrder): Recovery[] {
+  recoveries(order: NewOrder, party?: Party): Recovery[] {
+    const caller = this.#parties.find((each) => each === party && each.isAlive) ?? this.#observer;
     const deliver = async (): Promise<void> => {
       // A lock of a connection that just broke may hold for a moment.
       for (let left = 3; left > 0; left -= 1)
-        if ((await this.#observer.deliver(order)).isAcknowledged) return;
+        if ((await caller.deliver(order)).isAcknowledged) return;
     };
     return [
       { name: 'the next delivery', run: deliver },
@@ -167,8 +174,7 @@ export class ModuleSubject implements Subject {
         throw new Error(
           `The module did not connect to the address in ${databaseVariable}: name its variable`,
         );
-      if (this.#started.size === 1) this.creditsNothing = code === 'not_credited';
-      if (!isAcknowledged && !this.creditsNothing)
+      if (!isAcknowledged && code !== 'not_credited')
         throw new Error(
           `A single delivery of a new order was not acknowledged (${code}): run testOrders first`,
         );

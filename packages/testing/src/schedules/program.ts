@@ -32,6 +32,10 @@ export interface ProgramOptions {
 }
 
 const STARTING = 60_000;
+/** Milliseconds in which the port of a killed program closes. */
+const ENDING = 10_000;
+/** Characters that are kept of what the program writes to stderr. */
+const LONGEST_ERROR = 4_096;
 /** Milliseconds in which a second notification's round arrives. */
 const PASSING = 25;
 
@@ -40,13 +44,14 @@ export class Program implements Subject, Party {
   replies: Delivered[] = [];
   hasEffects = true;
   readonly hasConnections = true;
-  readonly creditsNothing = false;
+  alone: Truth = { paid: false, effects: undefined };
   readonly total = undefined;
   /** How many notifications a try sends at the same time. */
   #deliveries = 1;
   /** In the order of their first round. */
   readonly #connections: Holder[] = [];
   #child: ChildProcess | undefined;
+  #stderr = '';
 
   private constructor(
     readonly options: ProgramOptions,
@@ -57,7 +62,23 @@ export class Program implements Subject, Party {
   static async open(options: ProgramOptions, database: Database): Promise<Program> {
     if (database.isInProcess) throw new NotTestable('SQLite in a whole program');
     const changes = new Changes();
-    return new Program(options, changes, await Proxy.open(database, changes));
+    const program = new Program(options, changes, await Proxy.open(database, changes));
+    try {
+      await program.#start();
+      const order = await program.newOrder();
+      const { isAcknowledged, code } = await program.#notify(order);
+      if (!isAcknowledged)
+        throw new UsageError(
+          'to',
+          `A single notification to ${options.to} received no 200 (${code}): check the path, and` +
+            ' that the program reads its secret and the address of the service from the variables',
+        );
+      program.alone = await program.truth(order);
+      return program;
+    } catch (error) {
+      await program.close();
+      throw error;
+    }
   }
 
   get isOver(): boolean {
@@ -138,7 +159,16 @@ export class Program implements Subject, Party {
     if (this.#child === undefined) return;
     await kill(this.#child);
     this.proxy.cut();
-    while (await this.#isListening()) await pause(20);
+    const end = performance.now() + ENDING;
+    while (await this.#isListening()) {
+      if (performance.now() > end)
+        throw new UsageError(
+          'start',
+          `A process that the program started still listens at ${this.options.to}: stop it, and` +
+            ' start the program without a process manager',
+        );
+      await pause(20);
+    }
   }
 
   async close(): Promise<void> {
@@ -153,13 +183,23 @@ export class Program implements Subject, Party {
     if (await this.#isListening())
       throw new UsageError('start', `Another program answers at ${to}: stop it`);
     const variables = { ...process.env, ...env, [databaseVariable]: this.proxy.url };
-    const child = spawn(start, { shell: true, detached: true, stdio: 'ignore', env: variables });
+    const child = spawn(start, {
+      ...{ shell: true, detached: true, env: variables },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     endWithThisProcess(child);
     this.#child = child;
+    this.#stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.#stderr = `${this.#stderr}${chunk.toString()}`.slice(-LONGEST_ERROR);
+    });
     const end = performance.now() + STARTING;
     while (!(await this.#isListening())) {
       if (hasEnded(child) || performance.now() > end)
-        throw new UsageError('start', `The program ended, or does not listen at ${to}`);
+        throw new UsageError(
+          'start',
+          `The program ended, or does not listen at ${to}: ${errorIn(this.#stderr)}`,
+        );
       await pause(50);
     }
   }
@@ -194,17 +234,25 @@ export class Program implements Subject, Party {
       return (await run('/bin/sh', ['-c', command], { env, timeout: LONGEST_WAIT })).stdout;
     } catch (error) {
       const { stderr = '' } = error as { stderr?: string };
-      const [last] = stderr.trim().split('\n').slice(-1);
-      throw new UsageError('books', `A command of yours failed (${command}): ${last}`);
+      throw new UsageError('books', `A command of yours failed (${command}): ${errorIn(stderr)}`);
     }
   }
 }
 
+/** Returns the last line that names an error, and otherwise the last line. */
+function errorIn(stderr: string): string {
+  const lines = stderr.trim().split('\n');
+  return lines.findLast((line) => /^(?:\w+ )?\w*error\b/i.test(line)) ?? lines.at(-1)!;
+}
+
+type Printed = Partial<Readonly<Record<'paid' | 'effects', unknown>>>;
+
 /** @throws UsageError if the last line is not the state of an order */
 function parseTruth(output: string): Truth {
   try {
-    const { paid, effects } = JSON.parse(output.trim().split('\n').at(-1)!) as Partial<Truth>;
-    if (typeof paid === 'boolean') return { paid, effects };
+    const { paid, effects } = JSON.parse(output.trim().split('\n').at(-1)!) as Printed;
+    const count = effects === undefined ? undefined : Number(effects);
+    if (typeof paid === 'boolean' && !Number.isNaN(count)) return { paid, effects: count };
   } catch {
     // The output is not JSON.
   }

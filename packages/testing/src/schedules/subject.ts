@@ -46,8 +46,8 @@ export interface Subject {
   readonly changes: Changes;
   /** False if a process can be killed alone. */
   readonly hasConnections: boolean;
-  /** True if a delivery of a new order, alone, left the order unpaid. */
-  readonly creditsNothing: boolean;
+  /** The state of a new order after one delivery alone. */
+  readonly alone: Truth;
   /** False if nothing counts the other writes of a credit. */
   readonly hasEffects: boolean;
   /** Reads a number that the credit of each order moves. Undefined if nothing reads one. */
@@ -60,7 +60,7 @@ export interface Subject {
   parties(deliveries: number): Promise<readonly Party[]>;
   /** Returns a letter for the stories. */
   nameOf(party: Party, round?: Round): string;
-  /** Ways to complete an order after a cut, without a proxy that holds. */
-  recoveries(order: NewOrder): readonly Recovery[];
+  /** Ways to complete an order after a cut of this party, without a proxy that holds. */
+  recoveries(order: NewOrder, party?: Party): readonly Recovery[];
   close(): Promise<void>;
 }

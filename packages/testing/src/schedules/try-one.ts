@@ -139,9 +139,12 @@ async function cutOff(attempt: Attempt, cut: number): Promise<boolean> {
 }
 
 /** Returns both recoveries after a cut, and otherwise one for each unpaid order. */
-async function recoveriesOf({ subject, orders }: Attempt, cut?: number): Promise<Recovery[]> {
+async function recoveriesOf(
+  { subject, orders, parties }: Attempt,
+  cut?: number,
+): Promise<Recovery[]> {
   if (cut !== undefined) {
-    const recoveries = [...subject.recoveries(orders[0]!)];
+    const recoveries = [...subject.recoveries(orders[0]!, parties[0])];
     // Half of the cuts are mended by the schedule alone.
     return isKill(cut) ? recoveries.toReversed() : recoveries;
   }
