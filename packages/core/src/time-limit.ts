@@ -12,8 +12,6 @@ export interface Bounds {
    * the signal's reason, or an Error that names the time.
    */
   readonly reason?: ((aborted: Pick<AbortSignal, 'reason'> | undefined) => unknown) | undefined;
-  /** True if the wait alone must not keep the process alive. */
-  readonly isBackground?: boolean | undefined;
 }
 
 /**
@@ -22,11 +20,10 @@ export interface Bounds {
  */
 export function withinBounds<T>(running: PromiseLike<T>, bounds: Bounds): Promise<T> {
   const own = { __proto__: null, ...bounds } as Bounds;
-  const { milliseconds, signals = [], reason, isBackground = false } = own;
+  const { milliseconds, signals = [], reason } = own;
   return new Promise<T>((resolve, reject) => {
     const delay = Math.min(milliseconds ?? 0, LONGEST_TIMER);
     const timer = milliseconds === undefined ? undefined : setTimeout(giveUp, delay);
-    if (isBackground) (timer as { unref?: () => void } | undefined)?.unref?.();
     for (const signal of signals) if (signal !== undefined) waitsFor(signal).add(giveUp);
     // An already aborted signal fires no event.
     if (signals.some((signal) => signal?.aborted)) giveUp();
