@@ -1,4 +1,4 @@
-/** Tests an editor's view of a merchant's code, with TypeScript's own hover answers. */
+/** Tests a merchant's code as an editor shows it, by TypeScript's own hover answers and problems. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript-api';
@@ -7,6 +7,8 @@ import { expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FILE = fileURLToPath(new URL('webhooks.ts', import.meta.url));
 const text = readFileSync(FILE, 'utf8');
+/** What compiles, and what must not: each line below a `@ts-expect-error` has a problem. */
+const TYPES = ['core', 'next'].map((name) => `packages/${name}/test/types.test-d.ts`);
 
 const { config } = ts.readConfigFile(`${ROOT}/tsconfig.json`, (path) => ts.sys.readFile(path)) as {
   config: unknown;
@@ -15,7 +17,7 @@ const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
 const service = ts.createLanguageService({
   ...ts.sys,
   useCaseSensitiveFileNames: () => ts.sys.useCaseSensitiveFileNames,
-  getScriptFileNames: () => [FILE],
+  getScriptFileNames: () => [FILE, ...TYPES.map((name) => ROOT + name)],
   getScriptVersion: () => '1',
   getScriptSnapshot: (path) => {
     const source = ts.sys.readFile(path);
@@ -33,6 +35,14 @@ function shown(code: string): string {
   const info = service.getQuickInfoAtPosition(FILE, text.indexOf(code) + code.length);
   return ts.displayPartsToString(info?.displayParts).replace(/\s+/g, ' ');
 }
+
+test.for(['test/types/webhooks.ts', ...TYPES])(
+  'the types accept and refuse what %s says',
+  (name) => {
+    const problems = service.getSemanticDiagnostics(ROOT + name);
+    expect(problems.map(({ messageText }) => messageText)).toEqual([]);
+  },
+);
 
 const REFUNDED = "{ 'payment.refunded': { reference: string; refund_id: string; }; }";
 test('an editor shows a webhook with the payload types of its schemas', () => {

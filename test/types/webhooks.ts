@@ -88,6 +88,20 @@ interface OtherPayloads {
 express.paymentWebhook<OtherPayloads>({ secret, events }, handler);
 // @ts-expect-error a handler gets no response
 express.paymentWebhook({ secret }, (_event, { res }) => res);
+// @ts-expect-error nor does it on Fastify
+fastify.paymentWebhook({ url: '', secret }, (_event, { reply }) => reply);
+// @ts-expect-error nor on Koa
+koa.paymentWebhook({ secret }, (_event, { ctx }) => ctx);
+// @ts-expect-error nor on Hono
+hono.paymentWebhook({ secret }, (_event, { c }) => c);
+// @ts-expect-error nor on node:http
+node.paymentWebhook({ secret }, (_event, { res }) => res);
+// @ts-expect-error a request that is typed
+lambda.paymentWebhook({ secret }, (_event, { event }) => event.nothing);
+// @ts-expect-error a request that is typed
+next.paymentWebhook({ secret }, (_event, { request }) => request.nothing);
+// @ts-expect-error a request that is typed
+fetch.paymentWebhook({ secret }, (_event, { request }) => request.nothing);
 const unknownKind = { 'payment.succeeded': handler, 'payment.failed': handler };
 // @ts-expect-error a kind without a schema
 express.paymentWebhook({ secret }, { ...unknownKind, 'payment.failed': handler });
