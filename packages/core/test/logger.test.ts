@@ -10,11 +10,14 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A logger that keeps its calls, with the mark by which its kind is known. */
+/** A logger that keeps the calls of its methods, with the mark by which its kind is known. */
 function openLogger(mark: object = {}) {
   const calls: unknown[][] = [];
-  const write = (...values: unknown[]) => void calls.push(values);
-  return { calls, logger: createLogger({ warn: write, error: write, ...mark }) };
+  function write(this: unknown, ...values: unknown[]): void {
+    if (this === own) calls.push(values);
+  }
+  const own = { warn: write, error: write, ...mark };
+  return { calls, logger: createLogger(own) };
 }
 
 const cause = Object.assign(new TypeError('no database'), { apiKey: 'sk_live_a.b' });
@@ -22,7 +25,7 @@ const refused = new WebhookError('orders_unavailable', { cause });
 const fields = { code: 'orders_unavailable', reference: 'order-1', error: refused };
 
 describe('a logger', () => {
-  it('receives the message and the fields, with the error', async () => {
+  it('receives the message and the fields, with the error, by a call of its method', async () => {
     const { calls, logger } = openLogger();
     logger.error('failed', fields);
     await vi.waitFor(() => expect(calls).toEqual([['failed', fields]]));

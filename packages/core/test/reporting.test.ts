@@ -52,15 +52,23 @@ describe('the log of a failed delivery', () => {
     }
   });
 
-  it('writes a reference with line breaks in one line, cut to 200 characters', async () => {
+  it('writes a reference with line breaks and bidirectional marks in one line, cut to 200 characters', async () => {
     const log = createLog();
     const receiver = createReceiver({ secret, logger: log }, throwing(new Error('no')));
-    const reference = `a\n[paylink] 200${'x'.repeat(300)}`;
+    const reference = `a\n[paylink] 200\u202e${'x'.repeat(300)}`;
     await receiver.receive(deliver({ reference }), {});
     expect(log.error.mock.calls[0]![1]!.reference).toBe(reference.slice(0, 200));
     expect(log.lines()[0]).toMatch(
-      /^\[paylink] 500 handler_failed: "a\\n\[paylink] 200x{185}": no$/,
+      /^\[paylink] 500 handler_failed: "a\\n\[paylink] 200\\u202ex{184}": no$/,
     );
+  });
+
+  it('names the kind of an event that is not configured', async () => {
+    const log = createLog();
+    const handlers = { 'payment.succeeded': noop, unrecognized: throwing(new Error('no')) };
+    const receiver = createReceiver({ secret, logger: log }, handlers);
+    await receiver.receive(deliver({ type: 'payment.refunded' }), {});
+    expect(log.error.mock.calls[0]![1]).toMatchObject({ kind: 'payment.refunded' });
   });
 
   it(

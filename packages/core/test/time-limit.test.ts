@@ -27,7 +27,9 @@ describe('withinBounds', () => {
     const abort = new LazyAbort();
     const wait = withinBounds(never, { signals: [abort] });
     abort.abort(new Error('answered'));
+    abort.abort(new Error('later'));
     await expect(wait).rejects.toThrow('answered');
+    expect(abort.signal.reason).toEqual(new Error('answered'));
   });
 
   it('ends each of many waits for one signal, with one listener', async () => {

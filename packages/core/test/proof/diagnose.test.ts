@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
+import { HmacKey } from '#hmac';
 import { diagnose, type Diagnosis } from '../../src/diagnose.js';
 import type { DiagnosisCode } from '../../src/diagnosis/codes.js';
+import { writings } from '../../src/diagnosis/json-writings.js';
 import { search, type DiagnoseOptions } from '../../src/diagnosis/search.js';
 
 const SECRET = 'a-webhook-secret-of-some-length';
@@ -74,16 +76,25 @@ describe('diagnose', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('lets other work run, and keeps the process alive', async () => {
+  it('lets other work run, keeps the process alive, and ends with the work that its limit allows', async () => {
+    const digests = vi.spyOn(HmacKey.prototype, 'digest');
     const timers = vi.spyOn(globalThis, 'setTimeout');
     let turns = 0;
     const interval = setInterval(() => turns++, 1);
     await search({ rawBody: bytes, signature: '0'.repeat(64), secret: SECRET }, LIMITS);
     clearInterval(interval);
     expect(turns).toBeGreaterThan(2);
+    expect(digests.mock.calls.length).toBeLessThan(LIMITS.work / 512);
+    digests.mockRestore();
     const ends = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
     expect(ends.every((timer) => timer.hasRef())).toBe(true);
     timers.mockRestore();
+  });
+
+  it('writes an object of more than five keys in no other orders, of which there are too many', () => {
+    const five = '{"a":1,"b":1,"c":1,"d":1,"e":1}';
+    const six = five.replace('}', ',"f":1}');
+    expect([...writings(six)].length).toBeLessThan([...writings(five)].length);
   });
 
   it('verifies a body of any length', async () => {

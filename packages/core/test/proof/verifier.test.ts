@@ -118,6 +118,19 @@ describe('a signature', { tags: 'A20' }, () => {
   });
 });
 
+it(
+  'copies its secret, so that later changes of its list and bytes change nothing',
+  { tags: 'B10' },
+  async () => {
+    const bytes = Buffer.from(TEST_SECRET);
+    const secret = ['another-secret', bytes];
+    const copying = createVerifier({ secret });
+    secret.pop();
+    bytes.fill(1);
+    await expect(copying.verify(rawBody, headers)).resolves.toMatchObject({ secretIndex: 1 });
+  },
+);
+
 describe('the headers', () => {
   it('may be Fetch Headers', async () => {
     await expect(verifier.verify(rawBody, new Headers(headers))).resolves.toMatchObject({
@@ -199,13 +212,6 @@ describe('the raw body', () => {
       });
     },
   );
-
-  it('may be a view into a larger buffer', async () => {
-    const pool = Buffer.concat([Buffer.from('xx'), rawBody, Buffer.from('yy')]);
-    await expect(
-      verifier.verify(new Uint8Array(pool.buffer, pool.byteOffset + 2, rawBody.length), headers),
-    ).resolves.toMatchObject({ reference: 'order-42' });
-  });
 });
 
 describe('verify and verifySignature', () => {
