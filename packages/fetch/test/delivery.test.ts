@@ -25,12 +25,6 @@ describe('the delivery of a Request', () => {
     );
   });
 
-  it('takes over an unread body at its reply, to drop it', () => {
-    const request = requestOf();
-    toResponse(deliveryOf(request), REPLY);
-    expect(request.body!.locked).toBe(true);
-  });
-
   it('drops no body that other code reads or has read, and no missing body', async () => {
     const locked = requestOf();
     const reader = locked.body!.getReader();

@@ -4,7 +4,16 @@ import { text } from 'node:stream/consumers';
 import { serve, type HttpBindings, type ServerType } from '@hono/node-server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
+import {
+  afterEach,
+  beforeEach,
+  describe,
+  expect,
+  expectTypeOf,
+  it,
+  onTestFinished,
+  vi,
+} from 'vitest';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { deliveryOf as deliveryOnWeb } from '../src/delivery.web.js';
 import { paymentGate, paymentWebhook, webhookEvent, type HonoHost } from '../src/index.js';
@@ -170,7 +179,11 @@ describe('middleware in front of the webhook on Node', () => {
     };
     const logging = paymentWebhook({ secret }, () => undefined);
     const url = await listen(new Hono().post(path, reads, logging));
-    expect(await answerOf(delivery.send(url))).toEqual([500, { error: 'body_consumed' }]);
+    const { headers, rawBody } = delivery;
+    for (const body of [rawBody, new Blob([rawBody]).stream()]) {
+      const sent = fetch(url, { method: 'POST', headers, body, duplex: 'half' });
+      expect(await answerOf(sent)).toEqual([500, { error: 'body_consumed' }]);
+    }
     expect(vi.mocked(console.error).mock.calls.join()).toContain(
       'Put the webhook above middleware that reads the body',
     );
@@ -194,17 +207,18 @@ describe('middleware in front of the webhook on Node', () => {
   });
 });
 
-it('reads the Request on a runtime without node:http', async () => {
+it('reads the Request on Bun, and may close its connection', async () => {
+  vi.stubGlobal('Bun', {});
+  onTestFinished(() => void vi.unstubAllGlobals());
   const app = new Hono().post(path, async (c) => {
-    const { method, header, body } = deliveryOnWeb(c);
+    const { method, header, body, closes } = deliveryOnWeb(c);
     const bytes = await body({ bodyLimit: 100, bodyTimeout: 1_000 });
-    return c.json([method, header('x-service-signature'), Buffer.from(bytes).toString()]);
+    return c.json([method, header('x-service-signature'), Buffer.from(bytes).toString(), closes]);
   });
-  const read = ['POST', delivery.signature, delivery.rawBody.toString()];
-  expect(await answerOf(app.request(delivery.toRequest(`http://localhost${path}`)))).toEqual([
-    200,
-    read,
-  ]);
+  const read = ['POST', delivery.signature, delivery.rawBody.toString(), true];
+  const server = { requestIP: () => undefined };
+  const sent = app.request(delivery.toRequest(`http://localhost${path}`), undefined, server);
+  expect(await answerOf(sent)).toEqual([200, read]);
 });
 
 describe('paymentGate', () => {

@@ -66,17 +66,24 @@ const webhook = paymentWebhook({ secret }, () => undefined);
 const CONSUMED = [500, '{"error":"body_consumed"}'];
 
 describe.each(versions)('paymentWebhook on %s', (_version, App) => {
-  it('works under koa-mount and on a router, and gives the handler its parameters', async () => {
+  it('works under koa-mount and on a router, and gives the handler parameters and state', async () => {
     const handler = vi.fn();
     const router = new Router().post('/webhooks/:tenant', paymentWebhook({ secret }, handler));
     const app = new App();
+    app.use(async (ctx, next) => {
+      ctx.state = { shop: 'mine' };
+      await next();
+    });
     app.use(router.routes());
     const url = await serve(app, mount('/mounted', paymentWebhook({ secret }, handler)));
     expect(await answerTo(delivery.send(`${url}/webhooks/acme`))).toEqual(RECEIVED);
     expect(await answerTo(delivery.send(`${url}/mounted`))).toEqual(RECEIVED);
     expect((await delivery.send(`${url}/elsewhere`)).status).toBe(404);
-    const contexts = handler.mock.calls.map(([, context]) => (context as KoaHost).params);
-    expect(contexts).toEqual([{ tenant: 'acme' }, {}]);
+    const state = { shop: 'mine' };
+    expect(handler.mock.calls.map(([, context]) => context as KoaHost)).toMatchObject([
+      { params: { tenant: 'acme' }, state },
+      { params: {}, state },
+    ]);
   });
 
   it(
@@ -162,18 +169,21 @@ describe.each(versions)('paymentWebhook on %s', (_version, App) => {
     },
   );
 
-  it('leaves a text that middleware kept off the message of Node', async () => {
+  it('leaves a text and the value of a getter off the message of Node', async () => {
     const seen: unknown[] = [];
+    const parses = vi.fn(() => delivery.rawBody);
     const url = await serve(
       new App(),
       async (ctx, next) => {
         Object.assign(ctx.request, { rawBody: 'a text' });
+        Object.defineProperty(ctx.request, 'body', { get: parses });
         await next();
       },
       paymentWebhook({ secret }, (_event, { req }) => void seen.push('rawBody' in req)),
     );
     expect(await answerTo(delivery.send(url))).toEqual(RECEIVED);
     expect(seen).toEqual([false]);
+    expect(parses).not.toHaveBeenCalled();
   });
 
   it(

@@ -124,6 +124,15 @@ export function testNest(version: string, nest: typeof nest11): void {
         expect(credited).toEqual(['order-42 of the test']);
       });
 
+      if (version === 'Nest 10' && platform === 'Express') {
+        it('answers 500 in a test without `rawBody: true`, and the log says which line to add', async () => {
+          const module = await Test.createTestingModule({ imports: [Shop] }).compile();
+          const origin = await listen(module.createNestApplication(adapter()));
+          expect((await signedDelivery({ secret }).send(`${origin}${url}`)).status).toBe(500);
+          expect(log.error.mock.calls.join()).toContain('createNestApplication({ rawBody: true })');
+        });
+      }
+
       it('ignores the global prefix and versions', async () => {
         const app = await create(Shop);
         app.setGlobalPrefix('api').enableVersioning();
@@ -395,11 +404,14 @@ export function testNest(version: string, nest: typeof nest11): void {
       });
 
       if (platform === 'Fastify') {
-        it('leaves a text that a hook kept off the message of Node', async () => {
+        it.each<[string, PropertyDescriptor]>([
+          ['a text', { value: 'a text' }],
+          ['the value of a getter', { get: () => signedDelivery({ secret }).rawBody }],
+        ])('leaves %s that a hook kept off the message of Node', async (_what, rawBody) => {
           const platformAdapter = new FastifyAdapter();
           let message: object = {};
           platformAdapter.getInstance<FastifyInstance>().addHook('preHandler', async (request) => {
-            message = Object.assign(request, { rawBody: 'a text' }).raw;
+            message = Object.defineProperty(request, 'rawBody', rawBody).raw;
           });
           const module = controllerWith();
           const app = await core.NestFactory.create(module, platformAdapter, { logger: false });

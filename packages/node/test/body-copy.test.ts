@@ -51,6 +51,13 @@ describe('the copy of a body', () => {
     expect(copy.readableLength).toBe(120);
   });
 
+  it.each(['data', 'readable'])('begins at once if other code listens for `%s`', (event) => {
+    const req = new IncomingMessage(new Socket()).on(event, () => undefined);
+    const { length } = req.listeners('data');
+    copyBody(req);
+    expect(req.listenerCount('data')).toBe(length + 1);
+  });
+
   it('begins with the first listener that takes bytes', () => {
     const req = new IncomingMessage(new Socket());
     copyBody(req);

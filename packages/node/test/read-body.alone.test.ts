@@ -67,6 +67,14 @@ describe('a body that came with its headers', () => {
 });
 
 describe('a body that is still arriving', () => {
+  it('reads no encoding from a polluted Object.prototype', { tags: 'R04' }, async () => {
+    const req = requestOf();
+    Object.defineProperty(Object.prototype, 'encoding', { value: 'utf8', configurable: true });
+    const reading = read(req);
+    Reflect.deleteProperty(Object.prototype, 'encoding');
+    expect(await reading).toBe(BODY.toString());
+  });
+
   it('reads a body from a stream of texts', async () => {
     expect(await read(requestFrom(Readable.from(['the signed ', 'é ✓'])))).toBe('the signed é ✓');
   });
@@ -129,6 +137,8 @@ describe('a body that is still arriving', () => {
     expect(vi.getTimerCount()).toBe(1);
     stream.end(BODY);
     expect(await body).toBe(BODY.toString());
+    await read(requestOf());
+    await turn();
     expect(vi.getTimerCount()).toBe(0);
   });
 
