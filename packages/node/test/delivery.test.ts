@@ -32,12 +32,6 @@ describe('the delivery of a request', () => {
     ]);
   });
 
-  it('has the empty value of a header without a value', () => {
-    expect(
-      deliveryOf(requestWith({ rawHeaders: ['X-Event', '', 'X-Event', ''] })).header('x-event'),
-    ).toBe(', ');
-  });
-
   it('reads header lines as received, and ignores changes by middleware', () => {
     const req = requestWith({
       rawHeaders: ['Content-Encoding', 'gzip'],
