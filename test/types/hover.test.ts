@@ -1,4 +1,4 @@
-/** Tests a merchant's code as an editor shows it, by TypeScript's own hover answers and problems. */
+/** Tests a merchant's code as an editor shows it, by TypeScript's own hover texts and problems. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript-api';
