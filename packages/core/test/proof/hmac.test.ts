@@ -3,7 +3,11 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findMatch, HmacKey, sign } from '#hmac';
 import { findMatch as findOnNode, HmacKey as NodeKey } from '../../src/hmac.node.js';
-import { findMatch as findOnWeb, HmacKey as WebKey, sign as signOnWeb } from '../../src/hmac.web.js';
+import {
+  findMatch as findOnWeb,
+  HmacKey as WebKey,
+  sign as signOnWeb,
+} from '../../src/hmac.web.js';
 import { verifySignature } from '../../src/index.js';
 
 const byHand = (secret: Uint8Array, body: Uint8Array): string =>
