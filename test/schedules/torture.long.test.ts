@@ -73,12 +73,15 @@ describe('paylink torture', { timeout: 120_000 }, () => {
     });
   });
 
-  it('exits with 2 for a program that ends, and prints its error', async () => {
-    const start = 'echo "Error: no module" >&2; echo "Node.js v20" >&2; exit 3';
+  it('exits with 2 for a program that ends, and prints its error without its secrets', async () => {
+    const error = 'Error: no module $WEBHOOK_SECRET $PAYLINK_API_KEY';
+    const start = `echo "${error}" >&2; echo "Node.js v20" >&2; exit 3`;
     const args = ['--start', start, '--to', 'http://127.0.0.1:9/', '--books', 'true'];
     const { code, stderr } = await paylinkProcess(['torture', '--database', url, ...args]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^error: The program ended, or does not listen at .*: Error: no module/);
+    expect(stderr).toMatch(
+      /^error: The program ended, or does not listen at .*: Error: no module \[hidden\] \[hidden\]\n/,
+    );
   });
 
   it('exits with 2 for a program that acknowledges no notification', async () => {

@@ -121,6 +121,7 @@ async function explore(flags: Flags, output: Output): Promise<SchedulesReport> {
   const emulator = await startEmulator({ assumed: { statusAnswer: () => ({ delay: 100 }) } });
   try {
     const secret = process.env[SECRET_VARIABLE] ?? emulator.webhookSecret;
+    output.hide(secret, emulator.apiKey);
     return await tryProgram({
       ...{ ...common, start, to: to.href, books, order, secret },
       env: {
