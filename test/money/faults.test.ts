@@ -194,28 +194,6 @@ describe.each(ENGINES)('%s', (name) => {
   );
 
   it(
-    'two tenants with one order number are each credited once',
-    { tags: ['P08', 'N03'] },
-    async () => {
-      for (const tenant of ['a', 'b']) await createOrder(pool, REFERENCE, { tenant });
-      const payments = open();
-      for (const tenant of ['a', 'b', 'a', 'b']) await payments.receive({ ...event, tenant });
-      expect(await readBooks(reader)).toMatchObject({ orders: 3, paid: 2, wrong: [] });
-      expect(await isPaid()).toBe(false);
-    },
-  );
-
-  it.each([500, 1_000, 1_001])('a free amount from 500 to %s', { tags: 'P09' }, async (max) => {
-    const find: Orders['find'] = async (reference, { tenant }) => {
-      const order = await readOrder(reader, reference, tenant);
-      return order && { ...order, amount: { min: 500, max } };
-    };
-    const isInside = max >= 1_000;
-    expect(await codeOf(open({ find }).receive(event))).toBe(isInside ? '200' : 'amount_differs');
-    expect(await isPaid()).toBe(isInside);
-  });
-
-  it(
     'an operator marked the order, a refund came, and nothing is credited again',
     { tags: 'P12' },
     async () => {

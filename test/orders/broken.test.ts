@@ -19,6 +19,7 @@ import {
   withCredit,
   withFind,
   withTenants,
+  type Credit,
   type Payment,
   type Row,
   type Shop,
@@ -60,15 +61,51 @@ const madeUp = (reference: string, paid = false): Order => ({
   ...{ reference, amount: 1, currency: 'XOF' },
   paid,
 });
-const failingRead = (answer: (reference: string) => Order): Make =>
+const failingRead = (
+  isRefused: (reference: unknown) => boolean,
+  answer: (reference: string) => Order,
+): Make =>
   withFind((shop) => async (reference) => {
     try {
-      if (!/^[\w .+%-]*$/.test(reference)) throw new Error('the driver refuses this text');
+      if (isRefused(reference)) throw new Error('the driver refuses this');
       return toOrder(await shop.select(byReference(reference)));
     } catch {
       return answer(reference);
     }
   });
+
+/** A createOrder that stores another order than the suite's. */
+const storing =
+  (change: (order: Stored) => Stored): Make =>
+  (shop) =>
+    shop.options({}, { createOrder: (order) => shop.insert(change(order)) });
+type Stored = Parameters<Shop['insert']>[0];
+
+/** A condition with the reference between quotes. */
+function inQuotes(reference: string): (row: Row) => boolean {
+  const [text, ...rest] = reference.split("'");
+  if (rest.length % 2 === 1 && !rest[0]!.includes('--')) throw new Error('unterminated string');
+  return (row) => row.reference === text || rest.includes('=');
+}
+const findingInQuotes = withFind(
+  (shop) => async (reference) => toOrder(await shop.select(inQuotes(reference))),
+);
+
+/** Right orders, of which a second connection sees those that are committed. */
+const elsewhere =
+  (isCommitted: (reference: string) => boolean, credit?: (shop: Shop) => Credit): Make =>
+  (shop) => {
+    const { orders } = shop.options();
+    const options = shop.options(credit && { credit: credit(shop) });
+    return {
+      ...options,
+      async elsewhere(reference, context) {
+        const order = await orders.find(reference, context);
+        return order && { ...order, paid: order.paid && isCommitted(reference) };
+      },
+    };
+  };
+const committed = new Set<string>();
 
 /** Right orders behind a cache. */
 const cached =
@@ -218,6 +255,114 @@ const broken: Designs = {
     },
     /^effects counts 0 after a credit of the source 'settle'/,
   ],
+  'a receipt for each new order': [
+    (shop) => ({ ...wallet()(shop), effects: () => 1 }),
+    /^effects counts 1 before the credit/,
+  ],
+  'a receipt that is looked for, and then written': [
+    wallet(async (shop, { reference }) => {
+      const { isPaid } = shop.rows.find(byReference(reference)) ?? {};
+      if (isPaid !== true || shop.receipts.includes(reference)) return;
+      await shop.select(() => false);
+      shop.receipts.push(reference);
+    }),
+    /^effects counts \d+ after 20 simultaneous calls/,
+  ],
+  'a credit that a second connection does not see': [
+    elsewhere(() => false),
+    /^credit returned, but a second connection sees no credit.*COMMIT/,
+  ],
+  'a find within the transaction of the credit': [
+    elsewhere(
+      (reference) => committed.has(reference),
+      (shop) => async (payment) => {
+        const count = await shop.pay(dueFor(payment));
+        for (let turns = 0; turns < 9; turns++) await shop.select(() => false);
+        committed.add(payment.reference);
+        return count;
+      },
+    ),
+    /^find sees the order as paid, but a second connection does not/,
+  ],
+  'a find with the reference in its text': [
+    findingInQuotes,
+    /^With a quote in the reference, find threw: unterminated string.*pass it as a parameter/,
+  ],
+  'a find with the reference in its text, whose end a comment hides': [
+    findingInQuotes,
+    /^find returns an order for a reference that ends in a comment in SQL/,
+  ],
+  'a credit with the reference in its text': [
+    withCredit((shop) => async ({ reference, ...payment }) => {
+      const isNamed = inQuotes(reference);
+      return shop.pay(
+        (row) => isNamed(row) && dueFor({ ...payment, reference: row.reference })(row),
+      );
+    }),
+    /^credit pays an order for a reference that ends in a comment in SQL/,
+  ],
+  'a column of 32-bit floats': [
+    storing((order) => ({ ...order, amount: Math.fround(order.amount) })),
+    /^createOrder stored the amount 16777217, but find returns 16777216/,
+  ],
+  'a column of 32-bit integers': [
+    storing((order) => ({ ...order, amount: Math.min(order.amount, 2 ** 31 - 1) })),
+    /^createOrder stored the amount 2147483648, but find returns 2147483647/,
+  ],
+  'a find that gives another spelling': [
+    finding((order) => ({ ...order, reference: order.reference.toUpperCase() })),
+    /^find returns the reference '\S+' for '\S+'. Return the reference as the database stores it/,
+  ],
+  'a `closed` of orders that wait for their payment': [
+    finding((order) => ({ ...order, closed: !order.paid })),
+    /^A new order must be open/,
+  ],
+  'a `paid` that lists nothing': [
+    (shop) => shop.options({ paid: () => [] }),
+    /^paid lists 0 orders, and not the newest/,
+  ],
+  'a second credit that takes the first one back': [
+    withCredit((shop) => async (payment) => {
+      const count = await shop.pay(dueFor(payment));
+      if (count === 0) await shop.update(isOf(payment), { isPaid: false });
+      return count;
+    }),
+    /^A second credit made a paid order unpaid/,
+  ],
+  'calls at once that all fail': [
+    withCredit((shop) => {
+      let calls = 0;
+      return async (payment) => {
+        calls++;
+        await shop.select(() => false);
+        const isAlone = calls === 1;
+        await shop.select(() => false);
+        calls--;
+        if (!isAlone) throw new Error('deadlock');
+        return shop.pay(dueFor(payment));
+      };
+    }),
+    /^20 of 20 simultaneous calls failed \(credit threw: deadlock\), and the order is unpaid/,
+  ],
+  'calls at once of which all but one hang': [
+    withCredit((shop) => {
+      const taken = new Set<string>();
+      return (payment) => {
+        if (taken.has(payment.reference)) return new Promise<never>(() => undefined);
+        taken.add(payment.reference);
+        return shop.pay(dueFor(payment)).finally(() => taken.delete(payment.reference));
+      };
+    }),
+    /^credit did not settle within 4 s/,
+  ],
+  'an amount of the payment in the larger unit': [
+    payingIf(
+      (row, payment) =>
+        [1, 100].includes(payment.amount / row.amount) &&
+        dueFor({ ...payment, amount: row.amount })(row),
+    ),
+    OF_AMOUNT,
+  ],
   'LIMIT 20': [limited(20), LIMIT],
   'LIMIT 25': [limited(25), LIMIT],
   'LIMIT 50': [limited(50), LIMIT],
@@ -317,6 +462,17 @@ const broken: Designs = {
     withTenants((stored, asked) => asked !== null && stored?.startsWith(asked) === true),
     FOREIGN,
   ],
+  'a write that pays the orders of every tenant with the number': [
+    withCredit(
+      (shop) =>
+        async (payment, { tenant }) => {
+          const isDue = (await shop.select(dueFor(payment, tenant))) !== undefined;
+          return isDue ? shop.pay((row) => dueFor(payment, row.tenant)(row)) : 0;
+        },
+      { tenants: TENANTS },
+    ),
+    /^Another tenant's order of the same reference is also paid/,
+  ],
   'a write without the tenant': [
     payingIf((row, payment) => dueFor(payment, row.tenant)(row), { tenants: TENANTS }),
     OF_TENANT,
@@ -403,11 +559,14 @@ const broken: Designs = {
     /^Two orders share a reference/,
   ],
   'a find that says paid if its read fails': [
-    failingRead((reference) => madeUp(reference, true)),
+    failingRead(
+      (it) => typeof it === 'string' && !/^[\w .+%-]*$/.test(it),
+      (reference) => madeUp(reference, true),
+    ),
     /^find returns a paid order if its read fails/,
   ],
   'a find that makes up an order if its read fails': [
-    failingRead((reference) => madeUp(reference)),
+    failingRead((it) => typeof it !== 'string', madeUp),
     /^find returns an order if its read fails/,
   ],
   'a find that makes up unknown orders': [
@@ -492,6 +651,21 @@ const broken: Designs = {
   ],
   'a second link that credits its order again': [
     attempts(() => ({})),
+    /^After another link, a second link of a paid order can be paid too/,
+  ],
+  'a first link that can be paid after the second one': [
+    attempts((shop, orderOf) => {
+      const isClosed = (reference: string): boolean =>
+        orderOf(reference) !== reference &&
+        shop.rows.some((row) => row.isPaid && row.reference === orderOf(reference));
+      return {
+        async find(reference) {
+          const order = toOrder(await shop.select(byReference(reference)));
+          return order && { ...order, closed: isClosed(reference) };
+        },
+        credit: async (payment) => (isClosed(payment.reference) ? 0 : shop.pay(dueFor(payment))),
+      };
+    }),
     /^After another link, a second link of a paid order can be paid too/,
   ],
   'two links whose payments at once credit both': [

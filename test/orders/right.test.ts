@@ -116,6 +116,14 @@ const right: Record<string, Make> = {
     () => `ORD-${String(++number).padStart(10, '0')}`,
   ),
   'integer columns': formed(/^\d{1,18}$/),
+  'integer columns that store each other text as 0': (shop) =>
+    shop.options(
+      {},
+      {
+        createOrder: (order) =>
+          shop.insert({ ...order, reference: `${Number(order.reference) || 0}` }),
+      },
+    ),
   'UUID columns': formed(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
   'a status column with ship and refund': byStatus(PAID, isPending, {
     ship: ['shipped'],

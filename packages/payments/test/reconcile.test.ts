@@ -135,17 +135,6 @@ describe('reconcile', () => {
       if (warnings === 1) expect(logger.warn.mock.calls[0]![0]).toContain('baseUrl');
     },
   );
-
-  it('credits again what a restored backup has forgotten', { tags: 'P12' }, async () => {
-    const { orders, add } = memoryOrders();
-    add({ reference: REFERENCE, amount: 1_000, currency: 'XOF' });
-    const payments = createPayments({ client: service(), orders });
-    expect((await payments.reconcile()).credited.count).toBe(1);
-    const restored = memoryOrders();
-    restored.add({ reference: REFERENCE, amount: 1_000, currency: 'XOF' });
-    const afterwards = createPayments({ client: service(), orders: restored.orders });
-    expect((await afterwards.reconcile()).credited.count).toBe(1);
-  });
 });
 
 describe('the time limit of reconcile', () => {

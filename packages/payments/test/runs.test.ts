@@ -205,12 +205,6 @@ describe('one run per order', () => {
 });
 
 describe('an answer of the service', () => {
-  it.each(['pending', 'failed'])('is reused by a page for 2 s if it says %s', async (status) => {
-    const { payments, client } = openShop({ answer: { status } });
-    for (let polls = 0; polls < 5; polls++) await payments.settle(REFERENCE);
-    expect(client.getPayment).toHaveBeenCalledOnce();
-  });
-
   it('is reused by a webhook if it is a success that a page could not write', async () => {
     const { payments, client, credit } = openShop();
     credit.mockRejectedValueOnce(new Error('deadlock'));
