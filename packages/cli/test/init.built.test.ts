@@ -231,11 +231,4 @@ app.listen(${port}, () => console.log('ready'));
       stdout: expect.stringContaining('acts next    nobody') as string,
     });
   });
-
-  it('uses the driver alongside TypeORM in CommonJS, which has no recipe', async () => {
-    const folder = await project({ dependencies: { koa: '3', typeorm: '*', pg: '*' } });
-    expect((await inFolder(folder, ['--dry-run'])).stdout).toMatch(
-      /^koa, JavaScript, orders in pg\n[^]*orders\.js uses pg alongside your TypeORM/,
-    );
-  });
 });

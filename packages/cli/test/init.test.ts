@@ -1,24 +1,33 @@
 /** The files that `paylink init` writes. init.built.test.ts runs them. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, execSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FRAMEWORKS } from '../src/init/hosts.js';
 import { newFolder, paylink } from './paylink.js';
 
+const KOA = { dependencies: { koa: '3' } };
+
 /** A project in TypeScript: the bundle of these tests has no templates in JavaScript. */
-function project(files: Readonly<Record<string, string>> = {}): string {
+function project(
+  files: Readonly<Record<string, string>> = {},
+  manifest: object = { ...KOA, scripts: { start: 'node .' } },
+): string {
   const folder = newFolder();
-  const manifest = '{ "dependencies": { "koa": "3" }, "scripts": { "start": "node ." } }\n';
-  const all = { 'package.json': manifest, 'tsconfig.json': '{}', ...files };
-  for (const [path, content] of Object.entries(all)) writeFileSync(join(folder, path), content);
+  const all = { 'package.json': JSON.stringify(manifest), 'tsconfig.json': '{}', ...files };
+  for (const [path, content] of Object.entries(all)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
   return folder;
 }
 
@@ -129,5 +138,301 @@ describe('paylink init', () => {
     expect(existsSync(join(folder, 'ran'))).toBe(false);
     git('status');
     expect(existsSync(join(folder, 'ran'))).toBe(true);
+  });
+
+  it.each([
+    ['vitest', 'npx --no-install vitest run src/payment-webhook.test.ts'],
+    ['jest', 'npx --no-install jest src/payment-webhook.test.ts'],
+    ['tsx', 'node --import tsx --test src/payment-webhook.test.ts'],
+  ])(
+    'prints a command that names the test if a TypeScript project has %s',
+    async (runner, line) => {
+      const folder = project(
+        { 'src/index.ts': 'export {};\n' },
+        { dependencies: { hono: '4' }, devDependencies: { [runner]: '*' } },
+      );
+      expect((await init(folder, '--dry-run')).stdout.split('\n')).toContain(`  ${line}`);
+    },
+  );
+
+  it.each([
+    [
+      'pnpm',
+      { 'pnpm-lock.yaml': '' },
+      ['pnpm exec vitest run payment-webhook.test.ts', 'pnpm payments'],
+    ],
+    ['yarn', { 'yarn.lock': '' }, ['yarn vitest run payment-webhook.test.ts', 'yarn payments']],
+    ['npm', {}, ['npx --no-install vitest run payment-webhook.test.ts', 'npm run payments']],
+  ])('prints the commands of %s', async (manager, files, lines) => {
+    const folder = project(files, { ...KOA, devDependencies: { vitest: '4' } });
+    const { stdout } = await init(folder, '--dry-run');
+    for (const line of lines) expect(stdout).toContain(`\n  ${line}`);
+    if (manager !== 'npm') expect(stdout).not.toMatch(/^ {2}np[mx] (?:run|install|vitest)/m);
+  });
+
+  it('uses the package manager of the surrounding monorepo', async () => {
+    const api = { 'apps/api/package.json': JSON.stringify(KOA), 'apps/api/tsconfig.json': '' };
+    const root = project({ 'yarn.lock': '', ...api }, { workspaces: ['apps/*'] });
+    const { stdout } = await init(join(root, 'apps/api'), '--dry-run');
+    expect(stdout).toContain('\n  yarn payments');
+  });
+
+  it.each([
+    ['nothing', {}, {}, 'memory', 'no database was found'],
+    ['Mongoose', { mongoose: '*' }, {}, 'mongoose', 'table.init()'],
+    [
+      'an address of MongoDB',
+      {},
+      { '.env': 'MONGODB_URI=mongodb+srv://a.b/c\n' },
+      'mongodb',
+      'npm install --save-prod mongodb',
+    ],
+    ['Supabase', { '@supabase/supabase-js': '*' }, {}, 'supabase', 'ENABLE ROW LEVEL SECURITY'],
+    ['the folder of Supabase', {}, { 'supabase/config.toml': '' }, 'supabase', 'TEST_SUPABASE_URL'],
+    [
+      'Supabase with a direct connection',
+      { '@supabase/supabase-js': '*', pg: '*' },
+      {},
+      'pg',
+      'TEST_DATABASE_URL',
+    ],
+    ['Firestore', { 'firebase-admin': '*' }, {}, 'firestore', 'create a composite index'],
+    [
+      'DynamoDB',
+      { '@aws-sdk/client-dynamodb': '*' },
+      {},
+      'dynamodb',
+      'npm install --save-prod @aws-sdk/lib-dynamodb',
+    ],
+    ['SQL Server', { tedious: '*' }, {}, 'memory', 'SQL Server has no recipe'],
+    ['Workers', { wrangler: '*' }, {}, 'memory', 'Cloudflare has no recipe'],
+    [
+      'Prisma on MongoDB',
+      { '@prisma/client': '*' },
+      { 'prisma/schema.prisma': 'datasource db {\n  provider = "mongodb"\n}\n' },
+      'memory',
+      'Prisma on mongodb has no recipe',
+    ],
+    [
+      'Prisma on SQLite',
+      { '@prisma/client': '*' },
+      { 'prisma/schema.prisma': 'datasource db {\n  provider = "sqlite"\n}\n' },
+      'prisma-sqlite',
+      'TEST_DATABASE_FILE',
+    ],
+    ['an address of MySQL', {}, { '.env': 'DATABASE_URL=mysql://a@b/c\n' }, 'mysql2', 'mysql2'],
+    [
+      'Knex on MySQL',
+      { knex: '*', mysql2: '*' },
+      {},
+      'mysql2',
+      'orders.ts uses mysql2 alongside your Knex, which has no recipe',
+    ],
+    [
+      'TypeORM on PostgreSQL in CommonJS',
+      { typeorm: '*', pg: '*' },
+      {},
+      'pg',
+      'orders.ts uses pg alongside your TypeORM, which has no recipe',
+    ],
+    ['TypeORM on MySQL', { typeorm: '*', mysql2: '*' }, {}, 'typeorm-mysql', 'TEST_DATABASE_URL'],
+    [
+      'Prisma by the older generator, in a schema of several files',
+      { '@prisma/client': '^6.1.0' },
+      {
+        'prisma.config.ts': 'export default { schema: "./db" };',
+        'db/base.prisma':
+          'generator client {\n  provider = "prisma-client-js"\n  output = "../lib/db"\n}\n',
+        'db/source.prisma': 'datasource db {\n  provider = "postgresql"\n}\n',
+      },
+      'prisma',
+      "from './lib/db/index'",
+    ],
+    [
+      'Prisma on MySQL',
+      { '@prisma/client': '*' },
+      { 'prisma/schema.prisma': 'datasource db {\n  provider = "mysql"\n}\n' },
+      'prisma-mysql',
+      'model Order {',
+    ],
+    [
+      'Prisma with a folder of its own',
+      { '@prisma/client': '*' },
+      {
+        'prisma/schema.prisma':
+          'generator client {\n  output = "../generated/prisma"\n}\ndatasource db {\n  provider = "postgresql"\n}\n',
+      },
+      'prisma',
+      "from './generated/prisma/client'",
+    ],
+  ])('finds %s', async (_, dependencies, files, recipe, said) => {
+    const folder = project(files, { dependencies: { koa: '3', ...dependencies } });
+    const { stdout } = await init(folder);
+    expect(stdout).toContain(`koa, TypeScript, orders in ${recipe}\n`);
+    expect(stdout + textOf(folder, 'orders.ts')).toContain(said);
+    if (recipe === 'mysql2') expect(stdout).not.toMatch(/postgres/i);
+  });
+
+  it('installs for production what package.json has for development alone', async () => {
+    const devDependencies = { libsql: '*', '@paylink/koa': '*', '@paylink/emulator': '*' };
+    const { stdout } = await init(project({}, { ...KOA, devDependencies }), '--dry-run');
+    expect(stdout).toMatch(/^ {2}npm install --save-prod libsql tsx$/m);
+    expect(stdout).toMatch(/pack:all koa client payments cli testing /);
+    expect(stdout).not.toContain('@paylink/core');
+  });
+
+  it('writes nothing if a file cannot be written', async () => {
+    const folder = project({ 'payment-webhook.ts': '' });
+    chmodSync(join(folder, 'payment-webhook.ts'), 0o444);
+    // The superuser may write everywhere.
+    const isRefused = process.getuid?.() !== 0;
+    const { code, stderr } = await init(folder, '--force');
+    expect(code).toBe(isRefused ? 2 : 0);
+    if (!isRefused) return;
+    expect(stderr).toContain('nothing was written: payment-webhook.ts cannot be written');
+    expect(existsSync(join(folder, '.env'))).toBe(false);
+  });
+
+  it('lists the files and writes nothing with --dry-run', async () => {
+    const folder = project();
+    const { code, stdout } = await init(folder, '--dry-run');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ {2}new +payment-webhook\.ts\n/m);
+    expect(stdout).toMatch(/^ {2}adds to +package\.json\n/m);
+    expect(readdirSync(folder).sort()).toEqual(['package.json', 'tsconfig.json']);
+  });
+
+  it.each([
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a device', (path: string) => symlinkSync('/dev/zero', path)],
+    ['UTF-16', (path: string) => writeFileSync(path, '\uFEFFSHOP_URL=\n', 'utf16le')],
+    ['UTF-16 without a mark', (path: string) => writeFileSync(path, 'SHOP_URL=\n', 'utf16le')],
+    ['UTF-8 with a byte order mark', (path: string) => writeFileSync(path, '\uFEFFSHOP_URL=\n')],
+  ])(
+    'says what is wrong with a .gitignore that is %s, and writes nothing',
+    { tags: 'R08' },
+    async (_, make) => {
+      const folder = project();
+      make(join(folder, '.gitignore'));
+      const { code, stderr } = await init(folder);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/\.gitignore cannot be read \(it (?:is a|is UTF-16|begins)/);
+      expect(existsSync(join(folder, 'checkout.ts'))).toBe(false);
+    },
+  );
+
+  it('takes another address on a later run, and keeps the script of a stranger', async () => {
+    const folder = project(
+      { 'index.js': 'app.listen(4444)' },
+      { ...KOA, scripts: { payments: 'node my-payments.js' } },
+    );
+    const { stdout } = await init(folder);
+    expect(stdout).toContain('npm run paylink ');
+    expect(textOf(folder, '.env')).toContain('SHOP_URL=http://localhost:4444\n');
+    await init(folder, '--shop-url', 'http://localhost:5555/shop');
+    expect(textOf(folder, '.env')).toMatch(/^SHOP_URL=http:\/\/localhost:5555\/shop$/m);
+    const { scripts } = JSON.parse(textOf(folder, 'package.json')) as { scripts: object };
+    expect(scripts).toEqual({
+      payments: 'node my-payments.js',
+      paylink: expect.stringContaining('localhost:5555/shop/webhooks/payments') as string,
+    });
+    expect((await init(folder)).stdout).toContain('Nothing to write.');
+  });
+
+  it.each<[code: string, dependencies: object, files: Readonly<Record<string, string>>]>([
+    ['http://localhost:3000/', { express: '5' }, { 'app.js': '// app.listen(9999)' }],
+    ['http://localhost:8081/', { express: '5' }, { 'app.js': 'app.listen({ port: 8081 })' }],
+    [
+      'http://localhost:8082/',
+      { koa: '3' },
+      { 'src/main.js': 'listen(process.env.PORT ?? "8082")' },
+    ],
+    [
+      'http://localhost:8083/',
+      { koa: '3' },
+      { 'index.js': 'app.listen(process.env.PORT || 3000)', '.env': 'PORT=8083\n' },
+    ],
+    [
+      'http://localhost:8084/v1/',
+      { hono: '4' },
+      {
+        'index.js':
+          'new Hono().basePath("/v1"); serve({ fetch, port: 8084, hostname: "127.0.0.1" })',
+      },
+    ],
+    ['http://localhost:3000/shop/api/', { next: '16' }, { 'next.config.mjs': 'basePath: "/shop"' }],
+  ])('finds the address %s in the code', async (address, dependencies, files) => {
+    const { stdout } = await init(project(files, { dependencies }), '--dry-run');
+    expect(stdout).toContain(`must answer at ${address}webhooks/payments`);
+  });
+
+  it('adds the file of a SQLite database to .gitignore, with the files beside it', async () => {
+    const folder = project({}, { dependencies: { koa: '3', libsql: '*' } });
+    await init(folder);
+    expect(textOf(folder, '.gitignore')).toBe('.env\nshop.db*\n');
+  });
+
+  it('takes the port and the global prefix of --shop-url, and the webhook of Nest has no prefix', async () => {
+    const folder = project({}, { dependencies: { '@nestjs/core': '11', express: '5' } });
+    const { stdout } = await init(folder, '--shop-url', 'http://localhost:8080/api');
+    expect(stdout).toContain(
+      'must answer at http://localhost:8080/webhooks/payments: for another port',
+    );
+    expect(textOf(folder, '.env')).toContain('SHOP_URL=http://localhost:8080/api\n');
+    expect(textOf(folder, 'package.json')).toContain(
+      '--webhook http://localhost:8080/webhooks/payments"',
+    );
+  });
+
+  it('names the command that ends the tracking of .env, and only if git tracks it', async () => {
+    const cwd = project();
+    execSync('git init -q', { cwd });
+    expect((await init(cwd)).stdout).not.toContain('git rm');
+    execSync('git add -f .env', { cwd });
+    const [, command = ''] = /^ {2}(git rm .*)$/m.exec((await init(cwd)).stdout) ?? [];
+    expect(command).toContain('.env');
+    execSync(command, { cwd });
+    expect((await init(cwd)).stdout).not.toContain('git rm');
+  });
+
+  it.each([
+    [
+      'the folder has no package.json',
+      undefined,
+      [],
+      /no readable package\.json[^]*--framework express/,
+    ],
+    [
+      'a new project needs its own tool',
+      undefined,
+      ['--framework', 'nest'],
+      /create the nest project with its own tool/,
+    ],
+    ['no framework is found', {}, [], /--framework/],
+    [
+      'two frameworks are found',
+      { dependencies: { koa: '3', express: '5' } },
+      [],
+      /express and koa[^]*--framework express\|koa/,
+    ],
+    [
+      'Nest runs in plain JavaScript',
+      { dependencies: { '@nestjs/core': '11' } },
+      [],
+      /folder has no tsconfig\.json[^]*is TypeScript/,
+    ],
+    [
+      'the framework is unknown',
+      {},
+      ['--framework', 'rails'],
+      /'--framework <name>' is invalid\. Allowed choices are next, express/,
+    ],
+  ])('exits with 2 if %s', async (_, manifest, args, message) => {
+    const folder = newFolder();
+    if (manifest !== undefined)
+      writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    const result = await init(folder, ...args);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(message);
   });
 });
