@@ -125,6 +125,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'secret,',
       'the secret stays in memory in production',
     ],
+    ['return () => fixed;', 'return () => keysOf(option, null);', 'a changed list is read again'],
   ],
   'core/src/cached-secret.ts': [
     [
@@ -196,6 +197,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
   ],
   'core/src/logger.ts': [
     ['isQuiet = now < until', 'isQuiet = now > until', 'a flood fills the log'],
+    [
+      'return logger[level](message, fields);',
+      'return (0, logger[level])(message, fields);',
+      'a logger that needs its object logs nothing',
+    ],
   ],
   'core/src/reporting.ts': [
     [
@@ -270,6 +276,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'a sender that left before holds its request',
     ],
     ['    clearTimeout(timer);\n', '', 'a timer keeps the process alive'],
+    ['    isOver = true;\n', '', 'each body that came at once leaves a timer of 10 s'],
     ["off('readable', onReadable).off", 'off', 'a refused upload flows on'],
     ['while (stream.read() !== null);', 'stream.read();', 'Node 26 waits for the second piece'],
     ['  onReadable();\n  try', '  try', 'bytes that a `readable` listener left are not read'],

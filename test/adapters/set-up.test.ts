@@ -1,16 +1,16 @@
-/** Set-up mistakes, which every adapter rejects at startup. */
+/** What every adapter exports, and set-up mistakes, which it rejects at startup. */
 import 'reflect-metadata';
-import { ConfigurationError } from '@paylink/core';
+import { ConfigurationError, WebhookError } from '@paylink/core';
 import * as express from '@paylink/express';
 import * as fastify from '@paylink/fastify';
 import * as fetchHost from '@paylink/fetch';
+import * as hono from '@paylink/hono';
 import * as koa from '@paylink/koa';
 import * as lambda from '@paylink/lambda';
-import { paymentGate as nestGate } from '@paylink/nest';
+import * as nest from '@paylink/nest';
 import * as next from '@paylink/next';
 import * as pages from '@paylink/next/pages';
 import * as node from '@paylink/node';
-import { paymentGate as honoGate, paymentWebhook as honoWebhook } from '@paylink/hono';
 import { expect, it } from 'vitest';
 
 const handler = (): undefined => undefined;
@@ -23,13 +23,19 @@ const untyped: Readonly<Record<string, Make>> = {
   Fastify: (options, handlers) =>
     (fastify.paymentWebhook as Make)({ url: '/', ...(options as object) }, handlers),
   Koa: koa.paymentWebhook as Make,
-  Hono: honoWebhook as Make,
+  Hono: hono.paymentWebhook as Make,
   Fetch: fetchHost.paymentWebhook as Make,
   'Next.js, App Router': next.paymentWebhook as Make,
   'Next.js, Pages Router': pages.paymentWebhookApi as Make,
   'AWS Lambda': lambda.paymentWebhook as Make,
 };
 const secret = 'a-value-of-the-portal-9f8e7d';
+
+it.each(
+  Object.entries({ node, express, fastify, koa, hono, fetchHost, next, pages, nest, lambda }),
+)('%s exports the WebhookError that its handlers throw', (_name, adapter) => {
+  expect(adapter.WebhookError).toBe(WebhookError);
+});
 
 it.each(Object.entries(untyped))(
   '%s refuses a missing secret and a bare prefix at startup, except in a build of Next.js',
@@ -55,8 +61,8 @@ it.each(
   Object.entries({
     Express: express.paymentGate,
     Koa: koa.paymentGate,
-    Hono: honoGate,
-    NestJS: nestGate,
+    Hono: hono.paymentGate,
+    NestJS: nest.paymentGate,
   }),
 )(
   'the gate of %s refuses a bare prefix, a placeholder and options of handlers',

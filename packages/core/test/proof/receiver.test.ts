@@ -68,6 +68,13 @@ describe('the proof', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
+  it('reads the signature and the event from the headers that its options name', async () => {
+    const headers = { signature: 'X-Other-Signature', event: 'X-Other-Event' };
+    const receiver = createReceiver({ secret, headers, logger }, () => undefined);
+    expect(await receiver.receive(deliver({ headers }), {})).toMatchObject({ status: 200 });
+    expect(await receiver.receive(deliver(), {})).toMatchObject({ status: 401 });
+  });
+
   it('gives the secret function the host, and the event its tenant', async () => {
     const provide = vi.fn(({ path }: { readonly path: string }) => ({ secret, tenant: path }));
     const handler = vi.fn();

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
 import { createVerifier, isWebhookError, sign, verifySignature } from '../../src/index.js';
@@ -189,6 +190,12 @@ describe('the headers', () => {
 });
 
 describe('the raw body', () => {
+  it('may come from another realm, such as that of a test runner', async () => {
+    const foreign = runInNewContext('Uint8Array') as typeof Uint8Array;
+    const verified = verifier.verify(foreign.from(rawBody), headers);
+    await expect(verified).resolves.toMatchObject({ reference: 'order-42' });
+  });
+
   it.each([
     ['an object', { reference: 'order-42' }],
     ['a string', rawBody.toString()],
