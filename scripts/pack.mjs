@@ -66,6 +66,17 @@ export function packAll(destination, names = [...publishedPackages().keys()]) {
 }
 
 /**
+ * Returns the tarballs of all packages that `.ci/run` packed for its steps, or else packs them.
+ *
+ * @param {string} destination
+ * @returns {Record<string, string>}
+ */
+export function packedAll(destination) {
+  const { PAYLINK_TARBALLS } = process.env;
+  return PAYLINK_TARBALLS === undefined ? packAll(destination) : JSON.parse(PAYLINK_TARBALLS);
+}
+
+/**
  * Adds the Paylink packages that these depend on, so that npm does not ask a registry for them.
  *
  * @param {readonly string[]} names

@@ -4,14 +4,14 @@
  * first.
  */
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { pnpm } from './bootstrap.mjs';
-import { packAll } from './pack.mjs';
+import { packAll, packedAll } from './pack.mjs';
 
 const isReproducible = process.argv.includes('--reproducible');
 const first = await mkdtemp(join(tmpdir(), 'paylink-packages-'));
@@ -20,7 +20,7 @@ const hashOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
 /** Returns a line for each problem of a tarball. */
 async function problemsOf(tarball) {
-  const bytes = await readFile(join(first, tarball));
+  const bytes = await readFile(tarball);
   const { buffer } = new Uint8Array(bytes);
   const { messages, pkg } = await publint({ strict: true, pack: { tarball: buffer } });
   const types = await checkPackage(createPackageFromTarballData(bytes));
@@ -29,20 +29,22 @@ async function problemsOf(tarball) {
     ...messages.map((message) => `publint: ${formatMessage(message, pkg)}`),
     ...types.problems.map((problem) => `attw: ${JSON.stringify(problem)}`),
   ];
-  if (isReproducible && hashOf(bytes) !== hashOf(await readFile(join(second, tarball))))
+  if (isReproducible && hashOf(bytes) !== hashOf(await readFile(join(second, basename(tarball)))))
     problems.push('A second build gave other bytes.');
   return problems;
 }
 
 try {
-  packAll(first);
+  const tarballs = Object.values(isReproducible ? packAll(first) : packedAll(first));
   if (isReproducible) {
     await pnpm(['build']);
     packAll(second);
   }
-  for (const tarball of (await readdir(first)).sort()) {
+  for (const tarball of tarballs.sort()) {
     const problems = await problemsOf(tarball);
-    console.log(`${tarball}: ${problems.length === 0 ? 'no problem' : problems.join('\n  ')}`);
+    console.log(
+      `${basename(tarball)}: ${problems.length === 0 ? 'no problem' : problems.join('\n  ')}`,
+    );
     if (problems.length > 0) process.exitCode = 1;
   }
 } finally {

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { packAll } from './pack.mjs';
+import { packedAll } from './pack.mjs';
 
 const { values } = parseArgs({ options: { sbom: { type: 'string' } } });
 const folder = mkdtempSync(join(tmpdir(), 'paylink-supply-chain-'));
@@ -36,7 +36,7 @@ function signatures() {
 
 try {
   const dependencies = Object.fromEntries(
-    Object.entries(packAll(folder)).map(([name, path]) => [name, `file:${path}`]),
+    Object.entries(packedAll(folder)).map(([name, path]) => [name, `file:${path}`]),
   );
   // Overrides too: before a release, the registry does not have these versions of Paylink's
   // packages.

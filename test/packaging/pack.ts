@@ -1,1 +1,7 @@
-export { installLines, packAll, publishedPackages, withItsOwn } from '../../scripts/pack.mjs';
+export {
+  installLines,
+  packAll,
+  packedAll,
+  publishedPackages,
+  withItsOwn,
+} from '../../scripts/pack.mjs';

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packAll, publishedPackages } from './pack.js';
+import { packedAll, publishedPackages } from './pack.js';
 
 const VARIABLE = 'PAYLINK_TARBALLS';
 
@@ -13,7 +13,7 @@ export default function setup(): () => void {
   );
   if (!isBuilt) return () => undefined;
   const folder = mkdtempSync(join(tmpdir(), 'paylink-tarballs-'));
-  process.env[VARIABLE] = JSON.stringify(packAll(folder));
+  process.env[VARIABLE] = JSON.stringify(packedAll(folder));
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
