@@ -1,6 +1,6 @@
 import { auditReceiver } from '../../packages/cli/src/audit/audit-receiver.js';
 import type { AuditReport } from '../../packages/cli/src/audit/report.js';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PATH } from '../adapters/deliveries.js';
 import { gateHosts, oneOfEach } from '../adapters/hosts/index.js';
 
@@ -14,6 +14,10 @@ function named({ findings }: AuditReport): string[] {
       `${name}: ${detail ?? ''} ${actual} in place of ${expected.join()}`,
   );
 }
+
+// Outside production, each refusal is diagnosed.
+beforeAll(() => void vi.stubEnv('NODE_ENV', 'production'));
+afterAll(() => void vi.unstubAllEnvs());
 
 describe.each([...oneOfEach, ...gateHosts])('$name', (host) => {
   it('passes the audit without findings and notes', async () => {
