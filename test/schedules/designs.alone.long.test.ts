@@ -1,4 +1,7 @@
-/** The designs of a credit on real engines: finds the broken ones, and accepts the others. */
+/**
+ * The designs of a credit: finds the broken ones, and accepts the others, each on one of two
+ * engines. `pnpm lab schedules` tries each on both.
+ */
 import { afterAll, describe, expect, it } from 'vitest';
 import { BROKEN, isOnBoth, RIGHT } from './designs.js';
 import { openMariaDb, openPostgres } from './engines.js';
@@ -12,7 +15,7 @@ afterAll(async () => {
 });
 
 describe.each(Object.entries(ENGINES))('on %s', (name, { url }) => {
-  const isHere = (design: string): boolean => name === 'PostgreSQL' || isOnBoth(design);
+  const isHere = (design: string): boolean => (name === 'MariaDB') === isOnBoth(design);
   const exploreHere = (design: string, only?: 'orders' | 'cuts') =>
     explore(design, { module: shopAt('sql'), databaseUrl: url, only });
 
@@ -28,14 +31,17 @@ describe.each(Object.entries(ENGINES))('on %s', (name, { url }) => {
     },
   );
 
-  it.each(RIGHT.filter(isHere))(
+  // For the suite, an advisory lock is as the lock of a row.
+  it.each(RIGHT.filter((design) => isHere(design) && !design.includes('advisory')))(
     'accepts %s',
     { tags: ['Q20', 'I04'], timeout: LIMIT },
     async (design) => {
-      const { faults, orders, cuts, notTested } = await exploreHere(design);
+      // postgres.alone.long.test.ts has cuts of right ones on PostgreSQL.
+      const only = name === 'PostgreSQL' ? 'orders' : undefined;
+      const { faults, orders, cuts, notTested } = await exploreHere(design, only);
       expect(faults).toEqual([]);
       expect(orders).toBeGreaterThanOrEqual(6);
-      expect(cuts).toBeGreaterThanOrEqual(12);
+      if (only === undefined) expect(cuts).toBeGreaterThanOrEqual(12);
       const others = notTested.filter((part) => !/^(further writes|two orders)/.test(part));
       expect(others).toEqual([]);
     },
