@@ -14,7 +14,7 @@ describe(
       'loses nothing and doubles nothing on %s',
       async (name) => {
         engine = await startEngine(name);
-        const report = await runKills({ engine, kills: 28, seed: 1 });
+        const report = await runKills({ engine, kills: 14, seed: 1 });
         expect(isRight(report), JSON.stringify(report)).toBe(true);
       },
       120_000,
