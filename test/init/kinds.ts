@@ -7,6 +7,8 @@ export interface Kind {
   readonly server?: 'postgres' | 'mariadb' | 'mongodb' | 'supabase';
   /** Text that some printed line or some written file contains. */
   readonly says?: string;
+  /** Set if `pnpm lab full-size` alone tries it, because other kinds have each of its parts. */
+  readonly isPair?: boolean;
 }
 
 const json = (value: object): string => JSON.stringify(value, undefined, 2);
@@ -79,12 +81,14 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     recipe: 'pg',
     says: 'localhost:8080/webhooks/payments',
     server: 'postgres',
+    isPair: true,
   },
   'Express in CommonJS on SQLite': {
     manifest: { dependencies: { express: '^5.0.0', libsql: '^0.5.0' } },
     files: { 'index.js': 'app.listen(process.env.PORT || 5050);\n' },
     recipe: 'libsql',
     says: 'localhost:5050/webhooks/payments',
+    isPair: true,
   },
   'Fastify in TypeScript': {
     manifest: {
@@ -115,6 +119,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     recipe: 'typeorm-mysql',
     server: 'mariadb',
     says: 'localhost:4000/webhooks/payments',
+    isPair: true,
   },
   'Nest with jest': {
     manifest: {
@@ -171,6 +176,7 @@ model Order {
     files: { 'app/page.jsx': '', 'jsconfig.json': '{}' },
     recipe: 'libsql',
     says: 'localhost:3100/api/webhooks/payments',
+    isPair: true,
   },
   'Hono in TypeScript': {
     manifest: {
