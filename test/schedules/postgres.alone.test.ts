@@ -48,6 +48,7 @@ it.each([
   [{ databaseUrl: 'postgres://u:secret@127.0.0.1:1/shop' }, /^PostgreSQL at 127.0.0.1:1 cannot/],
   [{ databaseUrl: `${url}?sslmode=require` }, /asked for TLS, which was refused/],
   [{ databaseUrl: 'oracle://u:secret@localhost/shop' }, /must be a URL/],
+  [{ databaseUrl: 'postgres://u:secret@localhost/shop?host=/tmp' }, /must name one host/],
   [{ module: sourceOf('unreachable') }, /unreachable\.ts cannot be used: AggregateError$/],
   [{ module: 'missing.js' }, /missing\.js does not exist/],
 ])('refuses %j with a sentence and without the password', async (changes, sentence) => {

@@ -114,8 +114,10 @@ it.each(Object.entries(WIRES).slice(0, 2))('a wire of %s refuses a server of HTT
 });
 
 it('opens the database to 127.0.0.1 alone', async () => {
-  const proxy = await Proxy.open(readDatabase('postgres://127.0.0.1:1/shop'), new Changes());
-  const client = connect(Number(new URL(proxy.url).port), '::1');
+  const proxy = await Proxy.open(readDatabase('postgres://db.example/shop'), new Changes());
+  const { hostname, port } = new URL(proxy.url);
+  expect(hostname).toBe('127.0.0.1');
+  const client = connect(Number(port), '::1');
   // `once` rejects if the socket fails.
   await expect(once(client, 'connect')).rejects.toThrow(/::1/);
   client.destroy();

@@ -4,6 +4,8 @@ import { Changes } from '../src/schedules/changes.js';
 import { explore, type ExploreOptions } from '../src/schedules/explore.js';
 import type { Proxy } from '../src/schedules/proxy.js';
 import { Round } from '../src/schedules/round.js';
+import { testSchedules } from '../src/schedules/index.js';
+import { writeStory } from '../src/schedules/story.js';
 import type { Delivered, NewOrder, Party, Subject, Truth } from '../src/schedules/subject.js';
 
 interface Shop {
@@ -11,13 +13,17 @@ interface Shop {
   readonly statements?: readonly string[];
   /** Turns of the event loop that a delivery needs for its first round. Default: none. */
   readonly turns?: () => number;
-  /** Called by each delivery at its end. */
-  readonly credit?: (order: NewOrder) => void;
+  /** Called by each delivery at its end, and by each recovery with its name. */
+  readonly credit?: (order: NewOrder, recovery?: string) => void;
   /** Default: every order is paid. */
   readonly truth?: (order: NewOrder) => Truth;
   /** Default: paid, with one effect. */
   readonly alone?: Truth;
   readonly total?: () => number;
+  readonly isInTransaction?: boolean;
+  /** Called if a connection is cut, or a process killed. */
+  readonly onEnd?: (end: 'cut' | 'kill') => void;
+  readonly subject?: Partial<Subject>;
 }
 
 /** A process whose rounds are answered as soon as they are released. */
@@ -51,11 +57,17 @@ class Process implements Party {
   start(order: NewOrder): void {
     this.#order = order;
     this.#turns = this.shop.turns?.() ?? 0;
-    const cut = (): void => void this.kill();
+    const cut = (): void => this.#end('cut');
+    const { isInTransaction = false } = this.shop;
     const release = (): void => this.#leave(this.#held.length - 1);
-    const connection = { canBegin: false, isInTransaction: false, begin: release, release, cut };
+    const connection = { canBegin: false, isInTransaction, begin: release, release, cut };
     this.#held = (this.shop.statements ?? ['UPDATE orders']).map((statement) =>
-      Object.assign(new Round(), { connection, isAnswered: true, statements: [statement] }),
+      Object.assign(new Round(), {
+        connection,
+        isInTransaction,
+        isAnswered: true,
+        statements: [statement],
+      }),
     );
   }
 
@@ -64,6 +76,11 @@ class Process implements Party {
   }
 
   async kill(): Promise<void> {
+    this.#end('kill');
+  }
+
+  #end(end: 'cut' | 'kill'): void {
+    this.shop.onEnd?.(end);
     this.#held = [];
     this.replies = [{ isAcknowledged: false, code: 'its process ended' }];
   }
@@ -81,7 +98,10 @@ class Process implements Party {
 
 function subjectOf(shop: Shop): Subject {
   let orders = 0;
-  const run = async (order: NewOrder) => shop.credit?.(order);
+  const recovery = (name: string) => (order: NewOrder) => ({
+    name,
+    run: async () => shop.credit?.(order, name),
+  });
   return {
     changes: new Changes(),
     ...{ hasConnections: true, hasEffects: true },
@@ -95,9 +115,9 @@ function subjectOf(shop: Shop): Subject {
     questionAnswered: async () => undefined,
     parties: async (count) => Array.from({ length: count }, () => new Process(shop)),
     nameOf: () => 'A',
-    recoveries: (order) =>
-      ['the next delivery', 'reconcile'].map((name) => ({ name, run: async () => run(order) })),
+    recoveries: (order) => ['the next delivery', 'reconcile'].map((name) => recovery(name)(order)),
     close: async () => undefined,
+    ...shop.subject,
   };
 }
 
@@ -156,10 +176,10 @@ it.each([
   ['happens twice', 3],
 ])('finds that a write of two orders that share a row %s', async (_, writes) => {
   let stored = 0;
-  let credits = 0;
-  // The first order only shows by how much a credit moves the total.
-  const credit = (): void => void (stored += ++credits === 1 ? 1 : writes / 2);
-  const { faults } = await exploreShop({ credit, total: () => stored }, { replay: 6 });
+  // An order alone shows by how much a credit moves the total.
+  const credit = (_: NewOrder, recovery?: string): void =>
+    void (stored += recovery === undefined ? writes / 2 : 1);
+  const { faults } = await exploreShop({ credit, total: () => stored }, { only: 'orders' });
   expect(faults).toEqual([expect.stringMatching(/^Two orders pay into one row/)]);
 });
 
@@ -169,11 +189,12 @@ it('asks for the state of the order that was acknowledged, if several orders sha
     paid: reference !== 'order-2',
     effects: 1,
   });
-  const { faults } = await exploreShop(
+  const { faults, findings } = await exploreShop(
     { truth, credit: () => void (stored += 1), total: () => stored },
     { replay: 6 },
   );
   expect(faults).toEqual([expect.stringMatching(/^A delivery is acknowledged before the commit/)]);
+  expect(findings[0]!.story.join()).toMatch(/200 +the database says unpaid/);
 });
 
 it('says that it left sequences out, if a delivery has more rounds than a number can hold', async () => {
@@ -191,7 +212,81 @@ it('leaves time for the cuts, if the sequences need more than the time limit', a
   onTestFinished(() => clock.mockRestore());
   const statements = Array.from({ length: 8 }, () => 'UPDATE orders');
   const credit = (): void => void (time += 1);
-  const { orders, cuts } = await exploreShop({ statements, credit }, { timeLimit: 40 });
+  const { orders, cuts, notTested } = await exploreShop({ statements, credit }, { timeLimit: 40 });
   expect(orders.left).toBeGreaterThan(0);
   expect(cuts.tried).toBeGreaterThan(0);
+  expect(notTested).toContain(`the cuts after the first ${cuts.tried}: a limit`);
+});
+
+it.each([
+  [1, 'cut', 'the connection is cut before', ['the next delivery', 'reconcile']],
+  [3, 'cut', 'the connection is cut, and the answer is lost', ['the next delivery', 'reconcile']],
+  [5, 'kill', 'the process is killed before', ['reconcile', 'the next delivery']],
+  [7, 'kill', 'the process is killed, and the answer is lost', ['reconcile', 'the next delivery']],
+] as const)('cuts a round off in four ways, of which number %d is: %s', async (...row) => {
+  const [replay, end, text, recoveries] = row;
+  const ends: string[] = [];
+  const credit = (_: NewOrder, recovery?: string): void => void (recovery && ends.push(recovery));
+  const { findings } = await exploreShop({ credit, onEnd: (each) => ends.push(each) }, { replay });
+  expect(ends).toEqual([end, ...recoveries]);
+  expect(findings[0]!.story[0]).toMatch(new RegExp(`${text}$`));
+});
+
+it('kills a process that has no connection to cut, and names what nothing counts', async () => {
+  const close = vi.fn(async () => undefined);
+  const subject = { hasConnections: false, hasEffects: false, close };
+  const { cuts, notTested } = await exploreShop({ subject });
+  expect(cuts.tried).toBe(2);
+  expect(notTested).toEqual([
+    'further writes: nothing counts the effects of a reference',
+    'two orders that share a row: nothing reads a total',
+  ]);
+  expect(close).toHaveBeenCalledOnce();
+});
+
+it('refuses a total that no credit moves, and ends its processes', async () => {
+  const close = vi.fn(async () => undefined);
+  const trying = exploreShop({ total: () => 5, subject: { close } }, { replay: 6 });
+  await expect(trying).rejects.toThrow(/A credit does not move the total/);
+  expect(close).toHaveBeenCalledOnce();
+});
+
+it('finds an order that the next delivery leaves unpaid, although reconcile credits it', async () => {
+  const paid = new Set<string>();
+  const credit = ({ reference }: NewOrder, recovery = 'reconcile'): void =>
+    void (recovery === 'reconcile' && paid.add(reference));
+  const truth = ({ reference }: NewOrder): Truth => ({ paid: paid.has(reference), effects: 1 });
+  const { faults } = await exploreShop({ credit, truth }, { only: 'cuts' });
+  expect(faults).toEqual([expect.stringMatching(/^The order stays unpaid/)]);
+});
+
+it('gives a read a place among the writes in a transaction, whose view it may fix', async () => {
+  const statements = ['SELECT paid FROM orders', 'SELECT paid FROM orders', 'UPDATE orders'];
+  const tried = async (isInTransaction: boolean): Promise<number> =>
+    (await exploreShop({ statements, isInTransaction }, { only: 'orders' })).orders.tried;
+  expect(await tried(true)).toBeGreaterThan(await tried(false));
+});
+
+it('tells a story in twenty lines, without values and control characters', () => {
+  const sql = "UPDATE orders SET paid = 'it''s', body = $$secret$$ WHERE id = 42 -- \u001b[2J";
+  const lines = Array.from({ length: 25 }, (_, number) => ({
+    ...{ who: 'A', round: new Round([`${sql}${number}\n`]), notes: [] },
+  }));
+  const story = writeStory(lines);
+  expect(story).toHaveLength(20);
+  expect(story[5]).toBe('   … 6 more rounds');
+  expect(story[0]).toBe('A  UPDATE orders SET paid = ?, body = ? WHERE id = ?');
+  const [coloured] = writeStory([{ ...lines[0]!, round: new Round(['SELECT \u001b[2J a']) }]);
+  expect(coloured).toBe('A  SELECT [? a');
+});
+
+it('registers two tests with time for processes beside the limit, and refuses wrong options', () => {
+  const test = vi.fn();
+  const options = { test, module: 'shop.mjs', databaseUrl: 'postgres://127.0.0.1:1/shop' };
+  for (const wrong of [{ callers: 4 }, { tenant: '' }, { module: '' }, { modul: 'shop.mjs' }])
+    expect(() => testSchedules({ ...options, ...wrong })).toThrow(TypeError);
+  expect(test).not.toHaveBeenCalled();
+  testSchedules({ ...options, timeLimit: 90_000 });
+  expect(test).toHaveBeenCalledTimes(2);
+  for (const [, , timeout] of test.mock.calls) expect(timeout).toBeGreaterThan(90_000);
 });
