@@ -54,6 +54,12 @@ describe('cachedSecret', () => {
     },
   );
 
+  it('shares no answer with another cache that has the same key', async () => {
+    const [{ secret }, other] = [caching(() => acme), caching(() => answerOf('bolt'))];
+    expect(await secret(at)).toEqual(acme);
+    expect(await other.secret(at)).toEqual(answerOf('bolt'));
+  });
+
   it('asks again after the time, and not before', async () => {
     const { load, secret } = caching(() => acme, 1_000);
     await secret(at);

@@ -254,8 +254,9 @@ describe.each(versions)('paymentWebhook on %s', (_version, create) => {
     expect(bodies.filter((body) => body !== undefined)).toEqual([]);
   });
 
-  it('makes its loggers by the childLoggerFactory of routeOptions', async () => {
+  it('makes its loggers by the childLoggerFactory of routeOptions, and keeps a body that a hook reads', async () => {
     const app = create();
+    app.addHook('onRequest', ({ raw }) => once(raw.on('data', nothing), 'end'));
     const made: unknown[] = [];
     const routeOptions: RouteShorthandOptions = {
       childLoggerFactory(logger, bindings, options) {

@@ -11,17 +11,18 @@ import { received } from './received.js';
 const nothing = (): undefined => undefined;
 
 it(
-  'replaces `req.res` and `req.next` while a handler runs, and no longer',
+  'replaces `req.res` and `req.next` while a handler runs, by values that it cannot change',
   { tags: 'O09' },
   async () => {
     const res = createResponse();
     const req = Object.assign(received(signedDelivery({ secret })), { res, next: () => undefined });
     const { next } = req;
     const seen: boolean[] = [];
-    const look = (): void => void seen.push(req.res === res, req.next === next);
+    const look = (): void =>
+      void seen.push(req.res === res, req.next === next, Object.isFrozen(req.res));
     await paymentWebhook({ secret }, look)(req, res);
     look();
-    expect(seen).toEqual([false, false, true, true]);
+    expect(seen).toEqual([false, false, true, true, true, false]);
     expect(res.statusCode).toBe(200);
   },
 );

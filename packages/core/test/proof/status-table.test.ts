@@ -114,6 +114,14 @@ describe('the receiver', () => {
     });
   });
 
+  it.each([{}, { type: 'payment.refunded' }, { method: 'GET' }])(
+    'makes the headers of each reply anew, because a host may change them: %j',
+    async (delivery) => {
+      const { headers } = await receive({ delivery });
+      expect((await receive({ delivery })).headers).not.toBe(headers);
+    },
+  );
+
   it('gives every wrong signature the same reply', async () => {
     const other = signedDelivery({ secret: 'another-secret' }).signature;
     const values = [undefined, '', 'ab', 'z'.repeat(64), '0'.repeat(64), other];
