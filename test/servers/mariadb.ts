@@ -32,6 +32,8 @@ export async function startMariaDb(
   const folder = await mkdtemp(join(tmpdir(), 'paylink-mariadb-'));
   if (AS_ROOT) await chown(folder, NOBODY.uid, NOBODY.gid);
   const data = join(folder, 'data');
+  // A server that starts removes the temporary tables of others in a shared folder.
+  const environment = { ...USER, env: { ...process.env, TMPDIR: folder } };
   execFileSync(
     'mariadb-install-db',
     [
@@ -40,7 +42,7 @@ export async function startMariaDb(
       '--skip-test-db',
       '--auth-root-authentication-method=normal',
     ],
-    { ...USER, stdio: ['ignore', 'ignore', 'pipe'] },
+    { ...environment, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const port = await freePort();
   const flags = Object.entries({
@@ -62,7 +64,7 @@ export async function startMariaDb(
   process.once('exit', atExit);
   const start = async (): Promise<void> => {
     const options = ['--no-defaults', ...flags.map(([name, value]) => `--${name}=${value}`)];
-    server = spawn('mariadbd', options, { ...USER, stdio: ['ignore', 'ignore', 'pipe'] });
+    server = spawn('mariadbd', options, { ...environment, stdio: ['ignore', 'ignore', 'pipe'] });
     await untilReady('MariaDB', server, server.stderr!, /ready for connections/);
   };
   await start();
