@@ -98,6 +98,12 @@ const credits: Readonly<Record<string, (reference: string) => Promise<number>>> 
     busy.add(reference);
     return pay(reference);
   },
+  'a transaction that stays open, on a pool of 1': async (reference) => {
+    await db.write('BEGIN');
+    if (await isPaid(reference, db, 'FOR UPDATE')) return 0;
+    await db.write(PAY, [reference]);
+    return db.write('COMMIT').then(() => 1);
+  },
   'a receipt after the commit': (reference) => payAndReceipt(reference, db),
   'a receipt in a second transaction': (reference) =>
     db.transaction((on) => payAndReceipt(reference, on, db)),

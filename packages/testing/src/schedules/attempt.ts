@@ -19,6 +19,8 @@ export class Attempt {
   readonly lines: Line[] = [];
   /** True if a delivery was acknowledged while the database said unpaid. */
   isEarly = false;
+  /** True if a transaction with locks stays open after the replies. */
+  isLeftOpen = false;
   readonly #waiting = new Set<Party>();
   readonly #told = new Map<Party, number>();
 
@@ -108,6 +110,11 @@ export class Attempt {
       ),
     );
     await this.#tellReplies();
+    const isOpen = (): boolean =>
+      this.lines.some(({ round }) => round?.isLocking === true && round.connection.isInTransaction);
+    // A worker in the process may have one for a moment.
+    if (isOpen()) await this.#askUntil(() => !isOpen(), IDLE);
+    this.isLeftOpen = isOpen();
     for (const party of this.parties) party.onFound = undefined;
   }
 

@@ -22,6 +22,10 @@ const EARLY: Fault = {
     'A delivery is acknowledged before the commit: it receives 200, but the order is unpaid.',
   change: 'Commit before credit returns, await every statement, and give find its own connections.',
 };
+const OPEN: Fault = {
+  sentence: 'A transaction stays open after the reply, and its locks block the next writes.',
+  change: 'End it on every path, also for a paid order and after an error: COMMIT or ROLLBACK.',
+};
 const UNPAID: Fault = {
   sentence: 'The order stays unpaid, although it was delivered again.',
   change: 'Make credit depend only on the order, and leave no mark that blocks the next attempt.',
@@ -44,9 +48,12 @@ const SHARED: Fault = {
 const ONE_TRANSACTION =
   'Make it in the transaction of the conditional write, after it, and only if it changed a row.';
 
+const LATER = 'If a worker makes it later, let effects count the job that credit stores.';
+
 /** Judges an order after its deliveries, of which the last one ran alone. */
 export function faultOf(attempt: Attempt, { paid, effects }: Truth): Fault | undefined {
   if (attempt.isEarly) return EARLY;
+  if (attempt.isLeftOpen) return OPEN;
   const { alone } = attempt.subject;
   if (!paid) return alone.paid ? UNPAID : NOTHING;
   const credits = attempt.parties.filter((party) => hasCredited(attempt, party));
@@ -63,7 +70,7 @@ export function faultOf(attempt: Attempt, { paid, effects }: Truth): Fault | und
     effects === 0
       ? `The effect is lost: it is written ${second || 'after the commit'}.`
       : `The effect happens ${effects} times: it is written ${second || early}.`;
-  return { sentence, change: ONE_TRANSACTION };
+  return { sentence, change: effects === 0 ? `${ONE_TRANSACTION} ${LATER}` : ONE_TRANSACTION };
 }
 
 function faultAlone(effects: number): Fault {
@@ -71,7 +78,7 @@ function faultAlone(effects: number): Fault {
     sentence: `A single delivery has ${effects} effects, but must have 1.`,
     change:
       effects === 0
-        ? 'Write it before credit returns, and count the rows of credit, not those of a worker.'
+        ? `Write it before credit returns. ${LATER}`
         : 'Let effects count 1 for each credit, and look for a second writer, such as a trigger.',
   };
 }

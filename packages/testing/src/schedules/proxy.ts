@@ -265,6 +265,7 @@ class Connection implements Holder, Listener {
     this.client.end();
     this.server.end();
     this.queue.length = 0;
+    this.isInTransaction = false;
     for (const round of this.sent.splice(0)) {
       round.isAnswered = true;
       round.error ??= 'connection lost';

@@ -53,6 +53,11 @@ export class Round {
     return this.statements.every((sql) => READ.test(sql) && !CALLS_OR_LOCKS.test(sql));
   }
 
+  /** True if the round may keep rows locked up to the end of its transaction. */
+  get isLocking(): boolean {
+    return !this.isFree && !this.isRead && this.isInTransaction;
+  }
+
   get changedRows(): number | undefined {
     return this.statements.some((sql) => WRITE.test(sql)) ? this.rows : undefined;
   }

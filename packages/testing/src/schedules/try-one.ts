@@ -62,8 +62,9 @@ export async function tryOne(subject: Subject, number: number, callers: number):
   const creditsSince = isShared ? await watchTotal(subject) : undefined;
   const attempt = new Attempt(subject, orders, parties);
   const cut = (number - 1) / 2;
-  const branches = isOrder ? await takeChoices(attempt, digits.slice(2)) : [];
   const isReached = isOrder || (await cutOff(attempt, cut));
+  // After a cut connection, the story shows what the process still does.
+  const branches = await takeChoices(attempt, digits.slice(2));
   await attempt.end();
   const isCut = !isOrder && isReached;
   for (const { name, run } of await recoveriesOf(attempt, isCut ? cut : undefined)) {
