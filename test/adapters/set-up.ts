@@ -5,7 +5,7 @@ import { watch } from './watch.js';
 
 /** Outside production, each refusal is diagnosed, which takes a third of the time. */
 const isDiagnosed = /\/(?:doctor|invariants)\.test\.ts$/.test(expect.getState().testPath!);
-process.env['NODE_ENV'] = isDiagnosed ? 'test' : 'production';
+Object.assign(process.env, { NODE_ENV: isDiagnosed ? 'test' : 'production' });
 watch();
 afterEach(closeServers);
 afterAll(closeSharedServers);
