@@ -58,4 +58,12 @@ describe('auditReceiver', () => {
       expect(report.results.length).toBeLessThan(10);
     },
   );
+
+  it('reports a forgery that the server accepts although it rejects genuine deliveries', async () => {
+    const backwards: RequestListener = ({ headers }, res) =>
+      res.writeHead(headers['x-service-signature'] === undefined ? 200 : 401).end();
+    const { findings } = await audit({ url: await serve(backwards), secret });
+    const titles = findings.map(({ title }) => title);
+    expect(titles).toContain('accepted a delivery without a signature');
+  });
 });

@@ -95,63 +95,48 @@ describe('paylink doctor', () => {
 
   const page = (text: string) =>
     `<!doctype html><title>${text}</title><p>${text} ${'x'.repeat(20)}</p>`;
+  const HTML = { 'content-type': 'text/html' };
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  const BASIC = { 'www-authenticate': 'Basic realm="shop"' };
   it.each<[string, number, Record<string, string>, string, RegExp]>([
     [
       'a login page',
       403,
-      { 'content-type': 'text/html', server: 'gate' },
+      { ...HTML, server: 'gate' },
       page('Sign in'),
-      /403, text\/html, server: gate.*a login page/,
+      /server: gate.*a login page/,
     ],
-    [
-      'a login page with status 200',
-      200,
-      { 'content-type': 'text/html' },
-      page('Log in'),
-      /is accepted.*something else .*a login page/,
-    ],
-    [
-      'HTTP authentication',
-      401,
-      { 'www-authenticate': 'Basic realm="shop"' },
-      '',
-      /www-authenticate: Basic.*a login \(WWW/,
-    ],
+    ['a login page with status 200', 200, HTML, page('Log in'), /is accepted.*else .*a login page/],
+    ['HTTP authentication', 401, BASIC, '', /www-authenticate: Basic.*a login \(WWW/],
     [
       'a CSRF check',
       403,
-      { 'content-type': 'application/json' },
+      JSON_TYPE,
       '{"error":"invalid_csrf_token"}',
       /something else.*a CSRF check/,
     ],
     [
       'a gateway',
       403,
-      { 'content-type': 'application/json' },
+      JSON_TYPE,
       '{"error":"forbidden"}',
-      /get the same reply, which is not Paylink's/,
+      /the same reply, which is not Paylink's/,
     ],
     [
       'a bot challenge',
       403,
-      { 'content-type': 'text/html', 'cf-mitigated': 'challenge' },
+      { ...HTML, 'cf-mitigated': 'challenge' },
       page('Wait'),
       /a bot challenge/,
     ],
     [
       'a bot challenge',
       503,
-      { 'content-type': 'text/html' },
+      HTML,
       page('Just a moment'),
       /answers 503, text\/html.*a bot challenge/,
     ],
-    [
-      'a catch-all',
-      200,
-      { 'content-type': 'text/html' },
-      page('Shop'),
-      /is accepted.*something else .*a catch-all/,
-    ],
+    ['a catch-all', 200, HTML, page('Shop'), /is accepted.*something else .*a catch-all/],
   ])('does not mistake %s for the webhook (%i)', async (_, status, headers, body, message) => {
     let count = 0;
     // Tokens and ids make each page different.

@@ -30,16 +30,22 @@ async function pay(emulator: Emulator, references: readonly string[], paid: read
   for (const reference of paid) await emulator.pay(reference);
 }
 
+/** Opens a service with links of some orders, which are paid but for the last `unpaid`. */
+async function openService(count: number, unpaid = 0) {
+  const emulator = await openEmulator();
+  const references = referencesOf(count);
+  await pay(emulator, references, references.slice(0, count - unpaid));
+  return { emulator, references, rows: rowsOf(references) };
+}
+
 const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
 const recordsOf = ({ stdout }: Pick<Result, 'stdout'>): RunReport[] =>
   linesOf(stdout).map((line) => JSON.parse(line) as RunReport);
 
 describe('paylink reconcile', () => {
   it('credits the paid orders, and prints one line', async () => {
-    const emulator = await openEmulator();
-    const references = referencesOf(5);
-    await pay(emulator, references, references.slice(0, 2));
-    const shop = { rows: rowsOf(references), saysClosed: true };
+    const { emulator, rows } = await openService(5, 3);
+    const shop = { rows, saysClosed: true };
     const result = await paylinkOn(emulator, shop, ['reconcile']);
     expect(result).toMatchObject({ code: 0, stderr: 'closed\n' });
     expect(result.stdout).toMatch(
@@ -73,14 +79,11 @@ describe('paylink reconcile', () => {
   );
 
   it('names the next command for each kind of error, exits with 1, and credits the others', async () => {
-    const emulator = await openEmulator();
-    const references = referencesOf(4);
-    await pay(emulator, references, references);
-    const [first, ...others] = rowsOf(references);
-    const rows = [order({ ...first!, amount: 'many' }), ...others];
+    const { emulator, rows } = await openService(4);
+    const [first, ...others] = rows;
     const cwd = newFolder();
     writeFileSync(join(cwd, '.env'), '');
-    const shop = { rows };
+    const shop = { rows: [order({ ...first!, amount: 'many' }), ...others] };
     const args = ['reconcile', '--dotenv', '.env'];
     const { code, stdout, stderr } = await paylinkOn(emulator, shop, args, { cwd });
     expect(code).toBe(1);
@@ -95,12 +98,9 @@ describe('paylink reconcile', () => {
     'prints manual cases, and exits with 0 because every order was read',
     { tags: 'Q13' },
     async () => {
-      const emulator = await openEmulator();
-      const references = referencesOf(4);
-      await pay(emulator, references, references);
-      const [first, second, ...others] = rowsOf(references);
-      const rows = [{ ...first!, amount: 1 }, { ...second!, closed: true }, ...others];
-      const shop = { rows };
+      const { emulator, rows } = await openService(4);
+      const [first, second, ...others] = rows;
+      const shop = { rows: [{ ...first!, amount: 1 }, { ...second!, closed: true }, ...others] };
       const { code, stdout } = await paylinkOn(emulator, shop, ['reconcile']);
       expect(code).toBe(0);
       expect(stdout).toMatch(/ done: read 4 orders in .*: credited 2, undecided 2\n/);
@@ -164,10 +164,8 @@ describe('paylink reconcile', () => {
     'keeps no state, so neither another run nor a folder without access stops it',
     { tags: 'Q04' },
     async () => {
-      const emulator = await openEmulator();
-      const references = referencesOf(3);
-      await pay(emulator, references, references);
-      const args = ['reconcile', '--module', moduleOf({ rows: rowsOf(references) })];
+      const { emulator, rows } = await openService(3);
+      const args = ['reconcile', '--module', moduleOf({ rows })];
       const env = { ...environmentOf(emulator), TMPDIR: '/nowhere' };
       const both = await Promise.all([
         paylinkProcess(args, { env }),
@@ -192,23 +190,16 @@ describe('paylink reconcile', () => {
   );
 
   it('settles the references that you name, also without unpaid()', async () => {
-    const emulator = await openEmulator();
-    const references = referencesOf(3);
-    await pay(emulator, references, references);
-    const shop: Shop = { rows: rowsOf(references), lists: 'none' };
-    const { code, stdout } = await paylinkOn(emulator, shop, [
-      'reconcile',
-      'order-001',
-      'order-002',
-    ]);
+    const { emulator, rows } = await openService(3);
+    const shop: Shop = { rows, lists: 'none' };
+    const args = ['reconcile', 'order-001', 'order-002'];
+    const { code, stdout } = await paylinkOn(emulator, shop, args);
     expect(code).toBe(0);
     expect(stdout).toMatch(/ done: read 2 orders in .*: credited 2\n$/);
   });
 
   it('works for each merchant in turn, and one failing merchant does not stop the others', async () => {
-    const emulator = await openEmulator();
-    const references = referencesOf(2);
-    await pay(emulator, references, references);
+    const { emulator } = await openService(2);
     const rows = [
       order({ reference: 'order-000', tenant: 'acme', amount: 'many' }),
       order({ reference: 'order-001', tenant: 'globex' }),
@@ -225,9 +216,7 @@ describe('paylink reconcile', () => {
   });
 
   it('does not end the run of all merchants if the service refuses the key of one', async () => {
-    const emulator = await openEmulator();
-    const references = referencesOf(9);
-    await pay(emulator, references, references);
+    const { emulator, references } = await openService(9);
     const rows = references.map((reference, index) =>
       order({ reference, tenant: index < 5 ? 'refused' : 'globex' }),
     );

@@ -108,21 +108,12 @@ describe('paylink trigger', () => {
     expect(shop.credited).toEqual([]);
   });
 
+  const TO_OTHER = { location: 'http://127.0.0.1:1/' };
+  const TO_LOGIN = { location: '/login?next=secret' };
+  const HTML = { 'content-type': 'text/html' };
   it.each<[string, number, Record<string, string>, string, RegExp]>([
-    [
-      'a redirect',
-      301,
-      { location: 'http://127.0.0.1:1/' },
-      '',
-      /a redirect to http:\/\/127\.0\.0\.1:1\/: the service does not follow redirects/,
-    ],
-    [
-      'a redirect to a login',
-      302,
-      { location: '/login?next=secret' },
-      '',
-      /a redirect to http:\S+\/login\?…: a login stands in front/,
-    ],
+    ['a redirect', 301, TO_OTHER, '', /to http:\/\/127\.0\.0\.1:1\/: the service does not follow/],
+    ['a redirect to a login', 302, TO_LOGIN, '', /to http:\S+\/login\?…: a login stands in front/],
     ['a missing route', 404, {}, '', /path has no route/],
     ['another method', 405, {}, '', /not for POST/],
     ['a refused content type', 415, {}, '', /content type/],
@@ -131,18 +122,12 @@ describe('paylink trigger', () => {
     [
       'an HTML page',
       200,
-      { 'content-type': 'text/html' },
+      HTML,
       '<html>shop</html>',
-      /something else answered \(200, text\/html\): .* a catch-all/,
+      /answered \(200, text\/html\): .* a catch-all/,
     ],
     ['a rate limiter', 429, { 'retry-after': '9' }, '', /A rate limiter in front of the webhook/],
-    [
-      'a firewall',
-      403,
-      { server: 'waf' },
-      'no',
-      /something else answered \(403, no content-type, server: waf\)/,
-    ],
+    ['a firewall', 403, { server: 'waf' }, 'no', /answered \(403, no content-type, server: waf\)/],
     ['compression', 415, {}, '{"error":"unsupported_encoding"}', /The body arrived compressed/],
     ['unavailable orders', 503, {}, '{"error":"orders_unavailable"}', /check the database/],
   ])('explains %s', async (_, status, headers, body, message) => {
