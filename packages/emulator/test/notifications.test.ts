@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { NotificationSource } from '../src/contract/assumed.js';
-import type { Emulator } from '../src/index.js';
+import type { Emulator, EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED } from './merchant.js';
 import { startReceiver } from './receiver.js';
 import { closeAfterwards, setUp, start } from './set-up.js';
@@ -261,17 +261,30 @@ describe('redeliver', () => {
     expect(emulator.deliveries()[0]).not.toHaveProperty('nextAttemptAt');
   });
 
-  it('starts no second row of retries beside an attempt that still runs', async () => {
+  /** Sends a delivery again beside its first attempt, which waits. The second attempt fails. */
+  async function overlap(assumed: EmulatorOptions['assumed']) {
     const waiting: ServerResponse[] = [];
     const server = createServer((_, res) => void waiting.push(res));
-    const url = await listen(server);
-    const emulator = await start({ webhook: { url }, assumed: FAST });
+    const emulator = await start({ webhook: { url: await listen(server) }, assumed });
     await payOne(emulator);
     await until(() => waiting.length === 1);
     const again = emulator.redeliver(emulator.deliveries()[0]!.id);
     await until(() => waiting.length === 2);
     waiting[1]!.writeHead(503).end();
     await again;
+    return { emulator, waiting };
+  }
+
+  it('plans no retry once an earlier attempt is acknowledged', async () => {
+    const { emulator, waiting } = await overlap({ firstRetryDelay: 1_000_000 });
+    expect(emulator.deliveries()[0]).toHaveProperty('nextAttemptAt');
+    waiting[0]!.end();
+    const delivery = await emulator.waitForDelivery({ reference: 'order-1' });
+    expect(delivery).not.toHaveProperty('nextAttemptAt');
+  });
+
+  it('starts no second row of retries beside an attempt that still runs', async () => {
+    const { emulator, waiting } = await overlap(FAST);
     await until(() => waiting.length === 3);
     waiting[0]!.writeHead(503).end();
     await until(() => emulator.deliveries()[0]!.attempts.length === 2);
