@@ -420,11 +420,10 @@ describe('--module', () => {
   });
 
   it('can be CommonJS', async () => {
-    const module = write(
-      'a.cjs',
-      `${REPORT} exports.payments = { reconcile: async () => report };`,
-    );
-    expect((await paylink(['reconcile', '--module', module])).code).toBe(0);
+    // Node finds no names in these exports, so they are in `default` alone.
+    const content = `${REPORT} const shop = { payments: { reconcile: async () => report } };
+      module.exports = shop;`;
+    expect((await paylink(['reconcile', '--module', write('a.cjs', content)])).code).toBe(0);
   });
 
   it('needs tsx in the folder for TypeScript', async () => {
@@ -467,6 +466,13 @@ describe('--module', () => {
       expect(named.stderr).toBe('database postgres://shop\n');
     },
   );
+
+  it('ends the run as incomplete if it did not read its list to the end', async () => {
+    const reconcile = "reconcile: async () => ({ ...report, cursor: '1:order-1' })";
+    const module = write('a.mjs', `${REPORT} export const payments = { ${reconcile} };`);
+    const { code, stdout } = await paylink(['reconcile', '--module', module]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining(' incomplete: read 0 orders')]);
+  });
 
   it('counts the orders of a list beyond the thousand that a report names', async () => {
     const content = `${REPORT}
