@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FRAMEWORKS } from '../src/init/hosts.js';
-import { newFolder, paylink } from './paylink.js';
+import { newFolder, paylink, words } from './paylink.js';
 
 const KOA = { dependencies: { koa: '3' } };
 
@@ -389,18 +389,8 @@ describe('paylink init', () => {
   });
 
   it.each([
-    [
-      'the folder has no package.json',
-      undefined,
-      [],
-      /no readable package\.json[^]*--framework express/,
-    ],
-    [
-      'a new project needs its own tool',
-      undefined,
-      ['--framework', 'nest'],
-      /create the nest project with its own tool/,
-    ],
+    ['the folder has no package.json', undefined, [], /readable package\.json[^]*--framework expr/],
+    ['a new project needs its own tool', undefined, words`--framework nest`, /with its own tool/],
     ['no framework is found', {}, [], /--framework/],
     [
       'two frameworks are found',
@@ -414,12 +404,7 @@ describe('paylink init', () => {
       [],
       /folder has no tsconfig\.json[^]*is TypeScript/,
     ],
-    [
-      'the framework is unknown',
-      {},
-      ['--framework', 'rails'],
-      /'--framework <name>' is invalid\. Allowed choices are next, express/,
-    ],
+    ['the framework is unknown', {}, words`--framework rails`, /Allowed choices are next, express/],
   ])('exits with 2 if %s', async (_, manifest, args, message) => {
     const folder = newFolder();
     if (manifest !== undefined)

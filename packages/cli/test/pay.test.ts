@@ -20,19 +20,12 @@ describe('paylink pay, fail and cancel', () => {
     await client.createPaymentLink({ ...CHOSEN, reference: 'gift' });
     await client.createPaymentLink({ amount: 1, reference: 'order-3' });
     const tell = (...command: string[]) => paylink([...command, '--base-url', baseUrl], { cwd });
-    expect(await tell('fail', 'order-1')).toMatchObject({
-      code: 0,
-      stdout: 'order-1: failed, 15000 XOF\n',
-      stderr: '',
-    });
-    expect(await tell('pay', 'order-1')).toMatchObject({
-      code: 0,
-      stdout: 'order-1: success, 15000 XOF\n',
-    });
-    expect(await tell('pay', 'gift', '--amount', '7')).toMatchObject({
-      code: 0,
-      stdout: 'gift: success, 7 XOF\n',
-    });
+    for (const [line, stdout] of [
+      ['fail order-1', 'order-1: failed, 15000 XOF\n'],
+      ['pay order-1', 'order-1: success, 15000 XOF\n'],
+      ['pay gift --amount 7', 'gift: success, 7 XOF\n'],
+    ] as const)
+      expect(await tell(...line.split(' '))).toEqual({ code: 0, stdout, stderr: '' });
     expect(await tell('pay', 'order-3', '--api-key', 'sk_live_wrong.key')).toMatchObject({
       code: 1,
     });
@@ -51,19 +44,14 @@ describe('paylink pay, fail and cancel', () => {
     await emulator.createLink({ ...CHOSEN, reference: 'gift' });
     await emulator.cancel('order-1');
     const env = environmentOf(emulator);
-    const tell = (...command: string[]) => paylink(command, { env });
-    expect(await tell('pay', 'order-1')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/it is cancelled \(transition_not_allowed\)/) as string,
-    });
-    expect(await tell('pay', 'nothing')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/\(payment_not_found\)/) as string,
-    });
-    expect(await tell('pay', 'gift', '--amount', '11')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/from 5 to 10 \(invalid_amount\)/) as string,
-    });
+    for (const [line, message] of [
+      ['pay order-1', 'it is cancelled (transition_not_allowed)'],
+      ['pay nothing', '(payment_not_found)'],
+      ['pay gift --amount 11', 'from 5 to 10 (invalid_amount)'],
+    ] as const) {
+      const stderr = expect.stringContaining(message) as string;
+      expect(await paylink(line.split(' '), { env })).toMatchObject({ code: 1, stderr });
+    }
   });
 
   it('require the API key of the emulator', async () => {
