@@ -805,7 +805,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
   ],
   'testing/src/orders/shop.ts': [
     ['      late,\n', '', 'a credit that hangs is not named'],
-    ['    clearTimeout(timer);\n', '', 'each call keeps the test process alive for 4 s'],
+    ['    clearTimeout(timer);\n', '', 'each call keeps the test process alive for 10 s'],
   ],
   'testing/src/schedules/changes.ts': [
     ['        clearTimeout(timer);\n', '', 'each wait keeps the test process alive for 30 s'],

@@ -353,7 +353,7 @@ const broken: Designs = {
         return shop.pay(dueFor(payment)).finally(() => taken.delete(payment.reference));
       };
     }),
-    /^credit did not settle within 4 s/,
+    /^credit did not settle within 10 s/,
   ],
   'an amount of the payment in the larger unit': [
     payingIf(

@@ -11,6 +11,9 @@ import { NotTested, Shop, type Checks } from './shop.js';
 import { SPELLINGS } from './spellings.js';
 import { OTHER_TENANT, TENANTS } from './tenants.js';
 
+/** Milliseconds, because runners by default end a test after a few seconds without a reason. */
+const LONGEST_CHECK = 60_000;
+
 /**
  * Registers the tests that `orders` must pass on a real database, so that an order is credited once
  * and only for its own payment. A failed test explains the problem. If an option is missing, its
@@ -28,7 +31,8 @@ export function testOrders(options: TestOrdersOptions): void {
     else console.warn(untested);
   };
   const add = (checks: Checks): void => {
-    for (const [title, check] of Object.entries(checks)) test(title, runOf(title, check, shop));
+    for (const [title, check] of Object.entries(checks))
+      test(title, runOf(title, check, shop), LONGEST_CHECK);
   };
   const addIf = (isGiven: boolean, name: string, checks: Checks): void => {
     if (isGiven) add(checks);

@@ -7,7 +7,7 @@ import type { NewOrder } from './order.js';
 export type TestBody = (...context: unknown[]) => Promise<void>;
 
 /** The runner's function: `test` from vitest, jest or node:test, or `it` from mocha. */
-export type RunTest = ((title: string, body: TestBody) => unknown) & {
+export type RunTest = ((title: string, body: TestBody, timeout?: number) => unknown) & {
   readonly skip?: ((title: string, body: TestBody) => unknown) | undefined;
 };
 
