@@ -17,6 +17,11 @@ async function listen(
 }
 
 type Listen = Parameters<typeof testAdapter>[1];
+type Headers = Record<string, string | number>;
+interface Sent {
+  readonly headers: Headers;
+  body: string;
+}
 
 /** Runs tests of the suite on an adapter, and returns the titles of the failed tests. */
 async function run(adapter: Listen, tried = /./) {
@@ -75,13 +80,53 @@ describe('testAdapter', () => {
         return webhook(req, res);
       });
     };
-    expect(await run(adapter, /^(A01|D14) /)).toEqual({ failed: [FORGED], count: 2 });
+    const malformed = 'answers 401 to a malformed signature before the body arrives';
+    const { failed, count } = await run(adapter, /^(A01|D14|answers 401) /);
+    expect({ failed: failed.toSorted(), count }).toEqual({ failed: [FORGED, malformed], count: 3 });
   });
 
   it('fails for an adapter that acknowledges and calls no handler', async () => {
     const adapter: Listen = ({ options }) =>
       listen(paymentWebhook({ ...options, logger }, () => undefined));
-    expect((await run(adapter, /^A01 /)).failed).toEqual([FORGED]);
+    const { failed } = await run(adapter, /^(A01|A07) /);
+    // No HTTP client can send the second one.
+    expect(failed.toSorted()).toEqual([FORGED, expect.stringMatching(/^A07 /)]);
+  });
+
+  it.each<[string, string, (reply: Sent) => unknown]>([
+    [
+      'another content type',
+      'acknowledges an unconfigured kind without calling the handler',
+      ({ headers }) => (headers['content-type'] = 'text/plain'),
+    ],
+    [
+      'no Retry-After',
+      'answers 503 if the handler hangs',
+      ({ headers }) => delete headers['retry-after'],
+    ],
+    [
+      'the message of the handler',
+      'answers 500 without the message if the handler throws',
+      (reply) => (reply.body = '{"error":"the handler threw"}'),
+    ],
+  ])('fails for an adapter that answers with %s', async (_, title, spoil) => {
+    const adapter: Listen = ({ options, handler }) => {
+      const webhook = paymentWebhook({ ...options, logger }, handler);
+      return listen((req, res) => {
+        const { writeHead, end } = res;
+        const writeLater = (status: number, { 'content-length': _, ...headers }: Headers) => {
+          res.end = ((body: string) => {
+            const reply = { headers, body };
+            if (!body.includes('true') || title.startsWith('acknowledges')) spoil(reply);
+            writeHead.call(res, status, reply.headers as never);
+            return end.call(res, reply.body, 'utf8');
+          }) as never;
+          return res;
+        };
+        return webhook(req, Object.assign(res, { writeHead: writeLater }));
+      });
+    };
+    expect(await run(adapter, new RegExp(`^${title}$`))).toEqual({ failed: [title], count: 1 });
   });
 
   it('names the missing argument if there is no test runner', () => {

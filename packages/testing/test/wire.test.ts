@@ -42,6 +42,19 @@ describe('Wire', () => {
     expect(await wire.answer('POST')).toMatchObject({ status: 200 });
   });
 
+  it('reports bytes behind a reply, and ends with its signal', async () => {
+    const server = createServer((socket) => void socket.end(`${REPLY}x`)).listen(0, '127.0.0.1');
+    ends.push(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { wire } = await exchange(port, REQUEST);
+    await expect(wire.closed()).rejects.toThrow('bytes after the reply: x');
+    const controller = new AbortController();
+    const { socket } = await Wire.open(port, { signal: controller.signal });
+    controller.abort();
+    expect(socket.destroyed).toBe(true);
+  });
+
   it('accepts a connection that opened in time but was noticed late', async () => {
     const port = await busyAfterReply(0);
     const opening = Wire.open(port, { timeout: 50 });
