@@ -519,6 +519,11 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'payments/src/asker.ts': [
+    [
+      '    let passed = 0;\n',
+      '    let passed = (this.#turn = 0);\n',
+      'pages starve the notifications',
+    ],
     ['    if (this.#answers.size > MOST_ANSWERS) this.#answers.shift();\n', '', 'answers pile up'],
     ['      unref(this.#timer);\n', '', 'a pause keeps the process alive'],
     [
@@ -556,6 +561,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'payments/src/reconcile.ts': [
+    ['    begun = all.length;\n', '', 'an aborted schedule goes on with the next orders'],
     ['if (isListed) list.details.push(', 'list.details.push(', 'an outage fills the memory'],
     [
       'if (isKeyRefused(error)) refused401++;',
@@ -825,6 +831,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'testing/src/schedules/explore.ts': [
+    ['!subject.hasConnections && !isKill(cut)', 'isKill(cut)', 'no process is killed'],
     ['only === undefined ? 3 / 4 : 1', '1', 'many sequences leave no time for the cuts'],
   ],
   'testing/src/schedules/fault.ts': [
