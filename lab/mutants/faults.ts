@@ -832,7 +832,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
   ],
   'testing/src/schedules/explore.ts': [
     ['!subject.hasConnections && !isKill(cut)', 'isKill(cut)', 'no process is killed'],
-    ['only === undefined ? 3 / 4 : 1', '1', 'many sequences leave no time for the cuts'],
+    ['only === undefined ? 1 / 2 : 1', '1', 'many sequences leave no time for the cuts'],
   ],
   'testing/src/schedules/fault.ts': [
     [

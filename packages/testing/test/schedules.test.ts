@@ -60,7 +60,14 @@ class Process implements Party {
     const cut = (): void => this.#end('cut');
     const { isInTransaction = false } = this.shop;
     const release = (): void => this.#leave(this.#held.length - 1);
-    const connection = { canBegin: false, isInTransaction, begin: release, release, cut };
+    // The last round commits.
+    const isOpen = (): boolean => isInTransaction && !this.isOver;
+    const connection = {
+      ...{ canBegin: false, begin: release, release, cut },
+      get isInTransaction() {
+        return isOpen();
+      },
+    };
     this.#held = (this.shop.statements ?? ['UPDATE orders']).map((statement) =>
       Object.assign(new Round(), {
         connection,

@@ -61,7 +61,7 @@ export async function explore(
   const start = performance.now();
   const isOver = (share = 1): boolean => performance.now() - start > timeLimit * share;
   // Many orders must not leave the cuts without time.
-  const shareOfOrders = only === undefined ? 3 / 4 : 1;
+  const shareOfOrders = only === undefined ? 1 / 2 : 1;
   const run = async (number: number): Promise<Tried> => {
     const outcome = await tryOne(subject, number, callers);
     const { isReached, finding } = outcome;
