@@ -84,18 +84,6 @@ describe('paylink torture', { timeout: 120_000 }, () => {
     );
   });
 
-  it('exits with 2 for a program that acknowledges no notification', async () => {
-    const port = await freePort();
-    const serve = `require('node:http').createServer((_, to) => to.writeHead(404).end())`;
-    const { code, stderr } = await paylinkProcess([
-      ...['torture', '--start', `node -e "${serve}.listen(${port})"`],
-      ...['--to', `http://127.0.0.1:${port}/`, '--database', url],
-      ...['--books', `echo '{"paid":false,"effects":"0"}'`],
-    ]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^error: A single notification to .* received no 200 \(404\)/);
-  });
-
   it('leaves no process of a whole program behind at Ctrl-C', async () => {
     const port = await freePort();
     const serve = `require('node:http').createServer(() => undefined).listen(${port})`;
