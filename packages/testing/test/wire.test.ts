@@ -43,7 +43,10 @@ describe('Wire', () => {
   });
 
   it('reports bytes behind a reply, and ends with its signal', async () => {
-    const server = createServer((socket) => void socket.end(`${REPLY}x`)).listen(0, '127.0.0.1');
+    const server = createServer((socket) => {
+      // The sender breaks its connections.
+      socket.on('error', () => undefined).end(`${REPLY}x`);
+    }).listen(0, '127.0.0.1');
     ends.push(() => server.close());
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
