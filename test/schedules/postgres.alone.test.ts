@@ -44,6 +44,16 @@ it('says that a database without a wire is not tested', async () => {
   expect(notes[2]).toMatch(/^not tested: .*MongoDB speaks none/);
 });
 
+it('says that sequences are left out, if the time limit ends them', async () => {
+  process.env['DESIGN'] = 'one write';
+  const runs: Parameters<TestSchedulesOptions['test']>[1][] = [];
+  const limits = { callers: 3, timeLimit: 3_000 };
+  testSchedules({ test: (_, run) => runs.push(run), module, databaseUrl: url, ...limits });
+  const notes: string[] = [];
+  await runs[0]!({ skip: (note: string) => notes.push(note) });
+  expect(notes).toEqual([expect.stringMatching(/^not tested: .*a limit/)]);
+});
+
 it.each([
   [{ databaseUrl: 'postgres://u:secret@127.0.0.1:1/shop' }, /^PostgreSQL at 127.0.0.1:1 cannot/],
   [{ databaseUrl: `${url}?sslmode=require` }, /asked for TLS, which was refused/],
