@@ -42,6 +42,7 @@ export const RIGHT = [
   'a read, then a write, SERIALIZABLE',
   'an advisory lock around a read and a write',
   'a wallet that adds',
+  'one write, then a read in a transaction that stays open',
 ];
 
 /** These need locks or statements that the module on MariaDB has not. */

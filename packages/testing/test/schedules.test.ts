@@ -63,7 +63,7 @@ class Process implements Party {
     // The last round commits.
     const isOpen = (): boolean => isInTransaction && !this.isOver;
     const connection = {
-      ...{ canBegin: false, begin: release, release, cut },
+      ...{ canBegin: false, mayKeepLocks: false, begin: release, release, cut },
       get isInTransaction() {
         return isOpen();
       },

@@ -7,6 +7,8 @@ const url = process.env['DATABASE_URL']!;
 const isOnePool = design.includes('a pool of 1');
 const db = openEngine(url, isOnePool ? 1 : 10);
 const reader = isOnePool ? db : openEngine(url, 2);
+/** Keeps its transaction between two deliveries. */
+const left = openEngine(url, 1);
 
 const PAY = 'UPDATE orders SET paid_at = now() WHERE reference = $1';
 const PAY_UNPAID = `${PAY} AND paid_at IS NULL`;
@@ -56,6 +58,14 @@ async function balanceOn(on: On): Promise<number> {
 const credits: Readonly<Record<string, (reference: string) => Promise<number>>> = {
   'one write': pay,
   'one write, beside a worker': pay,
+  // As drivers that begin a transaction before each statement.
+  'one write, then a read in a transaction that stays open': async (reference) => {
+    const changed = await left.write(PAY_UNPAID, [reference]);
+    await left.write('COMMIT');
+    await left.write('BEGIN');
+    await isPaid(reference, left);
+    return changed;
+  },
   'one write and a receipt, in a transaction': (reference) =>
     db.transaction((on) => payAndReceipt(reference, on)),
   'a read FOR UPDATE, then a write': (reference) =>
@@ -156,4 +166,4 @@ export const effects = /receipt|read, then a write(?!, on)|a read FOR|around/i.t
 
 export const total = design.includes('wallet') ? () => balanceOn(reader) : undefined;
 
-export const close = () => Promise.all([db.close(), reader.close()]);
+export const close = () => Promise.all([db.close(), reader.close(), left.close()]);

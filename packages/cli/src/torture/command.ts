@@ -89,14 +89,16 @@ async function torture({ flags, output }: Invocation<Flags>): Promise<number> {
   }
 }
 
-/** Returns the password of an address as it stands there, and as a driver reads it. */
+/** Returns the passwords of an address as they stand there, and as a driver reads them. */
 function passwordsIn(address: string): string[] {
   if (!URL.canParse(address)) return [];
-  const { password } = new URL(address);
+  const { password, searchParams } = new URL(address);
+  const inQuery = searchParams.get('password') ?? '';
+  const passwords = [password, inQuery, encodeURIComponent(inQuery)];
   try {
-    return [password, decodeURIComponent(password)];
+    return [...passwords, decodeURIComponent(password)];
   } catch {
-    return [password];
+    return passwords;
   }
 }
 

@@ -111,7 +111,7 @@ export class Attempt {
     );
     await this.#tellReplies();
     const isOpen = (): boolean =>
-      this.lines.some(({ round }) => round?.isLocking === true && round.connection.isInTransaction);
+      this.lines.some(({ round }) => round?.isLocking === true && round.connection.mayKeepLocks);
     // A worker in the process may have one for a moment.
     if (isOpen()) await this.#askUntil(() => !isOpen(), IDLE);
     this.isLeftOpen = isOpen();

@@ -120,11 +120,12 @@ export class ModuleSubject implements Subject {
   }
 
   recoveries(order: NewOrder, party?: Party): Recovery[] {
-    const caller = this.#parties.find((each) => each === party && each.isAlive) ?? this.#observer;
     const deliver = async (): Promise<void> => {
-      // A lock of a connection that just broke may hold for a moment.
-      for (let left = 3; left > 0; left -= 1)
-        if ((await caller.deliver(order)).isAcknowledged) return;
+      // A lock of a connection that just broke may hold for a moment, or its process ends now.
+      for (let left = 3; left > 0; left -= 1) {
+        const caller = this.#parties.find((each) => each === party && each.isAlive);
+        if ((await (caller ?? this.#observer).deliver(order)).isAcknowledged) return;
+      }
     };
     return [
       { name: 'the next delivery', run: deliver },

@@ -71,7 +71,8 @@ export class Program implements Subject, Party {
         throw new UsageError(
           'to',
           `A single notification to ${options.to} received no 200 (${code}): check the path, and` +
-            ' that the program reads its secret and the address of the service from the variables',
+            ' that the program reads its secret and the address of the service from the variables.' +
+            ` Its last error: ${errorIn(program.#stderr)}`,
         );
       program.alone = await program.truth(order);
       return program;
@@ -125,8 +126,8 @@ export class Program implements Subject, Party {
 
   recoveries(order: NewOrder): Recovery[] {
     const deliver = async (): Promise<void> => {
-      await this.#start();
       for (let left = 3; left > 0; left -= 1) {
+        await this.#start();
         const replies = await Promise.all([this.#notify(order), this.#notify(order)]);
         if (replies.some(({ isAcknowledged }) => isAcknowledged)) return;
       }
@@ -178,7 +179,11 @@ export class Program implements Subject, Party {
 
   /** Resolves when the program's port is open. */
   async #start(): Promise<void> {
-    if (this.#child !== undefined && !hasEnded(this.#child)) return;
+    if (this.#child !== undefined && !hasEnded(this.#child)) {
+      if (await this.#isListening()) return;
+      // Its server has ended, and a shell or a package manager around it ends soon.
+      await kill(this.#child);
+    }
     const { start, to, databaseVariable, env } = this.options;
     if (await this.#isListening())
       throw new UsageError('start', `Another program answers at ${to}: stop it`);
@@ -241,6 +246,7 @@ export class Program implements Subject, Party {
 
 /** Returns the last line that names an error, and otherwise the last line. */
 function errorIn(stderr: string): string {
+  if (stderr.trim() === '') return 'nothing on stderr';
   const lines = stderr.trim().split('\n');
   return lines.findLast((line) => /^(?:\w+ )?\w*error\b/i.test(line)) ?? lines.at(-1)!;
 }

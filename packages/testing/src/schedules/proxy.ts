@@ -130,6 +130,7 @@ class Connection implements Holder, Listener {
   readonly sent: Round[] = [];
   isOpen = false;
   isInTransaction = false;
+  mayKeepLocks = false;
   /** The answers to a begun round, which its client gets with the rest. */
   readonly #early: Buffer[] = [];
   #isMute = false;
@@ -171,6 +172,7 @@ class Connection implements Holder, Listener {
     const round = this.sent.shift()!;
     round.isAnswered = true;
     this.isInTransaction = round.isInTransaction;
+    this.mayKeepLocks = round.isLocking || (this.mayKeepLocks && this.isInTransaction);
     this.#hasWritten = this.isInTransaction && (this.#hasWritten || !round.isFree);
     this.#hasLocked ||= round.statements.some((sql) => /lock/i.test(sql));
   }
@@ -266,6 +268,7 @@ class Connection implements Holder, Listener {
     this.server.end();
     this.queue.length = 0;
     this.isInTransaction = false;
+    this.mayKeepLocks = false;
     for (const round of this.sent.splice(0)) {
       round.isAnswered = true;
       round.error ??= 'connection lost';

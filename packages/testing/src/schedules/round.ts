@@ -6,6 +6,8 @@ export interface Holder {
   readonly canBegin: boolean;
   /** True if a statement that runs now does not commit by itself. */
   readonly isInTransaction: boolean;
+  /** True if a statement of the open transaction may keep rows locked. */
+  readonly mayKeepLocks: boolean;
   /** Sends the round without its last part, which commits. The server answers later. */
   begin(): void;
   /** Sends the round. */

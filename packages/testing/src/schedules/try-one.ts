@@ -64,7 +64,7 @@ export async function tryOne(subject: Subject, number: number, callers: number):
   const cut = (number - 1) / 2;
   const isReached = isOrder || (await cutOff(attempt, cut));
   // After a cut connection, the story shows what the process still does.
-  const branches = await takeChoices(attempt, digits.slice(2));
+  const branches = await takeChoices(attempt, isOrder ? digits.slice(2) : '');
   await attempt.end();
   const isCut = !isOrder && isReached;
   for (const { name, run } of await recoveriesOf(attempt, isCut ? cut : undefined)) {
