@@ -43,6 +43,7 @@ export const RIGHT = [
   'an advisory lock around a read and a write',
   'a wallet that adds',
   'one write, then a read in a transaction that stays open',
+  'one write, in a process that ends after an error',
 ];
 
 /** These need locks or statements that the module on MariaDB has not. */

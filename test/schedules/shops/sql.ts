@@ -66,6 +66,11 @@ const credits: Readonly<Record<string, (reference: string) => Promise<number>>> 
     await isPaid(reference, left);
     return changed;
   },
+  'one write, in a process that ends after an error': (reference) =>
+    pay(reference).catch((error: unknown) => {
+      setTimeout(() => process.exit(1), 20);
+      throw error;
+    }),
   'one write and a receipt, in a transaction': (reference) =>
     db.transaction((on) => payAndReceipt(reference, on)),
   'a read FOR UPDATE, then a write': (reference) =>
