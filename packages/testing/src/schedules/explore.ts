@@ -100,7 +100,11 @@ export async function explore(
       cuts.left = Number(isOver() || cut === MOST_CUTS);
       if (cuts.left > 0) return;
       if (!subject.hasConnections && !isKill(cut)) continue;
-      ({ isReached } = await run(numberOfCut(cut)));
+      const number = numberOfCut(cut);
+      const tried = await run(number);
+      // A process can end by itself soon after an earlier cut. Another one takes its place.
+      const isLost = !tried.isReached && !tried.isAcknowledged;
+      ({ isReached } = isLost ? await run(number) : tried);
     }
   };
   try {

@@ -29,6 +29,7 @@ export interface Tried {
   readonly branches: readonly Branch[];
   /** False if the delivery ended before its cut. */
   readonly isReached: boolean;
+  readonly isAcknowledged: boolean;
 }
 
 /** In each pair the round is lost, or its answer: the server has done it, and nobody knows. */
@@ -84,7 +85,8 @@ export async function tryOne(subject: Subject, number: number, callers: number):
   attempt.tell(isShared ? moved : `the database says: ${paid ? 'paid' : 'unpaid'}${further}`);
   const story = writeStory(attempt.lines);
   const finding: Finding = { number, kind: isOrder ? 'order' : 'cut', fault, change, story };
-  return { finding, branches, isReached };
+  const isAcknowledged = parties.some(({ replies }) => replies.some((each) => each.isAcknowledged));
+  return { finding, branches, isReached, isAcknowledged };
 }
 
 /** Returns a function that tells by how many credits the total has moved since. */
