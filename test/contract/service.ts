@@ -46,7 +46,7 @@ function readEnvironment(): { readonly baseUrl: string; readonly apiKey: string 
   if (apiKey === undefined || apiKey === '')
     throw new Error('PAYLINK_BASE_URL is set, and PAYLINK_API_KEY is not');
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (url === undefined) throw new Error('PAYLINK_BASE_URL is no URL');
+  if (url === undefined) throw new Error('PAYLINK_BASE_URL is not a URL');
   if (url.protocol !== 'https:' && !isLoopback(url)) {
     throw new Error('PAYLINK_BASE_URL must be https: the API key goes there');
   }

@@ -13,7 +13,7 @@ export const BROKEN = {
     'orders',
     /^The effect happens 2 times: it is written before the conditional write/,
   ],
-  'a receipt whatever the write changed': [
+  'a receipt even if the write changed no row': [
     'orders',
     /^Two deliveries both credit: one writes on, although its first write changed no row/,
   ],

@@ -266,7 +266,7 @@ describe('paylink init', () => {
     if (recipe === 'mysql2') expect(stdout).not.toMatch(/postgres/i);
   });
 
-  it('installs for production what package.json has for development alone', async () => {
+  it('installs a package for production if package.json has it for development alone', async () => {
     const devDependencies = { libsql: '*', '@paylink/koa': '*', '@paylink/emulator': '*' };
     const { stdout } = await init(project({}, { ...KOA, devDependencies }), '--dry-run');
     expect(stdout).toMatch(/^ {2}npm install --save-prod libsql tsx$/m);
@@ -302,7 +302,7 @@ describe('paylink init', () => {
     ['UTF-16 without a mark', (path: string) => writeFileSync(path, 'SHOP_URL=\n', 'utf16le')],
     ['UTF-8 with a byte order mark', (path: string) => writeFileSync(path, '\uFEFFSHOP_URL=\n')],
   ])(
-    'says what is wrong with a .gitignore that is %s, and writes nothing',
+    'names the fault of a .gitignore that is %s, and writes nothing',
     { tags: 'R08' },
     async (_, make) => {
       const folder = project();

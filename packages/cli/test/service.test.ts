@@ -73,7 +73,7 @@ describe('paylink links create', () => {
     ['no amount is given', '', /no amount/],
     ['--amount-max is missing', '--amount-min 1', /all three of --amount-min/],
     ['bounds are reversed', '--amount-min 2 --amount-max 1 --description x', /amount_min/],
-    ['--return-url is no URL', '--amount 1 --return-url /thanks', /return_url/],
+    ['--return-url is not a URL', '--amount 1 --return-url /thanks', /return_url/],
     ['--idempotency-key is not ASCII', '--amount 1 --idempotency-key é', /printable ASCII/],
     ['http leaves this machine', '--amount 1 --base-url http://a.example', /https.*--allow-http/],
   ])('exits with 2 and sends nothing if %s', async (_, line, message) => {

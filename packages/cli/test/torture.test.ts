@@ -102,10 +102,10 @@ it('paylink torture exits with 2 for a program that credits without the proxy', 
   expect(result.stderr).toContain('did not connect to the address in DATABASE_URL');
 });
 
-it('paylink torture exits with 2 for a program that answers no 200', async () => {
+it('paylink torture exits with 2 for a program that does not answer 200', async () => {
   const result = await tortureProgram(401, await freePort());
   expect(result).toMatchObject({ code: 2, stdout: '' });
-  expect(result.stderr).toContain('received no 200 (401)');
+  expect(result.stderr).toContain('did not receive a 200 (401)');
 });
 
 it('paylink torture exits with 2 if another program answers at --to', async () => {

@@ -73,7 +73,7 @@ describe('createPaymentLink with an invalid link', () => {
     ['a reference with NUL, which no notification could bring', { reference: 'a\0b' }, 'reference'],
     ['a return_url that is a script', { return_url: 'javascript:go("https://a.b")' }, 'return_url'],
     ['a description that is no text', { description: 42 }, 'description'],
-    ['a cancel_url that is no URL', { cancel_url: 'https://' }, 'cancel_url'],
+    ['a cancel_url that is not a URL', { cancel_url: 'https://' }, 'cancel_url'],
     ['a single_use that is no boolean', { single_use: 'yes' }, 'single_use'],
     ['a misspelt single_use', { singleUse: true }, 'singleUse'],
   ])('rejects: %s', (_, change, field) => expectRefusal(change, field));
@@ -141,7 +141,7 @@ describe('a creation request', () => {
     expect(server.requests[0]!.headers).not.toHaveProperty('authorization');
   });
 
-  it('has the same bytes in whatever order the fields of the link are', async () => {
+  it('has the same bytes for any order of the fields of a link', async () => {
     const whole = Object.entries({ ...fixed, description: 'A bag', single_use: true });
     for (const fields of [whole, whole.toReversed()]) await create(Object.fromEntries(fields));
     const [first, second] = server.requests;

@@ -103,7 +103,7 @@ const credits: Readonly<Record<string, (reference: string) => Promise<number>>> 
     await db.write(RECEIPT, [reference]);
     return pay(reference);
   },
-  'a receipt whatever the write changed': (reference) =>
+  'a receipt even if the write changed no row': (reference) =>
     db.transaction(async (on) => {
       await on.write(PAY_UNPAID, [reference]);
       return on.write(RECEIPT, [reference]);

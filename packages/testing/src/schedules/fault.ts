@@ -65,7 +65,7 @@ export function faultOf(attempt: Attempt, { paid, effects }: Truth): Fault | und
   if (effects === alone.effects) return faultAlone(effects);
   const second = isSplit(attempt) && 'in a second transaction';
   const early =
-    'before the conditional write, outside its transaction, or whatever that write changed';
+    'before the conditional write, outside its transaction, or even if that write changed no row';
   const sentence =
     effects === 0
       ? `The effect is lost: it is written ${second || 'after the commit'}.`

@@ -34,7 +34,7 @@ export interface ProgramOptions {
 const STARTING = 60_000;
 /** Milliseconds in which the port of a killed program closes. */
 const ENDING = 10_000;
-/** Characters that are kept of what the program writes to stderr. */
+/** The program's stderr is kept up to this number of characters. */
 const LONGEST_ERROR = 4_096;
 /** Milliseconds in which a second notification's round arrives. */
 const PASSING = 25;
@@ -70,9 +70,9 @@ export class Program implements Subject, Party {
       if (!isAcknowledged)
         throw new UsageError(
           'to',
-          `A single notification to ${options.to} received no 200 (${code}): check the path, and` +
+          `A single notification to ${options.to} did not receive a 200 (${code}): check the path, and` +
             ' that the program reads its secret and the address of the service from the variables.' +
-            ` Its last error: ${errorIn(program.#stderr)}`,
+            ` Its stderr: ${errorIn(program.#stderr)}`,
         );
       program.alone = await program.truth(order);
       return program;
@@ -203,7 +203,7 @@ export class Program implements Subject, Party {
       if (hasEnded(child) || performance.now() > end)
         throw new UsageError(
           'start',
-          `The program ended, or does not listen at ${to}: ${errorIn(this.#stderr)}`,
+          `The program ended, or does not listen at ${to}. Its stderr: ${errorIn(this.#stderr)}`,
         );
       await pause(50);
     }
@@ -246,7 +246,7 @@ export class Program implements Subject, Party {
 
 /** Returns the last line that names an error, and otherwise the last line. */
 function errorIn(stderr: string): string {
-  if (stderr.trim() === '') return 'nothing on stderr';
+  if (stderr.trim() === '') return '(empty)';
   const lines = stderr.trim().split('\n');
   return lines.findLast((line) => /^(?:\w+ )?\w*error\b/i.test(line)) ?? lines.at(-1)!;
 }
