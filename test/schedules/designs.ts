@@ -44,6 +44,7 @@ export const RIGHT = [
   'a wallet that adds',
   'one write, then a read in a transaction that stays open',
   'one write, in a process that ends after an error',
+  'one write, but the first of each process fails',
 ];
 
 /** These need locks or statements that the module on MariaDB has not. */

@@ -4,7 +4,7 @@ import type { TestOrdersOptions } from '../orders/options.js';
 import { Changes } from './changes.js';
 import { NotTestable, UsageError, type Database } from './database.js';
 import { Caller } from './process.js';
-import type { NewOrder, Party, Recovery, Subject, Truth } from './subject.js';
+import type { Delivered, NewOrder, Party, Recovery, Subject, Truth } from './subject.js';
 
 export interface ModuleOptions {
   /** The merchant's module, with `orders` and, unless passed here, `createOrder` and `effects`. */
@@ -120,15 +120,11 @@ export class ModuleSubject implements Subject {
   }
 
   recoveries(order: NewOrder, party?: Party): Recovery[] {
-    const deliver = async (): Promise<void> => {
-      // A lock of a connection that just broke may hold for a moment, or its process ends now.
-      for (let left = 3; left > 0; left -= 1) {
-        const caller = this.#parties.find((each) => each === party && each.isAlive);
-        if ((await (caller ?? this.#observer).deliver(order)).isAcknowledged) return;
-      }
-    };
+    // A lock of a connection that just broke may hold for a moment, or its process ends now.
+    const caller = (): Caller =>
+      this.#parties.find((each) => each === party && each.isAlive) ?? this.#observer;
     return [
-      { name: 'the next delivery', run: deliver },
+      { name: 'the next delivery', run: async () => void (await deliver(order, caller)) },
       { name: 'reconcile', run: async () => this.#observer.call('reconcile', order) },
     ];
   }
@@ -168,7 +164,8 @@ export class ModuleSubject implements Subject {
       this.#paidOrder ??= order;
       // Opens the pools. A delivery that waits for them too long asks the service no more.
       await caller.call('find', order).catch(() => undefined);
-      const { isAcknowledged, code } = await caller.deliver(order);
+      // Another process may start beside it: a SERIALIZABLE credit of either may then fail.
+      const { isAcknowledged, code } = await deliver(order, () => caller);
       if (!proxy.wasUsed && this.database.isInProcess)
         throw new NotTestable('SQLite without better-sqlite3, libsql or node:sqlite');
       if (!proxy.wasUsed)
@@ -185,4 +182,12 @@ export class ModuleSubject implements Subject {
       throw new UsageError('databaseUrl', [...proxy.notes, (error as Error).message].join(' '));
     }
   }
+}
+
+/** Delivers until one delivery is acknowledged, at most three times, as the service does. */
+async function deliver(order: NewOrder, caller: () => Caller): Promise<Delivered> {
+  let delivered = await caller().deliver(order);
+  for (let left = 2; left > 0 && !delivered.isAcknowledged; left -= 1)
+    delivered = await caller().deliver(order);
+  return delivered;
 }
