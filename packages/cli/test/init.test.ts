@@ -359,6 +359,26 @@ describe('paylink init', () => {
     expect(stdout).toContain(`must answer at ${address}webhooks/payments`);
   });
 
+  it('turns what `npm init` wrote into a project that starts, tests and compiles a server', async () => {
+    const folder = newFolder();
+    const scripts = { lint: 'eslint', test: 'echo "Error: no test specified" && exit 1' };
+    const written = { name: 'shop', scripts, dependencies: { koa: '^2.16.0' } };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(written));
+    expect(await init(folder, '--framework', 'koa')).toMatchObject({ code: 0, stderr: '' });
+    expect(textOf(folder, 'server.ts')).toContain('new Koa()');
+    const text = expect.any(String) as string;
+    expect(JSON.parse(textOf(folder, 'package.json'))).toMatchObject({
+      name: 'shop',
+      scripts: {
+        lint: 'eslint',
+        start: 'tsx server.ts',
+        test: expect.stringContaining('--test payment-webhook.test.ts') as string,
+      },
+      dependencies: { koa: '^2.16.0', libsql: text, tsx: text },
+      devDependencies: { '@types/koa': text, '@types/node': text, typescript: text },
+    });
+  });
+
   it('adds the file of a SQLite database to .gitignore, with the files beside it', async () => {
     const folder = project({}, { dependencies: { koa: '3', libsql: '*' } });
     await init(folder);

@@ -77,7 +77,7 @@ describe('paylink trigger', () => {
     },
   );
 
-  it('sends all notifications of --times at once', async () => {
+  it('sends all notifications of --times at once, and numbers the replies from 1', async () => {
     const waiting: (() => void)[] = [];
     // Answers only after all have come.
     const url = await serve((_req, res) => {
@@ -86,7 +86,8 @@ describe('paylink trigger', () => {
     });
     const { code, stdout } = await trigger(words`--to ${url} --reference a --times 8 --json`);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ ok: true, accepted: 8, reference: 'a' });
+    const deliveries = Array.from({ length: 8 }, (_, at) => ({ number: at + 1, status: 200 }));
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, accepted: 8, reference: 'a', deliveries });
   });
 
   it('exits with 1 if the receiver accepts only some of --times', async () => {
@@ -94,7 +95,7 @@ describe('paylink trigger', () => {
     const url = await serve((_req, res) => res.writeHead(count++ === 0 ? 200 : 503).end());
     const { code, stdout } = await trigger(words`--to ${url} --reference a --times 2`);
     expect(code).toBe(1);
-    expect(stdout).toContain('1 of 2 accepted');
+    expect(stdout).toMatch(/^ *1 +.*\n *2 +[^]*1 of 2 accepted/m);
   });
 
   it('exits with 1 and suggests a check if the receiver refuses the notification', async () => {

@@ -23,7 +23,7 @@ describe('withinBounds', () => {
     expect(removed.mock.calls).toEqual(added.mock.calls);
   });
 
-  it('ends when a delivery is aborted whose signal nobody has asked for', async () => {
+  it('ends with the first reason of a delivery whose signal nobody has asked for', async () => {
     const abort = new LazyAbort();
     const wait = withinBounds(never, { signals: [abort] });
     abort.abort(new Error('answered'));

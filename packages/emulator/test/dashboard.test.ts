@@ -164,10 +164,12 @@ describe('the page of a payment', () => {
     ]);
   });
 
-  it('shows the request and the reply', async () => {
+  it('shows the request, the second in which it was sent, and the reply', async () => {
     const { emulator } = await setUp(() => ({ status: 200, headers: { 'X-Shop': 'yes' } }));
     const { markup } = await read(emulator, await paid(emulator));
-    for (const text of ['POST /webhooks/payments', 'X-Service-Signature: ', 'x-shop: yes'])
+    const sent = emulator.deliveries()[0]!.attempts[0]!.startedAt.toISOString();
+    const time = `<time datetime="${sent}">${sent.slice(0, 10)} ${sent.slice(11, 19)}</time>`;
+    for (const text of ['POST /webhooks/payments', 'X-Service-Signature: ', 'x-shop: yes', time])
       expect(markup).toContain(text);
     expect(markup).toContain('{&quot;reference&quot;:&quot;order-1&quot;}');
   });
