@@ -1,7 +1,8 @@
 /** The files that `paylink init` writes. init.built.test.ts runs them. */
-import { execFileSync, execSync } from 'node:child_process';
+import { execFile, execFileSync, execSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,9 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FRAMEWORKS } from '../src/init/hosts.js';
-import { newFolder, paylink, words } from './paylink.js';
+import { COMMAND, newFolder, paylink, words, type Result } from './paylink.js';
 
 const KOA = { dependencies: { koa: '3' } };
 
@@ -277,11 +279,15 @@ describe('paylink init', () => {
   it('writes nothing if a file cannot be written', async () => {
     const folder = project({ 'payment-webhook.ts': '' });
     chmodSync(join(folder, 'payment-webhook.ts'), 0o444);
-    // The superuser may write everywhere.
-    const isRefused = process.getuid?.() !== 0;
-    const { code, stderr } = await init(folder, '--force');
-    expect(code).toBe(isRefused ? 2 : 0);
-    if (!isRefused) return;
+    // The superuser may write everywhere, so another user runs the command.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+    const run = promisify(execFile)(process.execPath, [COMMAND, 'init', '--force'], {
+      cwd: folder,
+      ...user,
+    });
+    const { code, stderr } = (await run.catch((error: unknown) => error)) as Result;
+    expect(code).toBe(2);
     expect(stderr).toContain('nothing was written: payment-webhook.ts cannot be written');
     expect(existsSync(join(folder, '.env'))).toBe(false);
   });
