@@ -148,6 +148,8 @@ async function schedulesOf(path: string): Promise<string[]> {
     test: (_title, run) => runs.push(run),
     module: path,
     databaseUrl: await newDatabase(),
+    // What a busy machine leaves out would count as a fault.
+    timeLimit: 300_000,
   });
   for (const run of runs) {
     await run({ skip: (note: string) => faults.push(note) }).catch((error: unknown) => {
