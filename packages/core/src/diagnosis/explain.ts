@@ -16,7 +16,7 @@ export type Explain = (refused: Refused) => void;
 /** The pause after a diagnosis, in multiples of its length. Strangers can trigger this work. */
 const PAUSE = 1_000;
 /** Notifications are shorter. A stranger's longer body is not worth the work. */
-const LIMITS = { body: 4_096, work: 1_000_000 };
+const LONGEST_BODY = 4_096;
 
 /**
  * Logs each cause once. Returns undefined in production, where a stranger must not cause this work.
@@ -27,12 +27,14 @@ export function createExplainer(logger: Logger): Explain | undefined {
   let quietUntil = 0;
   const log = async ({ rawBody, signature, secret }: Refused): Promise<void> => {
     // The module is larger than the receiver. The log already has the refusal.
-    const { search, searchForm } = await import('#diagnose');
+    const { diagnose, diagnoseForm } = await import('#diagnose');
+    // The receiver is writing its reply.
+    await new Promise((resolve) => setTimeout(resolve, 0));
     const started = performance.now();
     const isRead = rawBody !== undefined;
     const { message, matches } = isRead
-      ? await search({ rawBody, signature, secret }, LIMITS)
-      : searchForm(signature);
+      ? await diagnose({ rawBody, signature, secret })
+      : diagnoseForm(signature);
     const ended = performance.now();
     quietUntil = ended + PAUSE * (ended - started);
     if (matches || logged.has(message)) return;
@@ -42,7 +44,8 @@ export function createExplainer(logger: Logger): Explain | undefined {
     logger.warn(line.replaceAll('\n', ' '), { code: 'invalid_signature', status: 401 });
   };
   return (refused) => {
-    if (performance.now() < quietUntil) return;
+    const isLong = refused.rawBody !== undefined && refused.rawBody.length > LONGEST_BODY;
+    if (isLong || performance.now() < quietUntil) return;
     quietUntil = Infinity;
     log(refused).catch(() => undefined);
   };

@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
-import { HmacKey } from '#hmac';
+import { describe, expect, it } from 'vitest';
 import { diagnose, type Diagnosis } from '../../src/diagnose.js';
 import type { DiagnosisCode } from '../../src/diagnosis/codes.js';
 import { writings } from '../../src/diagnosis/json-writings.js';
-import { search, type DiagnoseOptions } from '../../src/diagnosis/search.js';
+import type { DiagnoseOptions } from '../../src/diagnosis/search.js';
 
 const SECRET = 'a-webhook-secret-of-some-length';
 const PAYLOAD = {
@@ -27,9 +26,6 @@ async function diagnosing(given: Partial<DiagnoseOptions>): Promise<Diagnosis> {
   for (const value of hidden) expect(text).not.toContain(value);
   return diagnosis;
 }
-
-/** Few attempts, which cost more with WebCrypto. */
-const LIMITS = { body: 100_000, work: 300_000 };
 
 type Case = readonly [what: string, code: DiagnosisCode, given: Partial<DiagnoseOptions>];
 
@@ -59,7 +55,7 @@ describe('diagnose', () => {
       signature: `sha256=${RIGHT.toUpperCase()}`,
       secret: ['another-secret', `${SECRET} `],
     });
-    const codes = ['signature_prefixed', 'signature_uppercase', 'secret_blanks', 'body_newline'];
+    const codes = ['signature_extended', 'signature_uppercase', 'secret_blanks', 'body_newline'];
     expect(causes.map(({ code }) => code)).toEqual(codes);
   });
 
@@ -71,24 +67,8 @@ describe('diagnose', () => {
     ],
     ['with unpaired surrogates', '{"a":"\\ud800"}'],
   ])('ends for a body %s, and changes no prototype', async (_what, rawBody) => {
-    const options = { rawBody, signature: RIGHT, secret: SECRET };
-    expect((await search(options, LIMITS)).matches).toBe(false);
+    expect((await diagnosing({ rawBody })).matches).toBe(false);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-  });
-
-  it('lets other work run, keeps the process alive, and ends with the work that its limit allows', async () => {
-    const digests = vi.spyOn(HmacKey.prototype, 'digest');
-    const timers = vi.spyOn(globalThis, 'setTimeout');
-    let turns = 0;
-    const interval = setInterval(() => turns++, 1);
-    await search({ rawBody: bytes, signature: '0'.repeat(64), secret: SECRET }, LIMITS);
-    clearInterval(interval);
-    expect(turns).toBeGreaterThan(2);
-    expect(digests.mock.calls.length).toBeLessThan(LIMITS.work / 512);
-    digests.mockRestore();
-    const ends = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
-    expect(ends.every((timer) => timer.hasRef())).toBe(true);
-    timers.mockRestore();
   });
 
   it('writes an object of more than five keys in no other orders, of which there are too many', () => {
