@@ -3,11 +3,11 @@ import { isProduction } from '../environment.js';
 import type { Logger } from '../logger.js';
 import type { SecretList } from '../secret.js';
 
-/** A rejected signature. `rawBody` is missing if the receiver rejected the signature's form. */
-export interface Refused {
-  readonly rawBody?: Uint8Array;
-  readonly signature: unknown;
-  readonly secret?: SecretList;
+/** A body whose signature does not match. */
+interface Refused {
+  readonly rawBody: Uint8Array;
+  readonly signature: string;
+  readonly secret: SecretList;
 }
 
 /** Starts a diagnosis after the reply. */
@@ -25,27 +25,23 @@ export function createExplainer(logger: Logger): Explain | undefined {
   if (isProduction()) return undefined;
   const logged = new Set<string>();
   let quietUntil = 0;
-  const log = async ({ rawBody, signature, secret }: Refused): Promise<void> => {
+  const log = async (refused: Refused): Promise<void> => {
     // The module is larger than the receiver. The log already has the refusal.
-    const { diagnose, diagnoseForm } = await import('#diagnose');
+    const { diagnose } = await import('#diagnose');
     // The receiver is writing its reply.
     await new Promise((resolve) => setTimeout(resolve, 0));
     const started = performance.now();
-    const isRead = rawBody !== undefined;
-    const { message, matches } = isRead
-      ? await diagnose({ rawBody, signature, secret })
-      : diagnoseForm(signature);
+    const { message, matches } = await diagnose(refused);
     const ended = performance.now();
     quietUntil = ended + PAUSE * (ended - started);
     if (matches || logged.has(message)) return;
     logged.add(message);
-    const length = isRead ? ` of ${rawBody.length} bytes` : '';
-    const line = `[paylink] the signature of a delivery${length} does not match. ${message}`;
+    const length = refused.rawBody.length;
+    const line = `[paylink] the signature of a delivery of ${length} bytes does not match. ${message}`;
     logger.warn(line.replaceAll('\n', ' '), { code: 'invalid_signature', status: 401 });
   };
   return (refused) => {
-    const isLong = refused.rawBody !== undefined && refused.rawBody.length > LONGEST_BODY;
-    if (isLong || performance.now() < quietUntil) return;
+    if (refused.rawBody.length > LONGEST_BODY || performance.now() < quietUntil) return;
     quietUntil = Infinity;
     log(refused).catch(() => undefined);
   };

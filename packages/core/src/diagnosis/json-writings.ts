@@ -34,17 +34,13 @@ const NUMBERS: readonly WriteNumber[] = [
   (digits) => String(Number(digits)),
   (digits) => (/^-?\d+$/.test(digits) ? `${digits}.0` : digits),
   (digits) => Number(digits).toFixed(2),
-  (digits) => `"${digits}"`,
 ];
 
 /** Indentation makes deeper values hundreds of times longer. */
 const DEEPEST = 32;
 
-/** Objects with more keys have too many orders. */
-const MOST_KEYS = 5;
-
 /**
- * Yields a JSON text as other libraries write it, then with its keys in other orders.
+ * Yields a JSON text as other libraries write it.
  *
  * @throws RangeError if the value is nested too deeply
  */
@@ -57,23 +53,12 @@ export function* writings(json: string): Generator<string> {
   if (typeof parsed === 'string') yield parsed;
   if (typeof parsed !== 'object' || parsed === null) return;
   for (const library of LIBRARIES) yield* endings(write(parsed, library, asDigits));
-  const members = Object.entries(parsed);
-  const orders = members.length > MOST_KEYS ? [] : permutationsOf(members);
-  for (const library of FREQUENT) {
+  for (const library of FREQUENT)
     for (const number of NUMBERS) yield* endings(write(parsed, library, number));
-    for (const order of orders) yield write(Object.fromEntries(order), library, asDigits);
-  }
 }
 
 function endings(written: string): string[] {
   return [written, `${written}\n`];
-}
-
-function permutationsOf<Item>(items: readonly Item[]): Item[][] {
-  if (items.length === 0) return [[]];
-  return items.flatMap((first) =>
-    permutationsOf(items.filter((each) => each !== first)).map((rest) => [first, ...rest]),
-  );
 }
 
 function write(value: unknown, library: Library, number: WriteNumber, depth = 1): string {

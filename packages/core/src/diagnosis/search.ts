@@ -65,12 +65,6 @@ export async function diagnose({
   return conclude(guesses.length === 0 ? codes : guesses);
 }
 
-/** Judges only a signature's form. The form can have several faults: returns the first. */
-export function diagnoseForm(signature: unknown): Diagnosis {
-  const [code = 'signature_malformed'] = parseSignature(signature).codes;
-  return conclude([causeOf(code, false)]);
-}
-
 function causeOf(code: DiagnosisCode, proven: boolean, message = MESSAGES[code]): DiagnosisCause {
   return { code, message, proven };
 }
