@@ -19,7 +19,7 @@ describe('paylink diagnose', () => {
   // The tests of core try the causes.
   it.each([
     ['body_reserialized', true, RIGHT, JSON.stringify(JSON.parse(BODY)), []],
-    ['signature_extended', true, `sha256=${RIGHT}`, BODY, []],
+    ['signature_malformed', false, `sha256=${RIGHT}`, BODY, []],
     ['secret_invalid', false, RIGHT, BODY, ['--secret', 'undefined']],
   ])(
     'reports %s (proven: %s), exits with 1, and prints neither the signature nor the body',

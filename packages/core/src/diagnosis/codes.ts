@@ -4,15 +4,9 @@ const STORE = 'Store it as the portal shows it.';
 /** Each cause with its fix, in a sentence or two. */
 // oxfmt-ignore
 export const MESSAGES = {
-  signature_missing: 'The signature is missing. Check that proxies forward X-Service-Signature.',
-  signature_extended:
-    'The signature has other characters, such as a prefix "sha256=", quotes, whitespace or a ' +
-    'second signature: the header has 64 hex digits.',
-  signature_uppercase: 'The signature is in upper-case hex, but the service sends lower case.',
-  signature_base64: 'The signature is in base64. Sign with digest("hex").',
   signature_malformed:
-    'The signature is not 64 lower-case hex digits. Is it cut off, made with another algorithm, or ' +
-    'another header?',
+    'The signature is not 64 lower-case hex digits. Look for a missing header, a prefix such as ' +
+    '"sha256=", whitespace, quotes, a second signature, upper case, base64, another algorithm.',
   secret_invalid: 'The secret is invalid',
   secret_blanks: `Only one side has whitespace or a line break around the secret. ${STORE}`,
   secret_quoted: `Only one side has quotes around the secret. ${STORE}`,

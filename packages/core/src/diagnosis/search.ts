@@ -1,11 +1,10 @@
-/** Undoes the usual changes to bodies, signatures and secrets until the signature is right. */
+/** Undoes the usual changes to bodies and secrets until the signature is right. */
 import { HmacKey, sign } from '#hmac';
 import { toText } from '../bytes.js';
 import { importSecrets, type SecretList } from '../secret.js';
 import { describeGuarded } from '../thrown.js';
 import { MESSAGES, type DiagnosisCode } from './codes.js';
 import { bytesOf, parseJson } from './decode.js';
-import { parseSignature, type ParsedSignature } from './parsed-signature.js';
 import { BODY_CHANGES, SECRET_CHANGES, variantsOf, type Variant } from './variants.js';
 
 export type DiagnoseOptions = {
@@ -41,10 +40,10 @@ export type DiagnosisCause = {
 };
 
 /**
- * Finds out why a signature does not match. Undoes common changes to bodies, signatures and
- * secrets until the signature matches. Blocks the event loop for up to a second, so use it for
- * development and support. Undoes only changes to the signature if the body is over 16,384 bytes.
- * The cause can then be `body_too_complex`.
+ * Finds out why a signature does not match. Undoes common changes to bodies and secrets until the
+ * signature matches. Blocks the event loop for up to a second, so use it for development and
+ * support. Undoes no changes if the body is over 16,384 bytes. The cause can then be
+ * `body_too_complex`.
  *
  * Never throws, even if the body, signature or secret has the wrong type. The result never
  * contains a secret, a signature or a body.
@@ -54,15 +53,16 @@ export async function diagnose({
   signature,
   secret,
 }: DiagnoseOptions): Promise<Diagnosis> {
-  const parsed = parseSignature(signature);
-  const keys = keysOf(secret);
   const body = bytesOf(rawBody);
-  const searching = findCauses(parsed, keys, body);
+  const searching = findCauses(signature, keysOf(secret), body);
   const found = await searching.catch((): DiagnosisCode => 'body_too_complex');
   if (typeof found !== 'string') return conclude(found.map((code) => causeOf(code, true)));
-  const guesses = guess(parsed, secret, body);
-  const codes = [...parsed.codes, found].map((code) => causeOf(code, false));
-  return conclude(guesses.length === 0 ? codes : guesses);
+  const guesses = guess(signature, secret, body);
+  return conclude(guesses.length === 0 ? [causeOf(found, false)] : guesses);
+}
+
+function isMac(signature: unknown): signature is string {
+  return typeof signature === 'string' && /^[0-9a-f]{64}$/.test(signature);
 }
 
 function causeOf(code: DiagnosisCode, proven: boolean, message = MESSAGES[code]): DiagnosisCause {
@@ -87,17 +87,17 @@ function keysOf(secret: SecretList): Variant[] {
 const LONGEST_BODY = 16_384;
 
 async function findCauses(
-  { codes, fits }: ParsedSignature,
+  signature: unknown,
   keys: readonly Variant[],
   body: Uint8Array | undefined,
 ): Promise<readonly DiagnosisCode[] | DiagnosisCode> {
-  if (fits === undefined || body === undefined) return 'unknown';
+  if (!isMac(signature) || body === undefined) return 'unknown';
   let [hmacKey, hmacKeyOf]: [HmacKey?, Variant?] = [];
   for (const [key, variant] of attempts(keys, body)) {
     // A new key costs as much as a short body.
     if (hmacKeyOf !== key) [hmacKey, hmacKeyOf] = [new HmacKey(key.value), key];
-    if (!fits(await sign(hmacKey!, variant.value))) continue;
-    return [...codes, key.code, variant.code].filter((code) => code !== undefined);
+    if ((await sign(hmacKey!, variant.value)) !== signature) continue;
+    return [key.code, variant.code].filter((code) => code !== undefined);
   }
   return body.length > LONGEST_BODY ? 'body_too_complex' : 'unknown';
 }
@@ -126,11 +126,11 @@ function* attempts(
 
 /** Returns the obvious faults that lose the signed bytes. */
 function guess(
-  { codes, fits }: ParsedSignature,
+  signature: unknown,
   secret: SecretList,
   body: Uint8Array | undefined,
 ): DiagnosisCause[] {
-  const guesses = fits === undefined ? codes.map((code) => causeOf(code, false)) : [];
+  const guesses = isMac(signature) ? [] : [causeOf('signature_malformed', false)];
   const problem = problemOf(secret);
   if (problem !== undefined)
     guesses.push(causeOf('secret_invalid', false, `${MESSAGES.secret_invalid}: ${problem}.`));
