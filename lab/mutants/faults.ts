@@ -759,13 +759,6 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
       'a customer who cancelled is thanked',
     ],
   ],
-  'emulator/src/api/status-answer.ts': [
-    [
-      'sleep(time, undefined, { signal })',
-      'sleep(time, undefined, {})',
-      'close waits for an answer',
-    ],
-  ],
   'emulator/src/deliveries/post.ts': [
     [
       "    req.once('close', () => clearTimeout(timer));\n",

@@ -37,11 +37,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     onSuccess: (payment, delivery) => outbox.notify(payment, delivery),
   });
   const actions = new Actions(ledger);
-  /** Aborts when the emulator closes. */
-  const life = new AbortController();
+  let isClosed = false;
 
   protect(app, settings, payUrl);
-  app.route('/api', createApi({ ...settings, ledger, limiter, signal: life.signal }));
+  app.route('/api', createApi({ ...settings, ledger, limiter }));
   app.route('/control', createControl(apiKey, actions));
   app.route('/link', createHostedPage(ledger, merchant));
   const webhookUrl = target?.url.href;
@@ -49,7 +48,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   app.get('/', (c) => c.redirect('/dashboard', 303));
 
   function open(): Actions {
-    if (life.signal.aborted) throw new EmulatorError('emulator_closed', 'the emulator is closed');
+    if (isClosed) throw new EmulatorError('emulator_closed', 'the emulator is closed');
     return actions;
   }
 
@@ -85,8 +84,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       await outbox.reset();
     },
     async close() {
-      if (life.signal.aborted) return;
-      life.abort();
+      if (isClosed) return;
+      isClosed = true;
       outbox.close();
       await server.close();
     },

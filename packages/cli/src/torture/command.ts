@@ -1,4 +1,5 @@
 /** `paylink torture`: runs a credit's round trips in every sequence, and with every cut. */
+import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Finding, SchedulesReport } from '@paylink/testing/schedules/internal';
 import { isLocalHost } from '../receiver/local-host.js';
@@ -120,7 +121,8 @@ async function explore(flags: Flags, output: Output): Promise<SchedulesReport> {
   if (!isLocalHost(to.hostname)) throw usageFailure('--to must be an address of this machine');
   const { startEmulator } = await import('@paylink/emulator');
   // A slow service lets notifications overlap.
-  const emulator = await startEmulator({ assumed: { statusAnswer: () => ({ delay: 100 }) } });
+  const statusAnswer = (): Promise<undefined> => setTimeout(100);
+  const emulator = await startEmulator({ assumed: { statusAnswer } });
   try {
     const secret = process.env[SECRET_VARIABLE] ?? emulator.webhookSecret;
     output.hide(secret, emulator.apiKey);

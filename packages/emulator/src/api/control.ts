@@ -1,16 +1,10 @@
 import { ConfigurationError } from '@paylink/core';
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { EmulatorError, type EmulatorErrorCode } from '../base/emulator-error.js';
+import { EmulatorError } from '../base/emulator-error.js';
 import type { Payment } from '../contract/payment.js';
 import type { Actions, PayChoice } from '../payments/actions.js';
 import { createKeyCheck } from './authentication.js';
-
-const STATUSES: Partial<Record<EmulatorErrorCode, ContentfulStatusCode>> = {
-  payment_not_found: 404,
-  transition_not_allowed: 409,
-  invalid_amount: 422,
-};
 
 /**
  * Lets a program on this machine act as the customer: `POST /control/pay|fail|cancel` with
@@ -44,7 +38,7 @@ export function createControl(apiKey: string, actions: Actions): Hono {
     } catch (error) {
       if (error instanceof ConfigurationError) return refuse('invalid_request', error.message, 400);
       if (!(error instanceof EmulatorError)) throw error;
-      return refuse(error.code, error.message, STATUSES[error.code] ?? 500);
+      return refuse(error.code, error.message, 409);
     }
   });
   return control;

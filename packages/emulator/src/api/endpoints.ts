@@ -14,7 +14,6 @@ import { parseLinkRequest } from '../payments/link-request.js';
 import { createKeyCheck } from './authentication.js';
 import { observe, type ApiRequest, type ObservedVariables } from './observed-request.js';
 import type { RateLimiter } from './rate-limit.js';
-import { answerStatus } from './status-answer.js';
 
 // The contract names no limits.
 const REQUEST_BYTES = 65_536;
@@ -28,13 +27,11 @@ export interface ApiOptions {
   readonly limiter: RateLimiter;
   readonly assumed: Assumed;
   readonly onRequest: (request: ApiRequest) => void;
-  /** Aborts when the emulator closes. */
-  readonly signal: AbortSignal;
 }
 
 /** Creates the service's two endpoints, mounted at the path of `baseUrl`. */
 export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariables }> {
-  const { apiKey, ledger, limiter, assumed, onRequest, signal } = options;
+  const { apiKey, ledger, limiter, assumed, onRequest } = options;
   const api = new Hono<{ Variables: ObservedVariables }>();
   const isAuthentic = createKeyCheck(apiKey);
 
@@ -77,16 +74,13 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
     },
   );
 
-  api.get('/v1/payments/:reference', async (c): Promise<Response> => {
+  api.get('/v1/payments/:reference', async (c) => {
     const reference = decodeReference(c.req.raw);
     c.set('reference', reference);
     const link = ledger.findByReference(reference);
     const payment = link === undefined ? undefined : ledger.paymentOf(link);
-    const changed = assumed.statusAnswer({ reference, payment });
-    if (changed !== undefined) {
-      const ended = AbortSignal.any([signal, c.req.raw.signal]);
-      return answerStatus({ body: payment, ...changed }, ended);
-    }
+    const answer = await assumed.statusAnswer({ reference, payment });
+    if (answer !== undefined) return answer;
     if (payment === undefined)
       throw new EmulatorError('not_found', 'this reference has no payment');
     return c.json(payment);

@@ -17,27 +17,13 @@ export interface DeliverySwitches {
   readonly afterNext?: boolean | undefined;
 }
 
-/** Changes the response to a status read. Missing fields keep the correct response. */
-export interface StatusAnswer {
-  readonly status?: number | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body?: unknown;
-  /** Milliseconds before the response. `Infinity` never responds. Default 0. */
-  readonly delay?: number | undefined;
-}
-
 /**
  * The response to a repeated Idempotency-Key. `same_link`: the same 201. `same_link_200`: the same
- * body with 200. `refuse`: 409 `idempotency_conflict`. `in_flight`: 409 `idempotency_in_flight`.
- * `unprocessable`: 422 `idempotency_mismatch`. `fail`: 500 `replay_failed`. `ignore`: as without a
- * key.
+ * body with 200. `refuse`: the error `idempotency_conflict`. `ignore`: as without a key.
  */
 export type ReplayAnswer = (typeof REPLAY_ANSWERS)[number];
 
-// oxfmt-ignore
-export const REPLAY_ANSWERS = [
-  'same_link', 'same_link_200', 'refuse', 'in_flight', 'unprocessable', 'fail', 'ignore',
-] as const;
+export const REPLAY_ANSWERS = ['same_link', 'same_link_200', 'refuse', 'ignore'] as const;
 
 /** The maximum number of authenticated requests per window. The first one opens the window. */
 export type RateLimit = 'off' | { readonly requests: number; readonly seconds: number };
@@ -63,15 +49,13 @@ export interface Assumed {
   /** Further requests get a 429 with the remaining seconds in Retry-After. Default `off`. */
   readonly rateLimit: RateLimit;
   /**
-   * Changes the response to a status read, such as the amount, a 404 or a delay. `payment` is
-   * undefined for an unknown reference. Default: no change.
+   * Replaces the response to a status read, or delays it. `payment` is undefined for an unknown
+   * reference. Default: the correct response.
    */
   readonly statusAnswer: (read: {
     readonly reference: string;
     readonly payment: Payment | undefined;
-  }) => StatusAnswer | undefined;
-  /** The maximum number of links. Beyond it, the emulator discards the oldest. Default 10,000. */
-  readonly linksKept: number;
+  }) => Response | undefined | Promise<Response | undefined>;
   /**
    * The amount of a free-amount payment before the customer chooses one. `omit` omits the field.
    * Default 0.
@@ -92,8 +76,6 @@ export interface Assumed {
   readonly firstRetryDelay: number;
   /** The longest wait between two attempts, in milliseconds. Default 30,000. */
   readonly longestRetryDelay: number;
-  /** The maximum number of finished deliveries. Pending ones always stay. Default 1,000. */
-  readonly deliveriesKept: number;
 }
 
 export type AssumedOptions = {
@@ -108,7 +90,6 @@ export const DEFAULTS: Assumed = {
   duplicateReference: 'refuse',
   rateLimit: 'off',
   statusAnswer: () => undefined,
-  linksKept: 10_000,
   amountBeforeChoice: 0,
   transitions: {
     pending: ['success', 'failed', 'cancelled'],
@@ -121,5 +102,4 @@ export const DEFAULTS: Assumed = {
   deliveryTimeout: 10_000,
   firstRetryDelay: 500,
   longestRetryDelay: 30_000,
-  deliveriesKept: 1_000,
 };

@@ -38,7 +38,6 @@ const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
   duplicateReference: oneOf('refuse', 'allow'),
   rateLimit: checkRateLimit,
   statusAnswer: aFunction,
-  linksKept: whole(),
   amountBeforeChoice: (name, value) => value === 'omit' || whole(0)(name, value),
   transitions: checkTransitions,
   notificationBody: aFunction,
@@ -46,7 +45,6 @@ const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
   deliveryTimeout: aDelay,
   firstRetryDelay: aDelay,
   longestRetryDelay: aDelay,
-  deliveriesKept: whole(),
 };
 
 /** Fills in the defaults. @throws ConfigurationError with the switch's name */

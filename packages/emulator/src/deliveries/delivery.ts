@@ -25,8 +25,6 @@ export type DeliveryAttempt = {
   readonly response?: ReceiverAnswer;
   /** The reason in words if your server did not reply. */
   readonly error?: string;
-  /** The code of that reason, such as `ECONNREFUSED` or `timeout`. */
-  readonly errorCode?: string;
 };
 
 /** One notification with its delivery attempts. */

@@ -34,6 +34,8 @@ interface Entry {
 }
 
 const ATTEMPTS_KEPT = 50;
+/** The number of ended deliveries. Pending ones always stay. */
+const DELIVERIES_KEPT = 1_000;
 
 // Node's own timers, not the globals that a test may fake: retries continue while the test's clock
 // stands still.
@@ -156,7 +158,7 @@ export class Outbox {
   #forgetOldest(): void {
     const all = Array.from(this.#entries.values(), ({ delivery }) => delivery);
     const ended = all.filter(({ state }) => state !== 'pending');
-    if (ended.length > this.#options.assumed.deliveriesKept) this.#entries.delete(ended[0]!.id);
+    if (ended.length > DELIVERIES_KEPT) this.#entries.delete(ended[0]!.id);
   }
 
   /** Sends a notification and, after the reply, the held notification. */

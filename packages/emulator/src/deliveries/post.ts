@@ -42,7 +42,7 @@ export async function sendOnce(notification: Notification): Promise<DeliveryAtte
   const request = { method: 'POST', url: target.url.href, headers, body } as const;
   const outcome = await post(notification, headers).then(
     (response) => ({ response }),
-    (error: unknown) => explain(error, target.url),
+    (error: unknown) => ({ error: explain(error, target.url) }),
   );
   return { number, startedAt, durationMs: performance.now() - started, request, ...outcome };
 }
@@ -67,8 +67,7 @@ function post({ target, body, timeout, signal }: Notification, headers: Headers)
     // A request that waits for a connection has not begun.
     req.once('socket', () => {
       timer = setTimeout(() => {
-        const error = new Error(`no answer in ${timeout} ms`);
-        req.destroy(Object.assign(error, { code: 'timeout' }));
+        req.destroy(new Error(`no answer in ${timeout} ms`));
       }, timeout);
     });
     req.once('response', (res) => resolve(readAnswer(res)));
@@ -130,15 +129,13 @@ const MEANINGS: Readonly<Record<string, (url: URL) => string>> = {
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO/;
 
-function explain(error: unknown, url: URL): { error: string; errorCode: string } {
-  const { name, message, cause, code: errorCode } = error as Error & { readonly code: string };
-  if (name === 'AbortError' && cause instanceof Error)
-    return { error: cause.message, errorCode: 'aborted' };
-  if (CERTIFICATE.test(errorCode)) {
-    const problem = `the certificate of ${url.host} is not trusted (${errorCode})`;
-    const remedy = "name its authority's file in NODE_EXTRA_CA_CERTS";
-    return { error: `${problem}: ${remedy}`, errorCode };
+function explain(error: unknown, url: URL): string {
+  const { name, message, cause, code = '' } = error as NodeJS.ErrnoException;
+  if (name === 'AbortError' && cause instanceof Error) return cause.message;
+  if (CERTIFICATE.test(code)) {
+    const problem = `the certificate of ${url.host} is not trusted (${code})`;
+    return `${problem}: name its authority's file in NODE_EXTRA_CA_CERTS`;
   }
   // If a name has two addresses and neither answers, Node's error has an empty message.
-  return { error: MEANINGS[errorCode]?.(url) ?? (message || errorCode), errorCode };
+  return MEANINGS[code]?.(url) ?? (message || code);
 }

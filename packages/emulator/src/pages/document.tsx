@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { ICON_URL } from './icon.js';
 import { useLanguage } from './language.js';
 
 export interface DocumentProps {
@@ -16,7 +15,7 @@ export function Document({ title, style, children }: DocumentProps) {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{title}</title>
-        <link rel="icon" href={ICON_URL} />
+        <link rel="icon" href="data:," />
         <style dangerouslySetInnerHTML={{ __html: style }} />
       </head>
       <body>{children}</body>

@@ -4,14 +4,12 @@ import { createHash } from 'node:crypto';
 const BASE = `
 :root { color-scheme: light dark; --page: #f4f5f7; --card: #fff; --text: #14171f; --soft: #555c6a;
   --rule: #e1e4ea; --line: #858e9e; --strong: #0b6b3a; --strong-hover: #09572f; --on-strong: #fff;
-  --hover: #f0f2f5; --good: #0b5a31; --good-back: #e2f4e9; --bad: #9b1c1c; --bad-back: #fdecec;
-  --note: #7a4b00; --note-back: #fff2d4; --calm: #3f4856; --calm-back: #eceff3;
+  --hover: #f0f2f5; --bad: #9b1c1c; --bad-back: #fdecec; --note: #7a4b00; --note-back: #fff2d4;
   --shadow: 0 1px 2px rgb(15 20 30 / .06), 0 8px 24px rgb(15 20 30 / .06); }
 @media (prefers-color-scheme: dark) { :root { --page: #0e1116; --card: #171b22; --text: #edf0f4;
   --soft: #a6afbd; --rule: #2a313c; --line: #6f7a8b; --strong: #4ade80; --strong-hover: #6ee79a;
-  --on-strong: #06220f; --hover: #1f252e; --good: #86efac; --good-back: #11331f; --bad: #ffb4b4;
-  --bad-back: #43191a; --note: #ffd68a; --note-back: #392a08; --calm: #c5ccd7;
-  --calm-back: #262d38; --shadow: none; } }
+  --on-strong: #06220f; --hover: #1f252e; --bad: #ffb4b4; --bad-back: #43191a; --note: #ffd68a;
+  --note-back: #392a08; --shadow: none; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); overflow-wrap: anywhere;
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
@@ -53,10 +51,6 @@ form { margin-top: .75rem; }
 label { margin: 1rem 0 .375rem; }
 input { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 #bounds { margin: .5rem 0 1rem; }
-.mark { display: block; width: 3rem; height: 3rem; margin: 1.5rem 0 -.5rem; padding: .75rem;
-  border-radius: 50%; background: var(--calm-back); color: var(--calm); fill: none;
-  stroke: currentColor; stroke-width: 2.5; stroke-linecap: round; stroke-linejoin: round; }
-.mark.good { background: var(--good-back); color: var(--good); }
 .facts { margin-top: 1.25rem; padding-top: 1rem; border-top: 1px solid var(--rule); }
 .facts dt { color: var(--soft); font-size: .875rem; }
 .facts dd { font-size: .9375rem; }
@@ -67,9 +61,7 @@ input { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 const DASHBOARD = `
 .bar, main { display: block; max-width: 60rem; margin: 0 auto; padding: .75rem 1rem; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; }
-.brand { display: flex; align-items: center; gap: .5rem; min-height: 1.5rem; font-weight: 700;
-  text-decoration: none; }
-.brand svg { width: 1.5rem; height: 1.5rem; flex: none; }
+.brand { font-weight: 700; text-decoration: none; }
 h2 { margin-top: 1.5rem; font-size: 1.0625rem; }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
   font-size: .875em; }

@@ -6,9 +6,6 @@ const REPLAYS = {
   same_link_200: 200,
   ignore: undefined,
   refuse: 'idempotency_conflict',
-  in_flight: 'idempotency_in_flight',
-  unprocessable: 'idempotency_mismatch',
-  fail: 'replay_failed',
 } as const;
 
 /**

@@ -33,6 +33,8 @@ export interface LedgerOptions {
 /** `repeated`: the page was sent twice, or the single-use link is paid. */
 export type PayOutcome = 'paid' | 'repeated' | 'refused';
 
+/** Beyond these, the oldest link is forgotten with its key. */
+const LINKS_KEPT = 10_000;
 // Enough for every page that a customer can have open.
 const PAGES_KEPT = 100;
 
@@ -159,7 +161,7 @@ export class Ledger {
   }
 
   #forgetOldest(): void {
-    if (this.#entries.size <= this.#options.assumed.linksKept) return;
+    if (this.#entries.size <= LINKS_KEPT) return;
     const oldest = this.#entries.values().next().value!;
     const { token, reference } = oldest.link;
     const others = this.#byReference.get(reference)!.filter((entry) => entry !== oldest);

@@ -1,7 +1,6 @@
 import { amountOf, amountBoundsOf, type Link } from '../../contract/payment.js';
 import { resultOf, type EmulatorDelivery } from '../../deliveries/delivery.js';
 import { Document, type DocumentProps } from '../document.js';
-import { Icon } from '../icon.js';
 import { formatAmount } from '../language.js';
 import { DASHBOARD_STYLE } from '../style.js';
 
@@ -11,7 +10,6 @@ export function DashboardFrame({ title, children }: Omit<DocumentProps, 'style'>
     <Document title={title} style={DASHBOARD_STYLE}>
       <header class="bar">
         <a class="brand" href="/dashboard">
-          <Icon />
           Paylink
         </a>
         <p class="banner">Test environment: no real money</p>

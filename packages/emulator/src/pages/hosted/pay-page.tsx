@@ -138,7 +138,6 @@ export function ClosedPage({ link }: LinkProps) {
   const back = isPaid ? link.return_url : (link.cancel_url ?? link.return_url);
   return (
     <Page title={texts.closed[status]}>
-      <Mark isGood={isPaid} />
       <h1>{texts.closed[status]}</h1>
       <p>{texts.said[status](formatAmount(amountOf(link) ?? 0, language))}</p>
       {link.description !== undefined && <Text class="soft">{link.description}</Text>}
@@ -152,21 +151,11 @@ export function ClosedPage({ link }: LinkProps) {
   );
 }
 
-/** A tick or a line, which repeats the heading. */
-function Mark({ isGood }: { readonly isGood: boolean }) {
-  return (
-    <svg class={isGood ? 'mark good' : 'mark'} viewBox="0 0 24 24" aria-hidden="true">
-      <path d={isGood ? 'M5 12.5l4.5 4.5L19 7.5' : 'M6 12h12'} />
-    </svg>
-  );
-}
-
 /** A page with only a message. */
 export function MessagePage({ about }: { readonly about: 'notFound' | 'refused' }) {
   const texts = useTexts();
   return (
     <Page title={texts[about]}>
-      <Mark isGood={false} />
       <h1>{texts[about]}</h1>
       <p>{texts[`${about}Hint`]}</p>
     </Page>
