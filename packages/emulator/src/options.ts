@@ -5,6 +5,7 @@ import { generateApiKey, hasKeyForm } from './api/authentication.js';
 import type { ApiRequest } from './api/observed-request.js';
 import type { AssumedOptions } from './contract/assumed.js';
 import { createAssumed } from './contract/validate-assumed.js';
+import type { DeliveryAttempt, EmulatorDelivery } from './deliveries/delivery.js';
 import { isLoopbackHost } from './server/loopback.js';
 import { parseAllowedHosts, parseTarget } from './server/target.js';
 
@@ -42,6 +43,8 @@ export interface EmulatorOptions {
   readonly allowHosts?: readonly string[] | undefined;
   /** Called after each API request, even a rejected one. Its errors are logged. */
   readonly onRequest?: ((request: ApiRequest) => void) | undefined;
+  /** Called after each delivery attempt. Its errors are logged. */
+  readonly onAttempt?: ((delivery: EmulatorDelivery, attempt: DeliveryAttempt) => void) | undefined;
   /** The emulator's choices for points that the contract leaves open. */
   readonly assumed?: AssumedOptions | undefined;
 }
@@ -49,8 +52,11 @@ export interface EmulatorOptions {
 export type Settings = Readonly<Awaited<ReturnType<typeof createSettings>>>;
 
 const OPTIONS =
-  'port host payUrl merchant apiKey webhook allowRemote allowHosts onRequest assumed'.split(' ');
+  'port host payUrl merchant apiKey webhook allowRemote allowHosts onRequest onAttempt assumed'.split(
+    ' ',
+  );
 const MERCHANT_LENGTH = 100;
+const noop = (): void => undefined;
 
 /**
  * Checks the options and fills in the defaults. @throws ConfigurationError with the option's name
@@ -59,7 +65,7 @@ export async function createSettings(options: EmulatorOptions) {
   const own = validateOptions(options, OPTIONS);
   const webhook = validateOptions(own.webhook ?? {}, ['url', 'secret'], 'webhook');
   const { port = 0, host = '127.0.0.1', allowRemote = false, payUrl, merchant } = own;
-  const { apiKey = generateApiKey(), onRequest = () => undefined } = own;
+  const { apiKey = generateApiKey(), onRequest = noop, onAttempt = noop } = own;
   const { secret = randomBytes(32).toString('hex') } = webhook;
   validateBound('port', port, 0, 65_535);
   check(typeof allowRemote === 'boolean', 'allowRemote', 'must be true or false');
@@ -75,6 +81,7 @@ export async function createSettings(options: EmulatorOptions) {
     typeof merchant === 'string' && merchant.trim() !== '' && merchant.length <= MERCHANT_LENGTH;
   check(merchant === undefined || isName, 'merchant', `must be 1 to ${MERCHANT_LENGTH} characters`);
   check(typeof onRequest === 'function', 'onRequest', 'must be a function');
+  check(typeof onAttempt === 'function', 'onAttempt', 'must be a function');
   const allowed = parseAllowedHosts(own.allowHosts);
   return {
     port,
@@ -87,6 +94,7 @@ export async function createSettings(options: EmulatorOptions) {
       webhook.url === undefined ? undefined : parseTarget('webhook.url', webhook.url, allowed),
     webhookSecret: await validateSecret(secret),
     onRequest,
+    onAttempt,
     assumed: createAssumed(own.assumed),
   };
 }

@@ -97,6 +97,7 @@ describe('startEmulator', { tags: ['M01', 'M03'] }, () => {
     ['a blank merchant', { merchant: ' ' }, 'merchant'],
     ['a merchant of 101 characters', { merchant: 'M'.repeat(101) }, 'merchant'],
     ['a listener that is not a function', { onRequest: 1 }, 'onRequest'],
+    ['another listener that is not a function', { onAttempt: 1 }, 'onAttempt'],
     ['a port out of range', { port: 65_536 }, 'port'],
     ['no port', { port: false }, 'port'],
     ['an empty secret', { webhook: { secret: '' } }, 'webhook.secret'],

@@ -241,7 +241,7 @@ describe('onRequest', () => {
       { status: 409, code: 'idempotency_conflict', reference: 'order-1' },
       { method: 'GET', path: `${path}?x=1`, status: 401, code: 'unauthorized' },
       { path, status: 200, reference: 'order-1' },
-      { status: 404, code: 'not_found', message: 'this endpoint does not exist' },
+      { status: 404, code: 'not_found', message: 'this endpoint does not exist: GET' },
     ]);
     expect(heard[0]).not.toHaveProperty('code');
     expect(JSON.stringify(heard)).not.toMatch(/sk_live_/);
@@ -256,6 +256,24 @@ describe('onRequest', () => {
     expect((await postLink(emulator, FIXED)).status).toBe(201);
     expect(printed.mock.calls.map(String).join()).toContain('the listener failed');
     printed.mockRestore();
+  });
+});
+
+describe('onAttempt', () => {
+  it('gets each attempt when it has ended, with the time of the next one', async () => {
+    const heard: unknown[] = [];
+    const { emulator } = await setUp((_, count) => (count === 1 ? 503 : 200), {
+      assumed: { firstRetryDelay: 1 },
+      onAttempt: ({ reference, state, nextAttemptAt }, { number, response }) =>
+        heard.push([reference, state, nextAttemptAt !== undefined, number, response?.status]),
+    });
+    await emulator.createLink(FIXED);
+    await emulator.pay('order-1');
+    await vi.waitUntil(() => heard.length === 2);
+    expect(heard).toEqual([
+      ['order-1', 'pending', true, 1, 503],
+      ['order-1', 'delivered', false, 2, 200],
+    ]);
   });
 });
 

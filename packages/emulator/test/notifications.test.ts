@@ -3,11 +3,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  DEFAULTS,
-  type DeliverySwitches,
-  type NotificationSource,
-} from '../src/contract/assumed.js';
+import { DEFAULTS, type DeliverySwitches } from '../src/contract/assumed.js';
+import type { Payment } from '../src/contract/payment.js';
 import { Outbox } from '../src/deliveries/outbox.js';
 import type { Emulator, EmulatorOptions } from '../src/index.js';
 import { createLink, FIXED } from './merchant.js';
@@ -68,7 +65,7 @@ describe('a notification', () => {
 
   it('has the assumed body', async () => {
     const assumed = {
-      notificationBody: ({ reference, amount, status }: NotificationSource) => ({
+      notificationBody: ({ reference, amount, status }: Payment) => ({
         reference,
         amount,
         status,
@@ -227,10 +224,16 @@ describe('a delivery', () => {
 
   it('is forgotten after 1,000 later ones, unless it is pending', () => {
     const target = { url: new URL('http://127.0.0.1:9/'), lookup: undefined };
-    const outbox = new Outbox({ target, webhookSecret: 'a secret of a test', assumed: DEFAULTS });
+    const onAttempt = (): void => undefined;
+    const outbox = new Outbox({
+      target,
+      webhookSecret: 'a secret of a test',
+      assumed: DEFAULTS,
+      onAttempt,
+    });
     const rest = { type: 'payment', amount: 1, currency: 'XOF', status: 'success' } as const;
     const notify = (reference: string, delivery: DeliverySwitches): void =>
-      outbox.notify({ ...rest, reference, token: 'token' }, delivery);
+      outbox.notify({ ...rest, reference }, delivery);
     notify('pending', { delay: 1_000_000 });
     for (let count = 0; count <= 1_000; count++) notify(`order-${count}`, { times: 0 });
     const kept = outbox.list().map(({ reference }) => reference);

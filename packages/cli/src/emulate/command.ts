@@ -11,9 +11,7 @@ import { createCommand, option, type Invocation } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import { collect, collectField, parseUrl, wholeNumber } from '../terminal/input.js';
 import { untilStopped } from '../terminal/until-stopped.js';
-import { watchDeliveries } from './delivery-log.js';
 import { introduce } from './introduce.js';
-import { logAttempt, logRequest } from './log.js';
 import { start, type EmulateFlags } from './start.js';
 
 /** `paylink emulate`: runs the service on this machine. */
@@ -62,7 +60,7 @@ async function emulate({ flags, output }: Invocation<EmulateFlags>): Promise<num
   const secret = await findSecret(flags, output);
   if (secret !== undefined) await validateSecret(secret);
   const given = { secret, apiKey: await findApiKey(flags, output) };
-  const emulator = await start(flags, given, output, (request) => logRequest(request, output));
+  const emulator = await start(flags, given, output);
   const stopped = untilStopped();
   const { baseUrl, payUrl, dashboardUrl, apiKey, webhookSecret } = emulator;
   output.record({
@@ -72,11 +70,7 @@ async function emulate({ flags, output }: Invocation<EmulateFlags>): Promise<num
     webhookSecret: given.secret === undefined ? webhookSecret : undefined,
   });
   await introduce(emulator, { flags, given, output });
-  const stopWatching = watchDeliveries(emulator, (delivery, attempt) =>
-    logAttempt(delivery, attempt, output),
-  );
   await stopped;
-  stopWatching();
   await emulator.close();
   output.record({ type: 'stopped' });
   return EXIT.ok;

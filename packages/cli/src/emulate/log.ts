@@ -4,8 +4,8 @@ import { adviceFor } from '../receiver/answer-advice.js';
 import { isSuccess } from '../receiver/reply.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
-import type { DeliveryAttempt } from './delivery-log.js';
 
+type DeliveryAttempt = EmulatorDelivery['attempts'][number];
 type ApiRequest = Parameters<NonNullable<EmulatorOptions['onRequest']>>[0];
 
 /** Logs an attempt without the signed body and the signature. */

@@ -11,6 +11,7 @@ import {
   type Failure,
 } from '../terminal/failure.js';
 import type { Output } from '../terminal/output.js';
+import { logAttempt, logRequest } from './log.js';
 
 export interface EmulateFlags extends CommonFlags, SecretFlags, ApiKeyFlags {
   readonly port: number;
@@ -28,18 +29,15 @@ export interface Given {
   readonly apiKey: Setting | undefined;
 }
 
-export async function start(
-  flags: EmulateFlags,
-  given: Given,
-  output: Output,
-  onRequest: NonNullable<EmulatorOptions['onRequest']>,
-): Promise<Emulator> {
+export async function start(flags: EmulateFlags, given: Given, output: Output): Promise<Emulator> {
   const { port, webhook, host, payUrl, allowRemote, allowHost: allowHosts } = flags;
   const kept = readKeptSecrets();
   const options: EmulatorOptions = {
-    ...{ port, host, payUrl, allowRemote, allowHosts, onRequest, assumed: flags.assume },
+    ...{ port, host, payUrl, allowRemote, allowHosts, assumed: flags.assume },
     apiKey: given.apiKey?.value ?? kept.apiKey,
     webhook: { url: webhook?.href, secret: given.secret?.value ?? kept.webhookSecret },
+    onRequest: (request) => logRequest(request, output),
+    onAttempt: (delivery, attempt) => logAttempt(delivery, attempt, output),
   };
   const { startEmulator } = await import('@paylink/emulator');
   const emulator = await startEmulator(options).catch((error: unknown) => {

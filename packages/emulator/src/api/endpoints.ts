@@ -66,8 +66,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
           'unsupported_media_type',
           'the Content-Type must be application/json',
         );
-      const bytes = new Uint8Array(await c.req.arrayBuffer());
-      const request = parseLinkRequest(bytes);
+      const request = parseLinkRequest(parseJson(await c.req.arrayBuffer()));
       c.set('reference', request.reference);
       const { status, body } = ledger.create(request, key);
       return c.body(body, status, { 'Content-Type': 'application/json' });
@@ -86,11 +85,9 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
     return c.json(payment);
   });
 
-  api.all('/v1/payment-links', (c) => refuseMethod(c, 'POST'));
-  api.all('/v1/payments/:reference', (c) => refuseMethod(c, 'GET, HEAD'));
   // Hono ignores `notFound` of a mounted app.
-  api.all('*', () => {
-    throw new EmulatorError('not_found', 'this endpoint does not exist');
+  api.all('*', (c) => {
+    throw new EmulatorError('not_found', `this endpoint does not exist: ${c.req.method}`);
   });
   api.onError((error, c) => {
     const { code, message } = error as EmulatorError;
@@ -108,6 +105,14 @@ function validateIdempotencyKey(value: string | undefined): string | undefined {
   return value;
 }
 
+function parseJson(body: ArrayBuffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return refuse('the body is not JSON');
+  }
+}
+
 /** Reads the raw path, so that a slash or a percent sign in a reference stays unchanged. */
 function decodeReference(request: Request): string {
   const segment = new URL(request.url).pathname.split('/').at(-1)!;
@@ -116,11 +121,6 @@ function decodeReference(request: Request): string {
   } catch {
     throw new EmulatorError('not_found', 'the reference is not encoded as a path segment');
   }
-}
-
-function refuseMethod(c: Context, allow: string): never {
-  c.header('Allow', allow);
-  throw new EmulatorError('method_not_allowed', `this endpoint accepts ${allow}`);
 }
 
 function answerError(

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import { report } from '../base/report.js';
+import { reportErrorsOf } from '../base/report.js';
 
 /** A request that the emulated API answered or rejected, without the API key. */
 export interface ApiRequest {
@@ -44,10 +44,6 @@ export function observe(
       status: c.res.status,
       ...refusal,
     };
-    try {
-      listener(request);
-    } catch (error) {
-      report(error);
-    }
+    reportErrorsOf(() => listener(request));
   };
 }

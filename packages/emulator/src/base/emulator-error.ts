@@ -6,7 +6,6 @@ export const ERROR_STATUSES = {
   invalid_request: 400,
   unauthorized: 401,
   not_found: 404,
-  method_not_allowed: 405,
   idempotency_conflict: 409,
   reference_taken: 409,
   request_too_large: 413,
@@ -36,9 +35,8 @@ export class EmulatorError extends Error {
   constructor(
     readonly code: EmulatorErrorCode,
     message: string,
-    options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(message);
   }
 }
 

@@ -8,3 +8,12 @@ import { toVisible } from './visible-text.js';
 export function report(error: unknown): void {
   console.error(`[paylink emulator] ${toVisible(inspect(error), '\n')}`);
 }
+
+/** Calls the user's function. Prints its error, which changes nothing. */
+export function reportErrorsOf(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    report(error);
+  }
+}

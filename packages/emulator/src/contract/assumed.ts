@@ -1,12 +1,6 @@
 import { ERROR_STATUSES, type ServiceErrorCode } from '../base/emulator-error.js';
 import type { Payment, PaymentStatus } from './payment.js';
 
-/** A successful payment, passed to the functions that shape its notification. */
-export interface NotificationSource extends Payment {
-  /** The token of the paid link. */
-  readonly token: string;
-}
-
 /** Controls how a notification is delivered. Default: once, immediately. */
 export interface DeliverySwitches {
   /** The number of simultaneous copies: 0 sends none, 2 sends a duplicate. Default 1. */
@@ -67,9 +61,9 @@ export interface Assumed {
    */
   readonly transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>>;
   /** Returns a notification's body. Default `{ reference }`, the only field in the contract. */
-  readonly notificationBody: (payment: NotificationSource) => Readonly<Record<string, unknown>>;
+  readonly notificationBody: (payment: Payment) => Readonly<Record<string, unknown>>;
   /** Controls a payment's delivery, unless `pay` overrides it. Default: once, immediately. */
-  readonly delivery: (payment: NotificationSource) => DeliverySwitches;
+  readonly delivery: (payment: Payment) => DeliverySwitches;
   /** The time limit for one attempt, in milliseconds. Default 10,000. */
   readonly deliveryTimeout: number;
   /** The upper limit of the first wait in milliseconds. Doubles with each failure. Default 500. */

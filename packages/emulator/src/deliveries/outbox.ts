@@ -3,9 +3,10 @@ import { setMaxListeners } from 'node:events';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { check } from '@paylink/core/internal';
 import { EmulatorError } from '../base/emulator-error.js';
-import { report } from '../base/report.js';
+import { report, reportErrorsOf } from '../base/report.js';
 import { quote } from '../base/visible-text.js';
-import type { Assumed, DeliverySwitches, NotificationSource } from '../contract/assumed.js';
+import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
+import type { Payment } from '../contract/payment.js';
 import { validateDelivery } from '../contract/validate-assumed.js';
 import type { WebhookTarget } from '../server/target.js';
 import type { DeliveryAttempt, EmulatorDelivery } from './delivery.js';
@@ -17,6 +18,7 @@ export interface OutboxOptions {
   readonly target: WebhookTarget | undefined;
   readonly webhookSecret: string;
   readonly assumed: Assumed;
+  readonly onAttempt: (delivery: EmulatorDelivery, attempt: DeliveryAttempt) => void;
 }
 
 /** A delivery as the outbox works on it. */
@@ -61,7 +63,7 @@ export class Outbox {
    *
    * @param chosen replaces `assumed.delivery`
    */
-  notify(payment: NotificationSource, chosen: DeliverySwitches | undefined): void {
+  notify(payment: Payment, chosen: DeliverySwitches | undefined): void {
     const { assumed } = this.#options;
     try {
       const body = JSON.stringify(assumed.notificationBody(payment)) as string | undefined;
@@ -123,10 +125,7 @@ export class Outbox {
 
   /** Returns a copy of every delivery, oldest first. */
   list(): EmulatorDelivery[] {
-    return Array.from(this.#entries.values(), ({ delivery }) => ({
-      ...delivery,
-      attempts: [...delivery.attempts],
-    }));
+    return Array.from(this.#entries.values(), copyOf);
   }
 
   /** Deletes every delivery. Resolves when the last request in progress has ended. */
@@ -192,6 +191,7 @@ export class Outbox {
     if (signal.aborted) return done;
     this.#conclude(entry, done, newest === entry.delivery.attemptCount);
     this.#changed(entry);
+    for (const each of done) reportErrorsOf(() => this.#options.onAttempt(copyOf(entry), each));
     return done;
   }
 
@@ -235,6 +235,10 @@ export class Outbox {
 function cancelNext({ delivery, timer }: Entry): void {
   clearTimeout(timer);
   delete delivery.nextAttemptAt;
+}
+
+function copyOf({ delivery }: Entry): EmulatorDelivery {
+  return { ...delivery, attempts: [...delivery.attempts] };
 }
 
 function newLife(): AbortController {

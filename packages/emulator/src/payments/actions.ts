@@ -1,5 +1,5 @@
 import { check, validateOptions } from '@paylink/core/internal';
-import { EmulatorError, refuse } from '../base/emulator-error.js';
+import { EmulatorError } from '../base/emulator-error.js';
 import { quote } from '../base/visible-text.js';
 import type { DeliverySwitches } from '../contract/assumed.js';
 import { validateDelivery } from '../contract/validate-assumed.js';
@@ -26,8 +26,7 @@ export class Actions {
 
   /** @throws EmulatorError with an API code */
   createLink(fields: PaymentLinkFields): CreatedLink {
-    const body = new TextEncoder().encode(toJson(fields ?? null));
-    const { body: created } = this.#ledger.create(parseLinkRequest(body), undefined);
+    const { body: created } = this.#ledger.create(parseLinkRequest(fields), undefined);
     return JSON.parse(created) as CreatedLink;
   }
 
@@ -55,15 +54,6 @@ export class Actions {
     if (link !== undefined) return link;
     const message = `the reference ${quote(reference)} has no payment`;
     throw new EmulatorError('payment_not_found', message);
-  }
-}
-
-/** @throws EmulatorError `invalid_request` for a value that no HTTP client could send */
-function toJson(fields: unknown): string | undefined {
-  try {
-    return JSON.stringify(fields);
-  } catch (error) {
-    return refuse(`the link is not JSON: ${(error as Error).message}`);
   }
 }
 

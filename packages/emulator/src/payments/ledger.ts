@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EmulatorError } from '../base/emulator-error.js';
-import type { Assumed, DeliverySwitches, NotificationSource } from '../contract/assumed.js';
+import type { Assumed, DeliverySwitches } from '../contract/assumed.js';
 import {
   toCreatedLink,
   toPayment,
@@ -27,7 +27,7 @@ export interface LedgerOptions {
   readonly assumed: Assumed;
   readonly payUrl: string;
   /** Called once per successful payment, with the switches that `pay` received. */
-  readonly onSuccess: (payment: NotificationSource, delivery: DeliverySwitches | undefined) => void;
+  readonly onSuccess: (payment: Payment, delivery: DeliverySwitches | undefined) => void;
 }
 
 /** `repeated`: the page was sent twice, or the single-use link is paid. */
@@ -111,7 +111,7 @@ export class Ledger {
     if (pages.size > PAGES_KEPT) pages.delete(pages.values().next().value!);
     link.chosen = amount;
     link.status = 'success';
-    this.#options.onSuccess({ ...this.paymentOf(link), token }, delivery);
+    this.#options.onSuccess(this.paymentOf(link), delivery);
     return 'paid';
   }
 

@@ -8,15 +8,15 @@ const URL_LENGTH = 2_048;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
 /**
- * Parses the body of POST /v1/payment-links.
+ * Parses the decoded body of POST /v1/payment-links.
  *
  * @throws EmulatorError `invalid_request` with the field's name
  */
-export function parseLinkRequest(body: Uint8Array): PaymentLinkFields {
-  const fields = parseObject(body);
+export function parseLinkRequest(body: unknown): PaymentLinkFields {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    refuse('the body is not a JSON object');
+  const fields = body as Fields;
   const price = parsePrice(fields);
   const description = parseText(fields, 'description', DESCRIPTION_LENGTH);
   if (description === undefined && !('amount' in price))
@@ -31,18 +31,6 @@ export function parseLinkRequest(body: Uint8Array): PaymentLinkFields {
   };
   const given = Object.entries(request).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as PaymentLinkFields;
-}
-
-function parseObject(body: Uint8Array): Fields {
-  let value: unknown;
-  try {
-    value = JSON.parse(decoder.decode(body));
-  } catch {
-    refuse('the body is not JSON');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    refuse('the body is not a JSON object');
-  return value as Fields;
 }
 
 function parsePrice(
