@@ -1,14 +1,22 @@
 /**
  * Sends a genuine delivery first: if the receiver refuses it, a later refusal proves nothing.
  */
-import { ACKNOWLEDGED, acknowledges, type WireAnswer } from '@paylink/testing/internal';
+import {
+  ACKNOWLEDGED,
+  acknowledges,
+  type WireAnswer,
+  type WireReply,
+} from '@paylink/testing/internal';
 import { attacks } from '@paylink/testing';
+import { adviceFor, REJECTED } from '../receiver/answer-advice.js';
+import { explainNoAnswer } from '../receiver/post.js';
+import { ADVICE_BY_CODE } from '../receiver/reply-codes.js';
+import { codeOf, describeReply } from '../receiver/reply.js';
 import { titleOf } from './attempt.js';
 import { isAcknowledged, orClosed, statusOf, type AuditSession } from './session.js';
 import { probeOf } from './probe.js';
 import type { AuditStop } from './report.js';
 import type { AuditResult } from './result.js';
-import texts from './texts.json';
 
 const NAME = 'H03 acknowledges a genuine delivery';
 const DELIVERY = {
@@ -42,7 +50,9 @@ export async function deliverFirst(
     (await session.open(milliseconds)).destroy();
     answer = await session.firstAnswer(left());
   } catch (error) {
-    throw connectionError(error, session.url);
+    if (typeof (error as NodeJS.ErrnoException | null)?.code !== 'string') throw error;
+    const reason = explainNoAnswer(error, session.url);
+    throw new Error(`no connection to ${session.url.origin}: ${reason}`, { cause: error });
   }
   session.throwIfEnded();
   if (typeof answer !== 'string') session.replies.push({ to: NAME, reply: answer });
@@ -65,7 +75,11 @@ export async function deliverFirst(
   session.throwIfEnded();
   const forged = variants.find(({ what }) => what === FORGED)?.actual;
   const accepted = variants.filter(({ actual: status }) => acknowledges(status));
-  return { results: [result, ...accepted], stop: stopOn(answer, forged, milliseconds) };
+  const stop =
+    typeof answer === 'string'
+      ? stopOnSilence(answer, milliseconds)
+      : stopOnRefusal(answer, forged, session);
+  return { results: [result, ...accepted], stop };
 }
 
 /** A note, not a finding: a durable queue may answer 202, and only credits show a loss. */
@@ -74,35 +88,35 @@ const EARLY =
   'until its credit';
 
 /** @param forged the status for a forged delivery. With a wrong secret, both statuses are equal */
-function stopOn(answer: WireAnswer, forged: number | undefined, milliseconds: number): AuditStop {
-  const [reason, text] = stopOf(answer, statusOf(answer), forged);
-  const message = texts.stops[text]
-    .replace('{seconds}', String(Number((milliseconds / 1_000).toFixed(1))))
-    .replace('{status}', String(statusOf(answer)));
-  return { reason, message };
+function stopOnRefusal(
+  answer: WireReply,
+  forged: number | undefined,
+  { url, material }: AuditSession,
+): AuditStop {
+  const reply = { ...answer, headers: Object.fromEntries(answer.headers) };
+  const advice = adviceFor(reply, url)!;
+  const isLikeForged = advice === REJECTED && reply.status === forged;
+  const fix = isLikeForged
+    ? `Forged ones get it too. ${ADVICE_BY_CODE['invalid_signature']!}`
+    : advice;
+  const orders = codeOf(reply) === undefined ? ` ${ORDERS}` : '';
+  const message = `A genuine delivery got ${describeReply(reply)}. ${fix}${orders}`;
+  // A server can send the signature back in a header.
+  return { reason: 'refused', message: message.replaceAll(material.signature, '[hidden]') };
 }
 
-type Stop = readonly [AuditStop['reason'], keyof typeof texts.stops];
+const ORDERS = 'If the receiver looks up orders, pass an existing one with --reference.';
 
-const STOPS: Readonly<Record<number, Stop>> = {
-  401: ['wrong_secret', 'secret'],
-  403: ['wrong_secret', 'secret'],
-  404: ['no_route', 'route'],
-  405: ['no_route', 'method'],
-  415: ['refused', 'type'],
-  429: ['refused', 'limited'],
-};
-
-function stopOf(answer: WireAnswer, status: number | undefined, forged: number | undefined): Stop {
-  if (typeof answer === 'string' || status === undefined)
-    return ['no_answer', answer === 'closed' ? 'closed' : 'silent'];
-  if (status < 400) return ['refused', 'redirect'];
-  const known = STOPS[status];
-  if (known !== undefined) return known;
-  if (answer.body.includes('body_consumed')) return ['refused', 'consumed'];
-  if (status === 503) return ['unknown_reference', 'retry'];
-  if (status >= 500) return ['refused', 'failed'];
-  return status === forged ? ['wrong_secret', 'likeForged'] : ['unknown_reference', 'order'];
+function stopOnSilence(answer: string, milliseconds: number): AuditStop {
+  const seen =
+    answer === 'closed'
+      ? 'The server closed the connection without a reply'
+      : 'The server accepted the connection but did not reply within ' +
+        `${Number((milliseconds / 1_000).toFixed(1))} s`;
+  const fix =
+    "check the receiver's address, and look for code that reads the body first. If the server " +
+    'compiles on its first request, run the audit again.';
+  return { reason: 'no_answer', message: `${seen}: ${fix}` };
 }
 
 const FORGED = 'a signature made with another secret';
@@ -131,17 +145,4 @@ async function sendVariants(session: AuditSession, milliseconds: number): Promis
       return { id, name, what, title, expected, actual, ...finding };
     }),
   );
-}
-
-function connectionError(error: unknown, url: URL): unknown {
-  const code = (error as { readonly code?: unknown } | null)?.code;
-  if (typeof code !== 'string') return error;
-  return new Error(`no connection to ${url.origin} (${code}): ${hintOn(code)}`, { cause: error });
-}
-
-function hintOn(code: string): string {
-  const hints: Partial<Record<string, string>> = texts.connections;
-  if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)) return hints['certificate']!;
-  if (/SSL|EPROTO|TLS/.test(code)) return hints['tls']!;
-  return hints[code] ?? hints['other']!;
 }

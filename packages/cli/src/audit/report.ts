@@ -8,14 +8,7 @@ export const LIMITED = 'the server has a rate limit (429)';
 
 /** The reason if an audit ended early. */
 export type AuditStop = Readonly<{
-  reason:
-    | 'wrong_secret'
-    | 'unknown_reference'
-    | 'no_route'
-    | 'no_answer'
-    | 'refused'
-    | 'stopped_serving'
-    | 'interrupted';
+  reason: 'no_answer' | 'refused' | 'stopped_serving' | 'interrupted';
   /** The fault and its fix, in one or two sentences. */
   message: string;
 }>;

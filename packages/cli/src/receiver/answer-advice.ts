@@ -17,9 +17,11 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
       : elsewhere;
   if (BY_STATUS[status] !== undefined) return BY_STATUS[status];
   if (stranger !== undefined) return elsewhere;
-  return status > 500 ? FAILED : 'The server rejected the notification: read its log.';
+  return status > 500 ? FAILED : REJECTED;
 }
 
+/** The advice on a rejection that the reply does not explain. */
+export const REJECTED = 'The server rejected the notification: read its log.';
 const FAILED = 'The server failed: read its log.';
 const BY_STATUS: Readonly<Record<number, string>> = {
   404: "The path has no route: compare it with the webhook's path, and look for a prefix.",

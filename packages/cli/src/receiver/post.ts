@@ -45,7 +45,7 @@ async function readStart(response: Response): Promise<string> {
 }
 
 /** Explains a missing answer, with the fix. */
-function explainNoAnswer(error: unknown, url: URL): string {
+export function explainNoAnswer(error: unknown, url: URL): string {
   // fetch wraps the socket's error. An aborted request has a number as its code.
   const { cause = error } = error as { readonly cause?: unknown };
   const { name, message, code } = cause as Error & { readonly code?: unknown };
