@@ -127,6 +127,6 @@ it.each(parsed)(
     const { url } = await start(host, { surroundings, afterwards: 500 });
     const verdicts = await doctor(url);
     expect(failed(verdicts)).toEqual(['parser']);
-    expect(verdicts['parser']![1]).toMatch(/a body parser reads the body before the webhook/);
+    expect(verdicts['parser']![1]).toMatch(/A body parser reads the body before the webhook/);
   },
 );

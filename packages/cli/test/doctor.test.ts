@@ -83,7 +83,7 @@ describe('paylink doctor', () => {
       307,
       /FAILED +route +answers 307, a redirect to http:\S+\/other: the service does not follow redirects/,
     ],
-    [429, /FAILED +rate limit +answers 429: a rate limiter .* so the signature was not checked/],
+    [429, /FAILED +rate limit +answers 429\. A rate limiter in front of the webhook/],
     [502, /FAILED +bad signature +answers 502/],
   ])('explains a %i', async (status, message) => {
     const found = await examined(

@@ -69,8 +69,7 @@ async function audit({ flags, output }: Invocation<Flags>): Promise<number> {
   void untilStopped().then(() => stop.abort());
   const report = await auditReceiver({
     ...{ url, secret, requestHeaders, reference, bodyLimit, timeout, signal: stop.signal },
-    onProgress: ({ done, total, name }) =>
-      output.progress(`${done} of ${total}  ${name}`, done / total),
+    onProgress: ({ done, total, name }) => output.progress(`${done} of ${total}  ${name}`),
   });
 
   showReport(report, output);

@@ -1,7 +1,8 @@
 /** Checks a running webhook from outside. A problem never hides an earlier one. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { adviceFor } from '../receiver/answer-advice.js';
+import { adviceFor, BY_STATUS } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
+import { ADVICE_BY_CODE } from '../receiver/reply-codes.js';
 import {
   codeOf,
   describeReply,
@@ -36,16 +37,8 @@ type Send = (rawBody: string, event?: string, signature?: string) => Promise<Ans
 const BODY = JSON.stringify({ reference: 'paylink-doctor' });
 const SPACED = '{ "reference" : "paylink-doctor" }\n';
 
-const LIMITED = failed(
-  'rate limit',
-  'answers 429: a rate limiter in front of the webhook, so the signature was not checked. Try ' +
-    'again later, and exempt the path',
-);
-const PARSER = failed(
-  'parser',
-  'a body parser reads the body before the webhook (body_consumed): mount the webhook before it. ' +
-    'The log names the line',
-);
+const LIMITED = failed('rate limit', `answers 429. ${BY_STATUS[429]!}`);
+const PARSER = failed('parser', ADVICE_BY_CODE['body_consumed']!);
 const SAME_SECRET = passed(
   'secret',
   'your server uses the same secret as this command. Compare it with the secret in the portal',

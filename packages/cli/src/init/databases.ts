@@ -24,7 +24,7 @@ export interface Database {
   readonly createTable?: string;
   /** The step of a user whose code cannot create the table. */
   readonly prepare?: () => string;
-  /** The ORM or the database of the project that has no recipe here. */
+  /** The package of an ORM or of a database that has no recipe here. */
   readonly replaced?: string;
 }
 
@@ -223,21 +223,8 @@ export const MEMORY: Database = {
 };
 
 /** An orders module of another ORM leaves these unused, which the command says. */
-export const ORMS: Readonly<Record<string, string>> = {
-  '@prisma/client': 'Prisma',
-  'drizzle-orm': 'Drizzle',
-  kysely: 'Kysely',
-  knex: 'Knex',
-  typeorm: 'TypeORM',
-  sequelize: 'Sequelize',
-  '@mikro-orm/core': 'MikroORM',
-};
+export const ORMS =
+  '@prisma/client drizzle-orm kysely knex typeorm sequelize @mikro-orm/core'.split(' ');
 
-/** Databases that a project may have and that this command has no recipe for. */
-export const UNSUPPORTED: Readonly<Record<string, string>> = {
-  '@neondatabase/serverless': 'Neon',
-  mysql: 'MySQL with the package mysql',
-  sqlite3: 'SQLite with the package sqlite3',
-  tedious: 'SQL Server',
-  wrangler: 'Cloudflare',
-};
+/** The packages of databases that this command has no recipe for. */
+export const UNSUPPORTED = '@neondatabase/serverless mysql sqlite3 tedious wrangler'.split(' ');

@@ -31,13 +31,10 @@ export function findDatabase(
     recipeNamed(driverOf(env)) ??
     (existsSync(join(folder, 'supabase', 'config.toml')) ? recipeNamed('supabase') : undefined) ??
     MEMORY;
-  const orm = Object.keys(ORMS).find((name) => has(name) && !found.packages.includes(name));
-  if (orm !== undefined) {
-    const on = orm === '@prisma/client' && provider !== undefined ? ` on ${provider}` : '';
-    return { ...found, replaced: `${ORMS[orm]!}${on}` };
-  }
-  const other = found === MEMORY ? Object.keys(UNSUPPORTED).find(has) : undefined;
-  return other === undefined ? found : { ...found, replaced: UNSUPPORTED[other]! };
+  const replaced =
+    ORMS.find((name) => has(name) && !found.packages.includes(name)) ??
+    (found === MEMORY ? UNSUPPORTED.find(has) : undefined);
+  return replaced === undefined ? found : { ...found, replaced };
 }
 
 /** CommonJS does not allow it. */

@@ -15,7 +15,7 @@ export function nextSteps(project: Project, files: CodeFiles): string[] {
   const { commands, framework, database } = project;
   const { recipe, replaced } = database;
   const missing =
-    replaced === undefined ? 'no database was found' : `${replaced} has no recipe in this command`;
+    replaced === undefined ? 'no database was found' : `${replaced} has no recipe for this project`;
   const address = `your server must answer at ${webhookUrl(project)}: for another port or prefix, pass --shop-url`;
   const mount = render(HOSTS[framework].mount, styleOf(project)).trimEnd();
   return [
@@ -67,9 +67,7 @@ function databaseLines(project: Project, { orders, table }: CodeFiles): string[]
   return [
     ...(replaced === undefined
       ? []
-      : [
-          `${orders} uses ${recipe} alongside your ${replaced}, which has no recipe here for this project`,
-        ]),
+      : [`${orders} uses ${recipe} alongside ${replaced}, which has no recipe for this project`]),
     isNew
       ? `${names} in .env points to your orders`
       : `set ${names} in .env, and ${ofTest} to a different database, because the test writes orders`,

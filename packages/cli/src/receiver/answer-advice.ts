@@ -23,7 +23,7 @@ export function adviceFor(reply: Reply, url: URL): string | undefined {
 /** The advice on a rejection that the reply does not explain. */
 export const REJECTED = 'The server rejected the notification: read its log.';
 const FAILED = 'The server failed: read its log.';
-const BY_STATUS: Readonly<Record<number, string>> = {
+export const BY_STATUS: Readonly<Record<number, string>> = {
   404: "The path has no route: compare it with the webhook's path, and look for a prefix.",
   405: 'The path exists, but not for POST.',
   415: 'The server rejects the content type: accept raw bodies of every type.',

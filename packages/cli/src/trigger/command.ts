@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { distance } from 'fastest-levenshtein';
 import type { SignedDelivery } from '@paylink/testing';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
@@ -73,6 +72,8 @@ async function trigger(invocation: Invocation<Flags>): Promise<number> {
   const secret = await requireValidSecret(flags, output);
   const delivery = await createDelivery(flags, event, secret);
   if (print === true) return printDelivery(delivery, output);
+  if (event !== PAYMENT_SUCCEEDED)
+    output.note(`the service sends only ${PAYMENT_SUCCEEDED}: your server may ignore this event`);
   if (to === undefined)
     throw usageFailure('no --to: pass the address of your webhook, or add --print');
   output.hide(delivery.signature);
@@ -98,21 +99,12 @@ function printDelivery({ headers, rawBody, signature }: SignedDelivery, output: 
   return EXIT.ok;
 }
 
-/** The letters in which a misspelt event kind may differ. */
-const MISSPELT = 4;
-
 /** Signs the exact bytes of a file, or a body made from a reference and fields. */
 async function createDelivery(
   { body, reference, field }: Flags,
   type: string,
   secret: string,
 ): Promise<SignedDelivery> {
-  const isMisspelt = distance(type.toLowerCase(), PAYMENT_SUCCEEDED) <= MISSPELT;
-  if (isMisspelt && type !== PAYMENT_SUCCEEDED)
-    throw usageFailure(
-      `the service has no event kind ${type}`,
-      `did you mean ${PAYMENT_SUCCEEDED}?`,
-    );
   const { isEventKind } = await import('@paylink/core/internal');
   if (!isEventKind(type))
     throw usageFailure('the event must be an event kind', `for example ${PAYMENT_SUCCEEDED}`);
