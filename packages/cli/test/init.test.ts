@@ -282,7 +282,7 @@ describe('paylink init', () => {
     const rights = '--bounding-set=-dac_override --inh-caps=-dac_override'.split(' ');
     const less = process.getuid?.() === 0 ? ['setpriv', ...rights] : [];
     const [program, ...args] = [...less, process.execPath, COMMAND, 'init', '--force'];
-    const run = promisify(execFile)(program!, args, { cwd: folder });
+    const run = promisify(execFile)(program, args, { cwd: folder });
     const { code, stderr } = (await run.catch((error: unknown) => error)) as Result;
     expect(code).toBe(2);
     expect(stderr).toContain('nothing was written: payment-webhook.ts cannot be written');
