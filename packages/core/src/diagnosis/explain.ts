@@ -38,7 +38,7 @@ export function createExplainer(logger: Logger): Explain | undefined {
     logged.add(message);
     const length = refused.rawBody.length;
     const line = `[paylink] the signature of a delivery of ${length} bytes does not match. ${message}`;
-    logger.warn(line.replaceAll('\n', ' '), { code: 'invalid_signature', status: 401 });
+    logger.warn(line, { code: 'invalid_signature', status: 401 });
   };
   return (refused) => {
     if (refused.rawBody.length > LONGEST_BODY || performance.now() < quietUntil) return;

@@ -18,26 +18,18 @@ export type DiagnoseOptions = {
 
 /** The result of `diagnose`. */
 export interface Diagnosis {
-  /** True if the signature matches the body. `causes` is then empty. */
+  /** True if the signature matches the body. */
   readonly matches: boolean;
-  /** The first of `causes`. */
-  readonly cause?: DiagnosisCode;
-  /** Explains each cause and its fix in one line, or states that the signature matches. */
-  readonly message: string;
   /**
-   * All problems that must be fixed together, in the order signature, secret, body. Contains
-   * `unknown` if no change makes the signature match and no problem is obvious, and
-   * `body_too_complex` if some changes to the body were not tried.
+   * The first problem, in the order secret, body. `unknown` if no change makes the signature match
+   * and no problem is obvious, and `body_too_complex` if some changes to the body were not tried.
    */
-  readonly causes: readonly DiagnosisCause[];
-}
-
-export type DiagnosisCause = {
-  readonly code: DiagnosisCode;
+  readonly cause?: DiagnosisCode;
+  /** Explains each problem and its fix, or states that the signature matches. */
   readonly message: string;
-  /** True if undoing all causes makes the signature match. */
+  /** True if the signature matches once these problems are fixed. */
   readonly proven: boolean;
-};
+}
 
 /**
  * Finds out why a signature does not match. Undoes common changes to bodies and secrets until the
@@ -56,24 +48,24 @@ export async function diagnose({
   const body = bytesOf(rawBody);
   const searching = findCauses(signature, keysOf(secret), body);
   const found = await searching.catch((): DiagnosisCode => 'body_too_complex');
-  if (typeof found !== 'string') return conclude(found.map((code) => causeOf(code, true)));
+  if (typeof found !== 'string') return conclude(found, true);
   const guesses = guess(signature, secret, body);
-  return conclude(guesses.length === 0 ? [causeOf(found, false)] : guesses);
+  return conclude(guesses.length === 0 ? [found] : guesses, false, problemOf(secret));
 }
 
 function isMac(signature: unknown): signature is string {
   return typeof signature === 'string' && /^[0-9a-f]{64}$/.test(signature);
 }
 
-function causeOf(code: DiagnosisCode, proven: boolean, message = MESSAGES[code]): DiagnosisCause {
-  return { code, message, proven };
-}
-
-function conclude(causes: readonly DiagnosisCause[]): Diagnosis {
-  const message = causes.map((cause) => cause.message).join('\n');
-  const [first] = causes;
-  if (first !== undefined) return { matches: false, cause: first.code, message, causes };
-  return { matches: true, message: 'The signature matches these bytes.', causes };
+/** @param problem explains `secret_invalid` */
+function conclude(codes: readonly DiagnosisCode[], proven: boolean, problem = ''): Diagnosis {
+  const [cause] = codes;
+  if (cause === undefined)
+    return { matches: true, message: 'The signature matches these bytes.', proven };
+  const messages = codes.map((code) =>
+    code === 'secret_invalid' ? `${MESSAGES[code]}: ${problem}.` : MESSAGES[code],
+  );
+  return { matches: false, cause, message: messages.join(' '), proven };
 }
 
 /** Returns the keys that may have made the signature. A key is never empty. */
@@ -129,13 +121,11 @@ function guess(
   signature: unknown,
   secret: SecretList,
   body: Uint8Array | undefined,
-): DiagnosisCause[] {
-  const guesses = isMac(signature) ? [] : [causeOf('signature_malformed', false)];
-  const problem = problemOf(secret);
-  if (problem !== undefined)
-    guesses.push(causeOf('secret_invalid', false, `${MESSAGES.secret_invalid}: ${problem}.`));
+): DiagnosisCode[] {
+  const guesses: DiagnosisCode[] = isMac(signature) ? [] : ['signature_malformed'];
+  if (problemOf(secret) !== undefined) guesses.push('secret_invalid');
   const aboutBody = guessAboutBody(body);
-  return aboutBody === undefined ? guesses : [...guesses, causeOf(aboutBody, false)];
+  return aboutBody === undefined ? guesses : [...guesses, aboutBody];
 }
 
 /** Returns the reason why a receiver rejects the secret at its start. */

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { diagnose } from '../../src/diagnose.js';
-import type { DiagnosisCode } from '../../src/diagnosis/codes.js';
+import { MESSAGES, type DiagnosisCode } from '../../src/diagnosis/codes.js';
 import type { DiagnoseOptions } from '../../src/diagnosis/search.js';
 
 const SECRET = 'whsec_9fK2-xLq7Tz4_Bw8RmVd3';
@@ -136,8 +136,8 @@ it.each([
   ...BODIES.map(([story, ...rest]): Story => [`a body that ${story}`, ...rest]),
 ])('proves the cause of %s, and quotes nothing of it', async (_story, code, given) => {
   const diagnosis = await diagnose(whole(given));
-  expect(diagnosis).toMatchObject({ cause: code, causes: [{ code, proven: true }] });
-  expect(diagnosis.causes).toHaveLength(1);
+  const message = MESSAGES[code];
+  expect(diagnosis).toEqual({ matches: false, cause: code, message, proven: true });
   expectNothingQuoted(diagnosis);
 });
 
@@ -145,8 +145,8 @@ it.each(GUESSES)(
   'guesses the cause of %s, and quotes nothing of it',
   async (_story, code, given) => {
     const diagnosis = await diagnose(whole(given));
-    const causes = [{ code, message: diagnosis.message, proven: false }];
-    expect(diagnosis).toEqual({ matches: false, cause: code, message: diagnosis.message, causes });
+    const message = expect.stringMatching(/^[^\n]+$/) as string;
+    expect(diagnosis).toEqual({ matches: false, cause: code, message, proven: false });
     expectNothingQuoted(diagnosis);
   },
 );
@@ -169,5 +169,5 @@ it.each([
   ['a body that grows a thousandfold', 'body_too_complex', body(nested(900, '1,'.repeat(2_000)))],
   ['a body too long to parse', 'body_too_complex', body(`{"a":"${'x'.repeat(100_000)}"}`)],
 ] satisfies Story[])('claims no wrong cause for %s', async (_story, code, given) => {
-  expect(await diagnose(whole(given))).toMatchObject({ causes: [{ code, proven: false }] });
+  expect(await diagnose(whole(given))).toMatchObject({ cause: code, proven: false });
 });
