@@ -10,7 +10,7 @@ import { ChangedFirst } from './test/changed-first.js';
  *   *.test.ts            with others in one process, in `npm test`
  *   *.alone.*.ts         in a process of its own: it replaces modules, or loads what reads the
  *                        clock or the environment
- *   *.long.test.ts       in `npm test -- --long`: Chromium, killed processes, engines
+ *   *.long.test.ts       in `npm test -- --long`: Chromium, killed processes, databases
  *   *.built.test.ts      there too, on the tarballs and on the built command
  *   *.measured.test.ts   in `npm test -- --measured`: it compares times
  *   *.site.test.ts       in `pnpm docs:check`: on the built site
