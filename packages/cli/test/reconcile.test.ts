@@ -111,11 +111,15 @@ describe('paylink reconcile', () => {
       const [report] = recordsOf(await paylinkOn(emulator, shop, ['reconcile', '--json']));
       expect(report).toMatchObject({
         result: 'done',
-        lists: { undecided: ['order-000', 'order-001'] },
-        undecided: [
-          { reference: 'order-000', code: 'amount_differs' },
-          { reference: 'order-001', code: 'order_closed' },
-        ],
+        lists: {
+          undecided: {
+            count: 2,
+            details: [
+              { reference: 'order-000', outcome: 'amount_differs' },
+              { reference: 'order-001', outcome: 'order_closed' },
+            ],
+          },
+        },
       });
     },
   );

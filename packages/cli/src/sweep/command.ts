@@ -12,7 +12,7 @@ import { createCommand, option, type Invocation } from '../terminal/command.js';
 import { EXIT, isConfigurationError, usageFailure, type Failure } from '../terminal/failure.js';
 import { duration, wholeNumber } from '../terminal/input.js';
 import { NPX, optionsFor } from '../terminal/shell.js';
-import { runOnce, type Result, type Sweep } from './run.js';
+import { runOnce, type Result, type SweepName } from './run.js';
 import { showReport } from './show.js';
 
 interface Flags extends ShopFlags {
@@ -49,11 +49,7 @@ export const reconcileCommand = (): Command =>
       'paylink reconcile --module ./payments.js --dotenv .env',
       'paylink reconcile --module ./payments.js order-42',
     ],
-    run: sweepWith({
-      name: 'reconcile',
-      findings: [],
-      printed: ['credited', 'noPayment', 'undecided'],
-    }),
+    run: sweepWith('reconcile'),
   });
 
 /** `paylink verify`: compares paid orders with the service, and never writes. */
@@ -71,11 +67,7 @@ export const verifyCommand = (): Command =>
       'paylink verify --module ./payments.js --dotenv .env',
       'paylink verify --module ./payments.js order-42 order-43',
     ],
-    run: sweepWith({
-      name: 'verify',
-      findings: ['notPaid', 'differs', 'noPayment'],
-      printed: ['notPaid', 'differs', 'noPayment'],
-    }),
+    run: sweepWith('verify'),
   });
 
 /** From the best to the worst. A run for several merchants counts as its worst. */
@@ -87,7 +79,7 @@ const EXITS: Readonly<Record<Result, number>> = {
   failed: EXIT.failed,
 };
 
-function sweepWith(sweep: Sweep): (invocation: Invocation<Flags>) => Promise<number> {
+function sweepWith(name: SweepName): (invocation: Invocation<Flags>) => Promise<number> {
   return async ({ flags, args, output }) => {
     const { timeLimit, concurrency, cursor } = flags;
     const tenants = tenantsOf(flags);
@@ -97,29 +89,29 @@ function sweepWith(sweep: Sweep): (invocation: Invocation<Flags>) => Promise<num
     const sweepAll = async (payments: Payments, stop: AbortSignal): Promise<number> => {
       const results: Result[] = [];
       for (const tenant of tenants) {
-        const report = await runOnce(sweep, payments, references, {
+        const report = await runOnce(name, payments, references, {
           ...{ tenant, cursor, timeLimit, concurrency, signal: stop },
           onProgress: ({ ended, credited }) =>
             output.progress(`${ended} orders read, ${credited} credited`),
         }).catch((error: unknown) => {
           throw isConfigurationError(error) && error.option === 'references'
-            ? withoutList(sweep, flags)
+            ? withoutList(name, flags)
             : error;
         });
         output.record(report);
-        if (!output.isJson) showReport(report, sweep, flags, output);
+        if (!output.isJson) showReport(report, name, flags, output);
         results.push(report.result);
         if (stop.aborted) break;
       }
       return EXITS[(Object.keys(EXITS) as Result[]).findLast((each) => results.includes(each))!];
     };
     return withShop(flags, output, (shop, stop) =>
-      sweepAll(requirePayments(shop, flags, sweep.name), stop),
+      sweepAll(requirePayments(shop, flags, name), stop),
     );
   };
 }
 
-function withoutList({ name }: Sweep, { module, dotenv }: Flags): Failure {
+function withoutList(name: SweepName, { module, dotenv }: Flags): Failure {
   const list = name === 'reconcile' ? 'unpaid()' : 'paid()';
   const options = optionsFor({ module, dotenv });
   return usageFailure(

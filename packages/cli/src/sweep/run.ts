@@ -5,7 +5,10 @@ import { isConfigurationError, messageOf } from '../terminal/failure.js';
 
 type SweepOptions = NonNullable<Parameters<Payments['reconcile']>[1]>;
 type SweepProgress = Parameters<NonNullable<SweepOptions['onProgress']>>[0];
-type Listed = ReconcileReport['paid'];
+
+/** One list of a report. Errors and undecided orders have details. */
+export type Listed = Pick<ReconcileReport['undecided'], 'count' | 'references'> &
+  Partial<Pick<ReconcileReport['undecided'], 'details'>>;
 
 /**
  * `done`: every order was read and decided, or needs a manual decision. `found`: an order differs
@@ -20,33 +23,25 @@ export interface RunReport {
   readonly tenant: string | null;
   readonly durationMs: number;
   readonly result: Result;
-  /** A stopped run reports the known counts. */
-  readonly counts: Readonly<Record<string, number>>;
-  /** The first 1,000 references of each list that people may want to read. */
-  readonly lists: Readonly<Record<string, readonly string[]>>;
-  readonly errors: readonly RunError[];
-  /** The first 1,000 manual cases. */
-  readonly undecided: readonly RunError[];
+  /** The number of orders that were read. */
+  readonly read: number;
+  /** The lists that `payments` returned. A run that did not end has only the known counts. */
+  readonly lists: Readonly<Record<string, Listed>>;
+  /** Why the run failed. */
+  readonly error?: Readonly<Record<'code' | 'message', string>>;
   /** Why the run did not ask about each order. */
-  readonly reason: string | undefined;
+  readonly reason?: string | undefined;
   /** A run with this cursor starts at the first order that was not asked. */
   readonly cursor: string | undefined;
 }
 
-export interface RunError {
-  /** Missing if the whole run failed. */
-  readonly reference?: string;
-  readonly code: string;
-  readonly message: string;
-}
+export type SweepName = 'reconcile' | 'verify';
 
-export interface Sweep {
-  readonly name: 'reconcile' | 'verify';
-  /** The lists that mean a difference between the orders and the service. */
-  readonly findings: readonly string[];
-  /** The lists whose references are printed. */
-  readonly printed: readonly string[];
-}
+/** The lists that mean a difference between the orders and the service. */
+export const FINDINGS: Readonly<Record<SweepName, readonly string[]>> = {
+  reconcile: [],
+  verify: ['notPaid', 'differs', 'noPayment'],
+};
 
 export interface RunOptions {
   readonly tenant: Tenant;
@@ -62,7 +57,7 @@ type Ending = Omit<RunReport, 'time' | 'tenant' | 'durationMs'>;
 
 /** @throws ConfigurationError for a wrong setting, such as a missing `orders.unpaid` */
 export async function runOnce(
-  sweep: Sweep,
+  name: SweepName,
   payments: Payments,
   references: readonly string[] | undefined,
   { tenant, onProgress, ...options }: RunOptions,
@@ -75,18 +70,17 @@ export async function runOnce(
     durationMs: Math.round(performance.now() - started),
     ...ending,
   });
-  const ended = (result: Result, errors: readonly RunError[]): RunReport =>
-    reported({
-      result,
-      counts: { read: known.ended ?? 0, credited: known.credited ?? 0, errors: known.errors ?? 0 },
-      lists: {},
-      errors,
-      undecided: [],
-      reason: undefined,
-      cursor: known.cursor ?? options.cursor,
-    });
+  const ended = (result: Result): Ending => ({
+    result,
+    read: known.ended ?? 0,
+    lists: {
+      credited: { count: known.credited ?? 0, references: [] },
+      errors: { count: known.errors ?? 0, references: [] },
+    },
+    cursor: known.cursor ?? options.cursor,
+  });
   try {
-    const swept = await payments[sweep.name](references, {
+    const swept = await payments[name](references, {
       ...options,
       ...(tenant === undefined ? {} : { tenant }),
       onProgress: (progress) => {
@@ -94,15 +88,19 @@ export async function runOnce(
         onProgress(progress);
       },
     });
-    return reported(endingOf(swept, sweep, (known.pause ?? 0) > 0));
+    return reported(endingOf(swept, name, (known.pause ?? 0) > 0));
   } catch (error) {
-    if (options.signal.aborted) return ended('stopped', []);
+    if (options.signal.aborted) return reported(ended('stopped'));
     if (isConfigurationError(error)) throw error;
-    return ended('failed', [describe(error)]);
+    return reported({ ...ended('failed'), error: describe(error) });
   }
 }
 
-function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep, isPaused: boolean): Ending {
+function endingOf(
+  swept: ReconcileReport | VerifyReport,
+  name: SweepName,
+  isPaused: boolean,
+): Ending {
   const { keyRefused, notAsked, errors, total, cursor } = swept;
   const lists = Object.fromEntries(
     Object.entries(swept as unknown as Record<string, Partial<Listed> | undefined>).filter(
@@ -110,29 +108,20 @@ function endingOf(swept: ReconcileReport | VerifyReport, sweep: Sweep, isPaused:
     ),
   );
   const isIncomplete = errors.count > 0 || notAsked.count > 0 || cursor !== undefined;
-  const isFound = sweep.findings.some((name) => lists[name]!.count > 0);
-  const counts = Object.entries(lists).map(([name, { count }]): [string, number] => [name, count]);
+  const isFound = FINDINGS[name].some((finding) => lists[finding]!.count > 0);
   const because = isPaused ? 'the service limits requests (429)' : 'its time ran out';
   const reason = keyRefused ? 'the service rejected the API key (401)' : because;
   return {
     result: isIncomplete ? 'incomplete' : isFound ? 'found' : 'done',
-    counts: { read: total - notAsked.count, ...Object.fromEntries(counts) },
-    lists: Object.fromEntries(
-      [...sweep.printed, 'notAsked'].map((name) => [name, lists[name]?.references ?? []]),
-    ),
-    errors: detailsOf(errors),
-    undecided: 'undecided' in swept ? detailsOf(swept.undecided) : [],
+    read: total - notAsked.count,
+    lists,
     reason: notAsked.count > 0 ? reason : undefined,
     cursor,
   };
 }
 
-function detailsOf({ details }: Pick<ReconcileReport['errors'], 'details'>): RunError[] {
-  return details.map(({ reference, outcome, message }) => ({ reference, code: outcome, message }));
-}
-
 /** Adds the error's cause, and leaves the stack out. */
-function describe(error: unknown): RunError {
+function describe(error: unknown): NonNullable<RunReport['error']> {
   const { code, cause, name } = Object(error) as Partial<NodeJS.ErrnoException>;
   const reasons = [error, ...(cause instanceof Error ? [cause] : [])].map(messageOf);
   const message = reasons.join(': ').replace(/\s+/g, ' ');

@@ -4,7 +4,7 @@ import { API_KEY_VARIABLE } from '../terminal/dotenv.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
 import { lastWord, NPX, optionsFor } from '../terminal/shell.js';
-import type { RunError, RunReport, Sweep } from './run.js';
+import { FINDINGS, type Listed, type RunReport, type SweepName } from './run.js';
 
 /** References in one line of a report. */
 const SHOWN = 10;
@@ -16,61 +16,57 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 export function showReport(
-  { time, tenant, durationMs, result, counts, lists, errors, undecided, reason, cursor }: RunReport,
-  { name: command, findings }: Sweep,
+  { time, tenant, durationMs, result, read, lists, error, reason, cursor }: RunReport,
+  command: SweepName,
   { module, dotenv, ...flags }: ShopFlags,
   output: Output,
 ): void {
   const options = optionsFor({ module, dotenv, tenant: flags.tenant && String(tenant) });
   const explain = (reference: string) => `${NPX} explain${options} ${lastWord(reference)}`;
   const test = `${NPX} doctor${optionsFor({ module })} --dotenv <of a test database> --yes`;
-  const { read = 0, ...others } = counts;
-  const parts = Object.entries(others)
-    .filter(([name, count]) => count > 0 || name === 'credited' || name === 'confirmed')
-    .map(([name, count]) => `${wordsOf(name)} ${count}`);
+  const parts = Object.entries(lists)
+    .filter(([name, { count }]) => count > 0 || name === 'credited' || name === 'confirmed')
+    .map(([name, { count }]) => `${wordsOf(name)} ${count}`);
   const of = tenant === null ? '' : ` of ${tenant}`;
   const took = `${(durationMs / 1_000).toFixed(1)} s`;
   output.line(text`${time} ${result}${of}: read ${read} orders in ${took}: ${parts.join(', ')}`);
-  for (const [name, references] of Object.entries(lists)) {
+  for (const [name, sentence] of Object.entries(SENTENCES)) {
+    const { references = [], count = 0 } = lists[name] ?? {};
     const [first] = references;
-    const sentence = SENTENCES[name];
-    if (sentence === undefined || first === undefined) continue;
-    output.line(text`  ${sentence}: ${listed(references, counts[name]!)}`);
-    if (findings.includes(name)) output.line(text`  ${explain(first)}`);
+    if (first === undefined) continue;
+    output.line(text`  ${sentence}: ${listed(references, count)}`);
+    if (FINDINGS[command].includes(name)) output.line(text`  ${explain(first)}`);
   }
   // One line per outcome: the log of `payments` has a line for each order.
-  for (const [code, references] of byCode(undecided)) {
-    output.line(text`  ${code}, needs a manual decision: ${listed(references, references.length)}`);
+  for (const [outcome, { references }] of byOutcome(lists['undecided'])) {
+    const all = listed(references, references.length);
+    output.line(text`  ${outcome}, needs a manual decision: ${all}`);
     output.line(text`  ${explain(references[0]!)}`);
   }
-  for (const [code, references] of byCode(errors)) {
-    const { message } = errors.find((error) => error.code === code)!;
-    if (references.length === 0) output.error(`the run failed: ${code}: ${message}`);
-    else {
-      const same = `${code}: ${listed(references, references.length)}`;
-      // `explain` writes nothing, so it cannot know why a credit fails.
-      const isCredit = code === 'not_credited' || message.startsWith('credit()');
-      output.error(`${same}: ${message}`, [isCredit ? test : explain(references[0]!)]);
-    }
+  for (const [outcome, { references, message }] of byOutcome(lists['errors'])) {
+    // `explain` writes nothing, so it cannot know why a credit fails.
+    const isCredit = outcome === 'not_credited' || message.startsWith('credit()');
+    const same = `${outcome}: ${listed(references, references.length)}`;
+    output.error(`${same}: ${message}`, [isCredit ? test : explain(references[0]!)]);
   }
+  if (error !== undefined) output.error(`the run failed: ${error.code}: ${error.message}`);
   if (reason === undefined) return;
-  const left = listed(lists['notAsked']!, counts['notAsked']!);
+  const { references, count } = lists['notAsked']!;
   const isKey = reason.includes('API key');
   const fix = isKey
     ? `compare ${API_KEY_VARIABLE} with the key in the service's portal`
     : `${NPX} ${command}${options}${optionsFor({ cursor })}`;
-  output.error(`${reason}, so the run did not ask about ${left}`, [fix]);
+  output.error(`${reason}, so the run did not ask about ${listed(references, count)}`, [fix]);
 }
 
-/** The references of each code. An error of the whole run has none. */
-function byCode(errors: readonly RunError[]): Map<string, string[]> {
-  const references = new Map<string, string[]>();
-  for (const { code, reference = '' } of errors) {
-    const same = references.get(code) ?? [];
-    if (reference !== '') same.push(reference);
-    references.set(code, same);
+/** The orders of each outcome, with the message of the first. */
+function byOutcome({ details = [] }: Partial<Listed> = {}) {
+  const groups = new Map<string, { readonly references: string[]; readonly message: string }>();
+  for (const { outcome, reference, message } of details) {
+    const { references } = groups.get(outcome) ?? { references: [] };
+    if (references.push(reference) === 1) groups.set(outcome, { references, message });
   }
-  return references;
+  return groups;
 }
 
 function listed(references: readonly string[], count: number): string {
