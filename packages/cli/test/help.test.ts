@@ -94,7 +94,7 @@ describe('a mistake on the command line', () => {
     ['doctor --module a.js --to http://a', /'--to <url>' cannot be used with .* '--module <file>'/],
     ['trigger --to http://a --body - --reference a', /'--body <file>' cannot be used with/],
     ['trigger payment.succeeded a --to http://a', /too many arguments/],
-    ['trigger --field amount', /'--field <name=value>' is invalid. .*name=value/],
+    ['emulate --assume refuse', /'--assume <name=value>' is invalid. .*name=value/],
     ['trigger --header X-Token', /'--header <header>' is invalid. .*Name: value/],
   ])('is refused with a hint: %s', async (line, message) => {
     const result = await paylink(line.split(' '));

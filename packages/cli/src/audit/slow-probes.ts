@@ -81,16 +81,6 @@ export const loadProbes: readonly Probe[] = [
     perform: uploadEndlessly,
   },
   {
-    id: 'D16',
-    name: 'D16 answers a request with Expect: 100-continue',
-    what: 'Expect: 100-continue',
-    category: 'genuine',
-    expected: ACKNOWLEDGED,
-    severity: 'note',
-    fault: 'http_form',
-    perform: expectContinue,
-  },
-  {
     id: 'D11',
     name: `D11 serves a genuine delivery alongside ${SLOW_SENDERS} slow senders`,
     what: `a genuine delivery alongside ${SLOW_SENDERS} slow senders`,
@@ -149,18 +139,6 @@ async function uploadEndlessly(session: AuditSession): Promise<Observation> {
     // Some servers read to the end before they answer 413, but keep only the bytes up to a limit.
     const isStopped = !isRead || [413, 408].includes(statusOf(answer) ?? 0);
     return isStopped ? { answer } : { answer, fault: 'the server read all 32 MB' };
-  });
-}
-
-function expectContinue(session: AuditSession): Promise<Observation> {
-  const { material, request, genuineLines, answerOn } = session;
-  const whole = request([...genuineLines(), ['Expect', '100-continue']], material.body);
-  return session.onWire(async (wire) => {
-    await wire.write(whole.subarray(0, whole.length - material.body.length));
-    const interim = await answerOn(wire, PATIENCE);
-    if (statusOf(interim) !== 100) return { answer: interim };
-    await wire.write(material.body);
-    return { answer: await answerOn(wire, PATIENCE) };
   });
 }
 

@@ -1,7 +1,7 @@
 /** Prints each API request and each notification. */
 import type { EmulatorDelivery, EmulatorOptions } from '@paylink/emulator';
 import { adviceFor } from '../receiver/answer-advice.js';
-import { isSuccess } from '../receiver/reply.js';
+import { isSuccess, type Reply } from '../receiver/reply.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
 
@@ -27,7 +27,8 @@ export function logAttempt(
   const advice =
     number > 1 || response === undefined
       ? undefined
-      : adviceFor({ ...response, headers: joined(response.headers) }, new URL(url));
+      : // Of the headers, only Set-Cookie is a list, which gives no advice.
+        adviceFor(response as Reply, new URL(url));
   const outcome = { status, code, error, durationMs, acknowledged, retryInMs, advice };
   output.record({ type: 'delivery', at, id, event, reference, number, ...outcome });
 
@@ -54,10 +55,4 @@ export function logRequest(request: ApiRequest, output: Output): void {
   const why = message === undefined ? '' : `: ${message}`;
   const time = paint.dim(at.slice(11, 19));
   output.line(text`${time}  ${method} ${path}${subject} → ${answer}${why}`);
-}
-
-function joined(
-  headers: Readonly<Record<string, string | readonly string[]>>,
-): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

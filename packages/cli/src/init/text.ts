@@ -12,9 +12,7 @@ export function readText(folder: string, path: string): string | undefined {
   const file = join(folder, path);
   if (!existsSync(file)) return undefined;
   try {
-    const { text, hadMark } = readTextFile(file);
-    if (hadMark) throw new Error('it begins with a byte order mark: save it as UTF-8 without BOM');
-    return text;
+    return readTextFile(file);
   } catch (error) {
     throw usageFailure(cannotBeRead('nothing was written', path, error));
   }

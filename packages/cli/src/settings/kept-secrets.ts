@@ -27,7 +27,7 @@ export function readKeptSecrets(): KeptSecrets {
 
 function readIfThere(): string {
   try {
-    return existsSync(KEPT_SECRETS) ? readTextFile(KEPT_SECRETS).text : '';
+    return existsSync(KEPT_SECRETS) ? readTextFile(KEPT_SECRETS) : '';
   } catch (error) {
     const problem = cannotBeRead('the secrets of emulate', KEPT_SECRETS, error);
     throw usageFailure(problem, 'delete it: the next paylink emulate creates new secrets');

@@ -53,7 +53,7 @@ export function createCommand<Flags extends CommonFlags>(
         const flags = command.opts<Flags>();
         const output = new Output(flags.json === true);
         try {
-          loadDotenv(flags.dotenv, (sentence) => output.note(sentence));
+          loadDotenv(flags.dotenv);
           const [given = ''] = command.processedArgs as (string | undefined)[];
           process.exitCode = await run({ flags, argument: given, args: command.args, output });
         } catch (error) {

@@ -25,21 +25,13 @@ export function isOfProject(source: string): boolean {
 /**
  * Loads the variables that the environment lacks: all of the named file, but only Paylink's own of
  * the project's .env, because the project may be a stranger's.
- *
- * @param note receives a sentence about a file that other programs read in another way
  */
-export function loadDotenv(path: string | undefined, note: (sentence: string) => void): void {
+export function loadDotenv(path: string | undefined): void {
   fromProject.clear();
   otherNames = [];
   try {
     if (path === undefined && !existsSync('.env')) return;
-    const { text, hadMark } = readTextFile(path ?? '.env');
-    if (hadMark)
-      note(
-        `${path ?? '.env'} begins with a byte order mark, so Node and dotenv lose its first ` +
-          'variable: save it as UTF-8 without BOM',
-      );
-    const values = parseEnv(text);
+    const values = parseEnv(readTextFile(path ?? '.env'));
     if (path === undefined) loadOwn(values);
     else for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
   } catch (error) {

@@ -12,14 +12,7 @@ import {
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
 import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
-import {
-  collectField,
-  duration,
-  parseUrl,
-  readBytes,
-  showUrl,
-  wholeNumber,
-} from '../terminal/input.js';
+import { duration, parseUrl, readBytes, showUrl, wholeNumber } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text, type Printable } from '../terminal/safe-text.js';
 
@@ -27,7 +20,6 @@ interface Flags extends CommonFlags, SecretFlags, Partial<TargetFlags> {
   readonly print?: boolean;
   readonly body?: string;
   readonly reference?: string;
-  readonly field?: Readonly<Record<string, unknown>>;
   readonly times: number;
   readonly timeout: number;
 }
@@ -44,8 +36,7 @@ export const triggerCommand = (): Command =>
       option('--to <url>', 'the address of the webhook', { parse: parseUrl }),
       option('--print', 'print the signed notification without sending it'),
       option('--reference <reference>', 'the order that was paid'),
-      option('--field <name=value>', 'add a body field (can be repeated)', { parse: collectField }),
-      option('--body <file>', 'the exact body; - is stdin').conflicts(['reference', 'field']),
+      option('--body <file>', 'the exact body; - is stdin').conflicts('reference'),
       option('--times <n>', 'send this many at the same time', {
         parse: wholeNumber(1, 1_000),
         initial: 1,
@@ -99,9 +90,9 @@ function printDelivery({ headers, rawBody, signature }: SignedDelivery, output: 
   return EXIT.ok;
 }
 
-/** Signs the exact bytes of a file, or a body made from a reference and fields. */
+/** Signs the exact bytes of a file, or a body made from a reference. */
 async function createDelivery(
-  { body, reference, field }: Flags,
+  { body, reference }: Flags,
   type: string,
   secret: string,
 ): Promise<SignedDelivery> {
@@ -113,7 +104,7 @@ async function createDelivery(
     return signedDelivery({ secret, type, rawBody: await readBytes(body, '--body') });
   if (reference === undefined)
     throw usageFailure('no --reference: pass an order that your server may credit');
-  return signedDelivery({ secret, type, reference, payload: field });
+  return signedDelivery({ secret, type, reference });
 }
 
 async function conclude(
