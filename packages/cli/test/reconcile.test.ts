@@ -365,7 +365,7 @@ describe('--module', () => {
       'export const payments = Promise.resolve({});',
       'does not export payments from createPayments',
     ],
-    ['export const payments = 7;', 'must be of the type object'],
+    ['export const payments = 7;', 'does not export payments'],
     ["throw new Error('a fault of the module');", 'cannot be loaded: a fault of the module'],
     [
       "import 'npm:@paylink/client';",

@@ -3,26 +3,15 @@ export interface AuditOptions {
   readonly url: string | URL;
   /** The receiver's webhook secret. */
   readonly secret: string;
-  /**
-   * The order in the genuine deliveries. **They reach the merchant's code** a few hundred times, so
-   * choose a test order that may be credited. Default `paylink-audit`, which a receiver that looks
-   * up orders may reject.
-   */
+  /** The order in the genuine deliveries, which the receiver may credit. Default `paylink-audit`. */
   readonly reference?: string | undefined;
   /** The receiver's body limit in bytes. By default, the audit does not test the exact limit. */
   readonly bodyLimit?: number | undefined;
   /** Additional headers for every request. A `Host` replaces the host in `url`. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Milliseconds to wait for the reply to a slow body. Choose more than the receiver's own limit.
-   * The audit waits 5,000 for other replies, or longer if genuine deliveries are slow. Default
-   * 15,000.
-   */
+  /** Milliseconds for the reply to a slow body. Default 15,000. */
   readonly timeout?: number | undefined;
-  /**
-   * Milliseconds for the connection and the first reply. Without a reply, the audit stops.
-   * Default 1,500.
-   */
+  /** Milliseconds for the connection and the first reply. Default 1,500. */
   readonly firstAnswer?: number | undefined;
   /** Ends the audit early with an incomplete report. */
   readonly signal?: AbortSignal | undefined;

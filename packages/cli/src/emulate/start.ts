@@ -72,11 +72,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   allowHosts: '--allow-host',
 };
 
-function explainStart(
-  error: unknown,
-  { port, host = '127.0.0.1' }: EmulateFlags,
-  { apiKey, secret }: Given,
-): Failure {
+function explainStart(error: unknown, { port }: EmulateFlags, { apiKey, secret }: Given): Failure {
   if (isConfigurationError(error)) {
     const { option, message } = error;
     const source = { apiKey: apiKey?.source, 'webhook.secret': secret?.source }[option];
@@ -93,8 +89,5 @@ function explainStart(
       `port ${port} is taken: is another emulator running?`,
       'choose another port with --port, or let --port 0 pick a free port',
     );
-  if (code === 'EACCES') return failure(`this user may not listen on port ${port}`);
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return failure(`${host} is not an address of this machine`);
   return failure(messageOf(error));
 }

@@ -70,15 +70,6 @@ export const verifyCommand = (): Command =>
     run: sweepWith('verify'),
   });
 
-/** From the best to the worst. A run for several merchants counts as its worst. */
-const EXITS: Readonly<Record<Result, number>> = {
-  done: EXIT.ok,
-  found: EXIT.failed,
-  incomplete: EXIT.failed,
-  stopped: EXIT.interrupted,
-  failed: EXIT.failed,
-};
-
 function sweepWith(name: SweepName): (invocation: Invocation<Flags>) => Promise<number> {
   return async ({ flags, args, output }) => {
     const { timeLimit, concurrency, cursor } = flags;
@@ -103,7 +94,8 @@ function sweepWith(name: SweepName): (invocation: Invocation<Flags>) => Promise<
         results.push(report.result);
         if (stop.aborted) break;
       }
-      return EXITS[(Object.keys(EXITS) as Result[]).findLast((each) => results.includes(each))!];
+      if (results.includes('stopped')) return EXIT.interrupted;
+      return results.every((result) => result === 'done') ? EXIT.ok : EXIT.failed;
     };
     return withShop(flags, output, (shop, stop) =>
       sweepAll(requirePayments(shop, flags, name), stop),

@@ -63,7 +63,7 @@ export function showReport(
 function byOutcome({ details = [] }: Partial<Listed> = {}) {
   const groups = new Map<string, { readonly references: string[]; readonly message: string }>();
   for (const { outcome, reference, message } of details) {
-    const { references } = groups.get(outcome) ?? { references: [] };
+    const { references } = groups.get(outcome) ?? { references: [] as string[] };
     if (references.push(reference) === 1) groups.set(outcome, { references, message });
   }
   return groups;
