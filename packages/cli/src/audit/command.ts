@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import {
   ALLOW_HOST_OPTION,
   HEADER_OPTION,
@@ -8,7 +8,7 @@ import {
   type TargetFlags,
 } from '../receiver/target.js';
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
-import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
+import { createCommand, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import { duration, showUrl, wholeNumber } from '../terminal/input.js';
 import { text } from '../terminal/safe-text.js';
@@ -33,17 +33,19 @@ export const auditCommand = (): Command =>
       'run paylink doctor --module.',
     options: [
       TO_OPTION,
-      option(
+      new Option(
         '--reference <reference>',
         'the order in the genuine notifications, which the server may credit (default: ' +
           'paylink-audit)',
       ),
-      option('--body-limit <bytes>', "the server's body limit, to test it to the byte", {
-        parse: wholeNumber(1_024, 100_000_000),
-      }),
-      option('--timeout <time>', 'how long to wait for the reply to a slow body (default: 15s)', {
-        parse: duration,
-      }),
+      new Option(
+        '--body-limit <bytes>',
+        "the server's body limit, to test it to the byte",
+      ).argParser(wholeNumber(1_024, 100_000_000)),
+      new Option(
+        '--timeout <time>',
+        'how long to wait for the reply to a slow body (default: 15s)',
+      ).argParser(duration),
       HEADER_OPTION,
       ALLOW_HOST_OPTION,
       ...SECRET_OPTIONS,

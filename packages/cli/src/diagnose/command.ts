@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Diagnosis } from '@paylink/core/diagnose';
 import { requireSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
-import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
+import { createCommand, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import { readBytes } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
@@ -22,10 +22,11 @@ export const diagnoseCommand = (): Command =>
       'the changes that proxies and parsers usually make, and prints the cause and the fix. ' +
       'Sends nothing, and never prints the secret or the body.',
     options: [
-      option('--body <file>', 'the body as your server verified it; - is stdin', { initial: '-' }),
-      option('--signature <hex>', 'the received value of X-Service-Signature', {
-        isRequired: true,
-      }),
+      new Option('--body <file>', 'the body as your server verified it; - is stdin').default('-'),
+      new Option(
+        '--signature <hex>',
+        'the received value of X-Service-Signature',
+      ).makeOptionMandatory(),
       ...SECRET_OPTIONS,
     ],
     examples: ['paylink diagnose --body body.bin --signature 9f86d081… --dotenv .env'],

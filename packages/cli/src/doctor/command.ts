@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { isLocalHost } from '../receiver/local-host.js';
 import {
   ALLOW_HOST_OPTION,
@@ -9,7 +9,7 @@ import {
 } from '../receiver/target.js';
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
 import { TENANT_OPTION, type ShopFlags } from '../shop/with-shop.js';
-import { createCommand, option, type Invocation } from '../terminal/command.js';
+import { createCommand, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { parseUrl, showUrl } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
@@ -34,13 +34,18 @@ export const doctorCommand = (): Command =>
       'With --module, tests your find and credit instead. The module must export orders and ' +
       'createOrder.',
     options: [
-      option('--to <url>', 'the address of the webhook', { parse: parseUrl }).conflicts('module'),
-      option('--deliver <reference>', 'also send a payment.succeeded, which may credit this order'),
+      new Option('--to <url>', 'the address of the webhook')
+        .argParser(parseUrl)
+        .conflicts('module'),
+      new Option(
+        '--deliver <reference>',
+        'also send a payment.succeeded, which may credit this order',
+      ),
       HEADER_OPTION,
       ALLOW_HOST_OPTION,
-      option('--module <file>', 'your module, connected to a test database'),
+      new Option('--module <file>', 'your module, connected to a test database'),
       TENANT_OPTION,
-      option('--yes', 'confirm that --module uses a test database: stores about 250 orders'),
+      new Option('--yes', 'confirm that --module uses a test database: stores about 250 orders'),
       ...SECRET_OPTIONS,
     ],
     examples: [

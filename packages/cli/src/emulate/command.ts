@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { KEPT_SECRETS } from '../settings/kept-secrets.js';
 import {
   API_KEY_OPTIONS,
@@ -7,7 +7,7 @@ import {
   SECRET_OPTIONS,
   validateSecret,
 } from '../settings/settings.js';
-import { createCommand, option, type Invocation } from '../terminal/command.js';
+import { createCommand, type Invocation } from '../terminal/command.js';
 import { EXIT } from '../terminal/failure.js';
 import { collect, collectField, parseUrl, wholeNumber } from '../terminal/input.js';
 import { untilStopped } from '../terminal/until-stopped.js';
@@ -25,27 +25,24 @@ export const emulateCommand = (): Command =>
       `${KEPT_SECRETS}, and saves new secrets there. In another terminal, paylink pay, fail and ` +
       'cancel act as the customer. Ctrl-C stops it.',
     options: [
-      option('--port <port>', 'the port (0: any free port)', {
-        parse: wholeNumber(0, 65_535),
-        initial: 4010,
-      }),
-      option('--host <host>', 'the listening address (default: 127.0.0.1)'),
-      option('--pay-url <url>', 'the address in the browser, if different'),
-      option('--webhook <url>', "your server's address for notifications", { parse: parseUrl }),
-      option(
+      new Option('--port <port>', 'the port (0: any free port)')
+        .argParser(wholeNumber(0, 65_535))
+        .default(4010),
+      new Option('--host <host>', 'the listening address (default: 127.0.0.1)'),
+      new Option('--pay-url <url>', 'the address in the browser, if different'),
+      new Option('--webhook <url>', "your server's address for notifications").argParser(parseUrl),
+      new Option(
         '--allow-host <host>',
         'also send notifications to this remote host (can be repeated)',
-        { parse: collect },
-      ),
-      option(
+      ).argParser(collect),
+      new Option(
         '--allow-remote',
         'allow an address that other machines can reach: any of them can mark payments as paid',
       ),
-      option(
+      new Option(
         '--assume <name=value>',
         'change an assumption about a point that the contract leaves open (can be repeated)',
-        { parse: collectField },
-      ),
+      ).argParser(collectField),
       ...SECRET_OPTIONS,
       ...API_KEY_OPTIONS,
     ],

@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
-import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
+import { Option, type Command } from 'commander';
+import { createCommand, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { parseUrl } from '../terminal/input.js';
 import { text } from '../terminal/safe-text.js';
@@ -26,17 +26,16 @@ export const initCommand = (): Command =>
       '.env, and a script that starts the emulator. Prints the remaining steps. Does not install ' +
       'anything. In a folder without code, --framework also writes package.json and a server.',
     options: [
-      option('--framework <name>', 'the framework (default: the one in package.json)').choices([
+      new Option('--framework <name>', 'the framework (default: the one in package.json)').choices([
         'next',
         ...FRAMEWORKS,
       ]),
-      option(
+      new Option(
         '--shop-url <url>',
         "your server's address, with its global prefix (default: detected in your code)",
-        { parse: parseUrl },
-      ),
-      option('--dry-run', 'list the files and write nothing'),
-      option('--force', 'overwrite existing files that differ'),
+      ).argParser(parseUrl),
+      new Option('--dry-run', 'list the files and write nothing'),
+      new Option('--force', 'overwrite existing files that differ'),
     ],
     examples: ['paylink init --dry-run', 'paylink init --framework fastify'],
     run: init,

@@ -1,5 +1,5 @@
 import type { Emulator } from '@paylink/emulator';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { isLocalHost } from '../receiver/local-host.js';
 import { KEPT_SECRETS } from '../settings/kept-secrets.js';
 import {
@@ -8,7 +8,7 @@ import {
   keptSetting,
   type ApiKeyFlags,
 } from '../settings/settings.js';
-import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
+import { createCommand, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { API_KEY_VARIABLE, BASE_URL_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, failure, usageFailure } from '../terminal/failure.js';
 import { wholeNumber } from '../terminal/input.js';
@@ -24,9 +24,10 @@ type Verb = 'pay' | 'fail' | 'cancel';
 const DEFAULT_BASE_URL = 'http://127.0.0.1:4010/api';
 const TIMEOUT = 10_000;
 
-const AMOUNT_OPTION = option('--amount <amount>', 'for a free-amount link (default: the lowest)', {
-  parse: wholeNumber(0, Number.MAX_SAFE_INTEGER),
-});
+const AMOUNT_OPTION = new Option(
+  '--amount <amount>',
+  'for a free-amount link (default: the lowest)',
+).argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER));
 
 export const payCommand = (): Command =>
   createActCommand('pay', 'complete a payment on a running emulator').addOption(AMOUNT_OPTION);
@@ -44,7 +45,7 @@ function createActCommand(verb: Verb, summary: string): Command {
       'emulate). The service itself does not offer this call.',
     argument: ['<reference>', "the link's reference"],
     options: [
-      option(
+      new Option(
         '--base-url <url>',
         `the emulator (default: ${BASE_URL_VARIABLE}, else ${DEFAULT_BASE_URL})`,
       ),

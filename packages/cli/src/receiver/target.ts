@@ -1,5 +1,5 @@
 /** The options that identify a webhook, and the check of its host. */
-import { option } from '../terminal/command.js';
+import { Option } from 'commander';
 import { collect, collectHeader, parseUrl } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { usageFailure } from '../terminal/failure.js';
@@ -14,22 +14,19 @@ export interface TargetFlags {
   readonly allowHost?: readonly string[];
 }
 
-export const TO_OPTION = option('--to <url>', 'the address of the webhook', {
-  parse: parseUrl,
-  isRequired: true,
-});
+export const TO_OPTION = new Option('--to <url>', 'the address of the webhook')
+  .argParser(parseUrl)
+  .makeOptionMandatory();
 
-export const HEADER_OPTION = option(
+export const HEADER_OPTION = new Option(
   '--header <header>',
   'add a header, "Name: value", for a tunnel or a gateway (can be repeated)',
-  { parse: collectHeader },
-);
+).argParser(collectHeader);
 
-export const ALLOW_HOST_OPTION = option(
+export const ALLOW_HOST_OPTION = new Option(
   '--allow-host <host>',
   'allow this remote host (can be repeated)',
-  { parse: collect },
-);
+).argParser(collect);
 
 /** @throws Failure unless the host is this machine or --allow-host names it */
 export function requireAllowedHost({ to, allowHost = [] }: TargetFlags, condition: string): void {

@@ -1,7 +1,7 @@
 /** `paylink links create` and `paylink payments get`: the service's two calls. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { PaymentLinkRequest } from '@paylink/client';
-import { createCommand, option, type Invocation } from '../terminal/command.js';
+import { createCommand, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { wholeNumber } from '../terminal/input.js';
 import { connect, rethrow, SERVICE_OPTIONS, type ServiceFlags } from './connect.js';
@@ -18,7 +18,7 @@ interface LinkFlags extends ServiceFlags {
   readonly idempotencyKey?: string;
 }
 
-const amount = { parse: wholeNumber(1, Number.MAX_SAFE_INTEGER) };
+const amount = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 
 export const linksCommand = (): Command =>
   new Command('links').summary('create payment links').addCommand(
@@ -29,15 +29,17 @@ export const linksCommand = (): Command =>
         'the customer choose with --amount-min, --amount-max and --description. Amounts are in ' +
         'the smallest unit of the currency.',
       options: [
-        option('--reference <reference>', "your order's reference", { isRequired: true }),
-        option('--amount <n>', 'the amount', amount).conflicts(['amountMin', 'amountMax']),
-        option('--amount-min <n>', "the customer's lowest amount", amount),
-        option('--amount-max <n>', "the customer's highest amount", amount),
-        option('--description <text>', 'the text on the payment page'),
-        option('--return-url <url>', 'the address for the customer after paying'),
-        option('--cancel-url <url>', 'the address for the customer after cancelling'),
-        option('--single-use', 'the link can be paid only once'),
-        option(
+        new Option('--reference <reference>', "your order's reference").makeOptionMandatory(),
+        new Option('--amount <n>', 'the amount')
+          .argParser(amount)
+          .conflicts(['amountMin', 'amountMax']),
+        new Option('--amount-min <n>', "the customer's lowest amount").argParser(amount),
+        new Option('--amount-max <n>', "the customer's highest amount").argParser(amount),
+        new Option('--description <text>', 'the text on the payment page'),
+        new Option('--return-url <url>', 'the address for the customer after paying'),
+        new Option('--cancel-url <url>', 'the address for the customer after cancelling'),
+        new Option('--single-use', 'the link can be paid only once'),
+        new Option(
           '--idempotency-key <key>',
           'to retry a call, pass its key again (default: a new key)',
         ),

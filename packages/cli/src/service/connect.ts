@@ -1,4 +1,5 @@
 /** Connects commands to the service and prints its errors. */
+import { Option } from 'commander';
 import type { PaylinkClient } from '@paylink/client';
 import { isLocalHost } from '../receiver/local-host.js';
 import {
@@ -7,7 +8,7 @@ import {
   keptSetting,
   type ApiKeyFlags,
 } from '../settings/settings.js';
-import { option, type CommonFlags } from '../terminal/command.js';
+import type { CommonFlags } from '../terminal/command.js';
 import { API_KEY_VARIABLE, BASE_URL_VARIABLE, isOfProject } from '../terminal/dotenv.js';
 import { failure, isConfigurationError, usageFailure } from '../terminal/failure.js';
 import { collect, showUrl } from '../terminal/input.js';
@@ -19,12 +20,11 @@ export interface ServiceFlags extends CommonFlags, ApiKeyFlags {
 }
 
 export const SERVICE_OPTIONS = [
-  option('--base-url <url>', `the service, ending before /v1 (default: ${BASE_URL_VARIABLE})`),
-  option(
+  new Option('--base-url <url>', `the service, ending before /v1 (default: ${BASE_URL_VARIABLE})`),
+  new Option(
     '--allow-http <host>',
     'send the key to this host without TLS, for a container on your machine (can be repeated)',
-    { parse: collect },
-  ),
+  ).argParser(collect),
   ...API_KEY_OPTIONS,
 ];
 

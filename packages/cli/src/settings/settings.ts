@@ -3,7 +3,7 @@
  * secrets that the emulator saved.
  */
 import { isUtf8 } from 'node:buffer';
-import { option } from '../terminal/command.js';
+import { Option } from 'commander';
 import { API_KEY_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { isConfigurationError, usageFailure } from '../terminal/failure.js';
 import { readBytes } from '../terminal/input.js';
@@ -21,16 +21,16 @@ export interface ApiKeyFlags {
 }
 
 export const SECRET_OPTIONS = [
-  option(
+  new Option(
     '--secret <secret>',
     `the webhook secret (default: ${SECRET_VARIABLE} from the environment)`,
   ),
-  option('--secret-file <path>', 'a file that contains the webhook secret').conflicts('secret'),
+  new Option('--secret-file <path>', 'a file that contains the webhook secret').conflicts('secret'),
 ];
 
 export const API_KEY_OPTIONS = [
-  option('--api-key <key>', `the API key (default: ${API_KEY_VARIABLE} from the environment)`),
-  option('--api-key-file <path>', 'a file that contains the API key').conflicts('apiKey'),
+  new Option('--api-key <key>', `the API key (default: ${API_KEY_VARIABLE} from the environment)`),
+  new Option('--api-key-file <path>', 'a file that contains the API key').conflicts('apiKey'),
 ];
 
 /** A value with the name of its source. Messages print the name instead of the value. */

@@ -1,6 +1,7 @@
 /** Runs a command with the merchant's module, and ends even if the module holds connections. */
+import { Option } from 'commander';
 import type { Payments } from '@paylink/payments';
-import { option, type CommonFlags } from '../terminal/command.js';
+import type { CommonFlags } from '../terminal/command.js';
 import { API_KEY_VARIABLE, namesNotLoaded, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, messageOf, usageFailure } from '../terminal/failure.js';
 import { collect } from '../terminal/input.js';
@@ -14,14 +15,16 @@ export interface ShopFlags extends CommonFlags {
   readonly tenant?: readonly string[];
 }
 
-export const TENANT_OPTION = option('--tenant <id>', 'a merchant, or null (can be repeated)', {
-  parse: collect,
-});
+export const TENANT_OPTION = new Option(
+  '--tenant <id>',
+  'a merchant, or null (can be repeated)',
+).argParser(collect);
 
 export const SHOP_OPTIONS = [
-  option('--module <file>', 'your module, which exports payments and optionally close()', {
-    isRequired: true,
-  }),
+  new Option(
+    '--module <file>',
+    'your module, which exports payments and optionally close()',
+  ).makeOptionMandatory(),
   TENANT_OPTION,
 ];
 

@@ -1,5 +1,5 @@
 /** `paylink reconcile` and `paylink verify`: one run over the orders, which keeps no state. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Payments } from '@paylink/payments';
 import {
   requirePayments,
@@ -8,7 +8,7 @@ import {
   withShop,
   type ShopFlags,
 } from '../shop/with-shop.js';
-import { createCommand, option, type Invocation } from '../terminal/command.js';
+import { createCommand, type Invocation } from '../terminal/command.js';
 import { EXIT, isConfigurationError, usageFailure, type Failure } from '../terminal/failure.js';
 import { duration, wholeNumber } from '../terminal/input.js';
 import { NPX, optionsFor } from '../terminal/shell.js';
@@ -23,15 +23,13 @@ interface Flags extends ShopFlags {
 
 const OPTIONS = [
   ...SHOP_OPTIONS,
-  option('--cursor <cursor>', 'continue a run that could not ask about every order'),
-  option('--time-limit <time>', 'do not start an order after this time', {
-    parse: duration,
-    initial: [600_000, '10m'],
-  }),
-  option('--concurrency <n>', 'the number of concurrent orders', {
-    parse: wholeNumber(1, 100),
-    initial: 4,
-  }),
+  new Option('--cursor <cursor>', 'continue a run that could not ask about every order'),
+  new Option('--time-limit <time>', 'do not start an order after this time')
+    .argParser(duration)
+    .default(600_000, '10m'),
+  new Option('--concurrency <n>', 'the number of concurrent orders')
+    .argParser(wholeNumber(1, 100))
+    .default(4),
 ];
 
 /** `paylink reconcile`: credits paid orders that no notification and no return page credited. */

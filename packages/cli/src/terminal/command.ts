@@ -1,5 +1,5 @@
 /** Builds each command from a description, runs it, and reports its error. */
-import { Command, Option } from 'commander';
+import { Command, type Option } from 'commander';
 import { loadDotenv } from './dotenv.js';
 import { EXIT, Failure, isConfigurationError, messageOf } from './failure.js';
 import { Output } from './output.js';
@@ -61,26 +61,6 @@ export function createCommand<Flags extends CommonFlags>(
         }
       })
   );
-}
-
-interface OptionRules<Value> {
-  /** @throws InvalidArgumentError */
-  readonly parse?: (value: string, before: Value | undefined) => Value;
-  readonly initial?: Value | readonly [value: Value, shown: string];
-  readonly isRequired?: true;
-}
-
-/** Describes one option of a command. */
-export function option<Value = string>(
-  flags: string,
-  meaning: string,
-  { parse, initial, isRequired }: OptionRules<Value> = {},
-): Option {
-  const created = new Option(flags, meaning).makeOptionMandatory(isRequired === true);
-  if (parse !== undefined) created.argParser(parse);
-  if (Array.isArray(initial)) created.default(...(initial as [Value, string]));
-  else if (initial !== undefined) created.default(initial);
-  return created;
 }
 
 /** Prints the error through the output, which redacts secrets. Returns the exit code. */

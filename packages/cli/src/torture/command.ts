@@ -1,10 +1,10 @@
 /** `paylink torture`: runs a credit's round trips in every sequence, and with every cut. */
 import { setTimeout } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Finding, SchedulesReport } from '@paylink/testing/schedules/internal';
 import { isLocalHost } from '../receiver/local-host.js';
 import { exitSoon } from '../shop/with-shop.js';
-import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
+import { createCommand, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { API_KEY_VARIABLE, BASE_URL_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { duration, parseUrl, wholeNumber } from '../terminal/input.js';
@@ -39,33 +39,31 @@ export const tortureCommand = (): Command =>
       'test a program in any language, which receives notifications. The command stores and ' +
       'credits orders, so use a test database.',
     options: [
-      option('--module <file>', 'your module, which exports orders and createOrder'),
-      option('--database <url>', 'the address of a test database', { isRequired: true }),
-      option('--database-variable <name>', 'the variable that contains its address', {
-        initial: 'DATABASE_URL',
-      }),
-      option('--tenant <id>', "the orders' merchant, or null"),
-      option('--callers <n>', 'the number of concurrent deliveries', {
-        parse: wholeNumber(2, 3),
-        initial: 2,
-      }),
-      option('--time-limit <time>', 'do not start an attempt after this time', {
-        parse: duration,
-        initial: [60_000, '1m'],
-      }),
-      option('--start <command>', 'the command that starts your program, instead of --module'),
-      option('--to <url>', "the program's webhook on this machine", { parse: parseUrl }),
-      option(
+      new Option('--module <file>', 'your module, which exports orders and createOrder'),
+      new Option('--database <url>', 'the address of a test database').makeOptionMandatory(),
+      new Option('--database-variable <name>', 'the variable that contains its address').default(
+        'DATABASE_URL',
+      ),
+      new Option('--tenant <id>', "the orders' merchant, or null"),
+      new Option('--callers <n>', 'the number of concurrent deliveries')
+        .argParser(wholeNumber(2, 3))
+        .default(2),
+      new Option('--time-limit <time>', 'do not start an attempt after this time')
+        .argParser(duration)
+        .default(60_000, '1m'),
+      new Option('--start <command>', 'the command that starts your program, instead of --module'),
+      new Option('--to <url>', "the program's webhook on this machine").argParser(parseUrl),
+      new Option(
         '--books <command>',
         'the command that prints {"paid":true,"effects":1} for the order $REFERENCE',
       ),
-      option(
+      new Option(
         '--order <command>',
         'the command that stores an unpaid order $REFERENCE for $AMOUNT $CURRENCY',
       ),
-      option('--replay <n>', 'try only the finding with this number', {
-        parse: wholeNumber(1, Number.MAX_SAFE_INTEGER),
-      }),
+      new Option('--replay <n>', 'try only the finding with this number').argParser(
+        wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      ),
     ],
     examples: [
       'paylink torture --module ./payments.js --database postgres://localhost/shop_test',

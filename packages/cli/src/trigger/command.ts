@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { SignedDelivery } from '@paylink/testing';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
@@ -10,7 +10,7 @@ import {
   type TargetFlags,
 } from '../receiver/target.js';
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
-import { createCommand, option, type CommonFlags, type Invocation } from '../terminal/command.js';
+import { createCommand, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
 import { duration, parseUrl, readBytes, showUrl, wholeNumber } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
@@ -33,18 +33,16 @@ export const triggerCommand = (): Command =>
       'it credits the order, so choose an order that it may credit.',
     argument: ['[event]', 'the event kind', PAYMENT_SUCCEEDED],
     options: [
-      option('--to <url>', 'the address of the webhook', { parse: parseUrl }),
-      option('--print', 'print the signed notification without sending it'),
-      option('--reference <reference>', 'the order that was paid'),
-      option('--body <file>', 'the exact body; - is stdin').conflicts('reference'),
-      option('--times <n>', 'send this many at the same time', {
-        parse: wholeNumber(1, 1_000),
-        initial: 1,
-      }),
-      option('--timeout <time>', 'how long to wait for each reply', {
-        parse: duration,
-        initial: [30_000, '30s'],
-      }),
+      new Option('--to <url>', 'the address of the webhook').argParser(parseUrl),
+      new Option('--print', 'print the signed notification without sending it'),
+      new Option('--reference <reference>', 'the order that was paid'),
+      new Option('--body <file>', 'the exact body; - is stdin').conflicts('reference'),
+      new Option('--times <n>', 'send this many at the same time')
+        .argParser(wholeNumber(1, 1_000))
+        .default(1),
+      new Option('--timeout <time>', 'how long to wait for each reply')
+        .argParser(duration)
+        .default(30_000, '30s'),
       HEADER_OPTION,
       ...SECRET_OPTIONS,
     ],
