@@ -13,7 +13,7 @@ interface Report {
     readonly name: string;
     readonly passed: boolean;
   }[];
-  readonly findings: readonly { readonly id: string; readonly advice: string }[];
+  readonly findings: readonly { readonly id: string }[];
   readonly causes: readonly { readonly id: string; readonly title: string; readonly fix: string }[];
   readonly stopped?: { readonly reason: string };
 }

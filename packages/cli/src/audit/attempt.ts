@@ -16,7 +16,6 @@ export class StoppedServing extends Error {
 
 /** Tries one probe, then checks that the server still serves. @throws StoppedServing */
 export async function attempt(probe: Probe, session: AuditSession): Promise<AuditResult> {
-  const started = performance.now();
   const observation = await perform(probe, session);
   session.throwIfEnded();
   for (const answer of [observation.answer, ...(observation.others ?? [])]) {
@@ -30,7 +29,6 @@ export async function attempt(probe: Probe, session: AuditSession): Promise<Audi
     title: titleOf(probe, observation.answer),
     expected,
     actual: statusOf(observation.answer),
-    durationMs: Math.round(performance.now() - started),
     ...verdict,
   });
   const verdict = judge(probe, observation, session);

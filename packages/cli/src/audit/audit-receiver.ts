@@ -9,7 +9,6 @@ import {
   type Material,
 } from '@paylink/testing/internal';
 import { attempt, StoppedServing } from './attempt.js';
-import { fixOf } from './cause.js';
 import { deliverFirst } from './first-delivery.js';
 import { isAcknowledged, openSession, orClosed, statusOf, type AuditSession } from './session.js';
 import { leaks } from './leaks.js';
@@ -27,7 +26,7 @@ import { loadProbes, slowProbes } from './slow-probes.js';
  *
  * By default, stops within three seconds if the receiver rejects or does not answer the first
  * genuine delivery. `stopped` then contains the reason. The report does not contain secrets or
- * signatures, and only the status of each reply.
+ * signatures.
  *
  * @throws Error without a connection to the server
  */
@@ -152,9 +151,7 @@ class Audit {
     return false;
   }
 
-  readonly #add = (found: AuditResult): AuditResult => {
-    const { cause } = found;
-    const result = cause === undefined ? found : { ...found, advice: fixOf(cause) };
+  readonly #add = (result: AuditResult): AuditResult => {
     this.results.push(result);
     const done = this.results.length;
     this.options.onProgress?.({ done, total: Math.max(done, this.#total), name: result.name });

@@ -68,7 +68,6 @@ export async function deliverFirst(
     actual,
     ...(passed ? {} : { severity: 'high', cause: DELIVERY.fault }),
     ...(actual === 202 ? { note: EARLY } : {}),
-    durationMs: Math.round(performance.now() - started),
   };
   if (passed) return { results: [result] };
   const variants = await sendVariants(session, left());
@@ -141,8 +140,7 @@ async function sendVariants(session: AuditSession, milliseconds: number): Promis
       const bytes = session.request(Object.entries(headers), rawBody);
       const answer = await orClosed(session.exchangeWithin(milliseconds, bytes));
       const [title, actual] = [`accepted ${what}`, statusOf(answer)];
-      const finding = { passed: false, severity, cause, durationMs: 0 };
-      return { id, name, what, title, expected, actual, ...finding };
+      return { id, name, what, title, expected, actual, passed: false, severity, cause };
     }),
   );
 }

@@ -19,7 +19,7 @@ export function leaks({ replies, material }: AuditSession): AuditResult[] {
       .map(({ to }) => to)
       .sort();
     const id = name.slice(0, 3);
-    const result = { id, name, passed: true, expected: [], actual: undefined, durationMs: 0 };
+    const result = { id, name, passed: true, expected: [], actual: undefined };
     if (found.length === 0) return result;
     const detail = `in ${found.length} replies, first in ${found[0]!}`;
     return { ...result, passed: false, cause, ...CAUSES[cause], detail };

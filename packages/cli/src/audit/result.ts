@@ -29,7 +29,4 @@ export type AuditResult = {
   readonly severity?: Severity;
   /** The cause of a finding. */
   readonly cause?: CauseId;
-  /** The fix of a finding. */
-  readonly advice?: string | undefined;
-  readonly durationMs: number;
 };
