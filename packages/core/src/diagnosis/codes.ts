@@ -10,6 +10,7 @@ export const MESSAGES = {
   secret_invalid: 'The secret is invalid',
   secret_blanks: `Only one side has whitespace or a line break around the secret. ${STORE}`,
   secret_quoted: `Only one side has quotes around the secret. ${STORE}`,
+  secret_altered: `The secrets differ in a prefix, in upper and lower case or by a "\\". ${STORE}`,
   secret_encoding: 'One side decodes the secret. The key is the UTF-8 of the portal’s characters.',
   secret_swapped: 'The secret and the body are swapped in the HMAC: the secret is the key.',
   secret_fixture: 'The sender signed with TEST_SECRET of @paylink/testing. Use one secret.',

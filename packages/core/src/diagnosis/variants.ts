@@ -29,6 +29,8 @@ export const SECRET_CHANGES: readonly Change[] = [
   ['secret_blanks', (text) => [text.trim(), ...['\n', '\r\n', ' '].map((end) => text + end)]],
   ['secret_quoted', (text) => [text.trim().replace(QUOTES, ''),
     ...['"', "'"].map((quote) => quote + text + quote)]],
+  ['secret_altered', (text) => [text.toLowerCase(), text.toUpperCase(), text.replace(PREFIX, ''),
+    ...['whsec_', 'base64:'].map((prefix) => prefix + text), text.replace(/\\(.)/gs, '$1')]],
   ['secret_fixture', () => FIXTURES],
 ];
 

@@ -53,6 +53,9 @@ const SECRETS: readonly Story[] = [
   ['base64 that the signer decodes', 'secret_encoding', secret('c2VjcmV0LWtleQ==', 'secret-key')],
   ['base64 that the receiver decodes', 'secret_encoding', secret('secret-key', 'c2VjcmV0LWtleQ==')],
   ['a prefix and base64 that the signer decodes', 'secret_encoding', secret('whsec_c2VjcmV0LWtleQ==', 'secret-key')],
+  ['no prefix', 'secret_altered', secret(SECRET.slice(6))],
+  ['hex in capitals', 'secret_altered', secret(HEX.toUpperCase(), HEX)],
+  ['a shell escape', 'secret_altered', secret('pa\\$s-long-enough', 'pa$s-long-enough')],
   ['the place of the body', 'secret_swapped', { signature: mac(SECRET, BODY) }],
   ['the value of the test kit at the signer', 'secret_fixture', secret(SECRET, 'paylink-testing-secret-not-for-production')],
 ];
