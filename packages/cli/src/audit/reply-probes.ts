@@ -133,8 +133,7 @@ async function compareRefusals(session: AuditSession): Promise<Observation> {
     material.signature.slice(0, 32),
   ];
   const others: WireAnswer[] = [];
-  for (const signature of [undefined, '', ...(material.isHex ? malformed : [])])
-    others.push(await send(signature));
+  for (const signature of [undefined, '', ...malformed]) others.push(await send(signature));
   const differing = others.filter((answer) => compare(answer) !== compare(same[0]!));
   const fault = `${differing.length} of ${others.length} answers differ from the usual answer`;
   const compared = { answer: same[0]!, others: [...same.slice(1), ...others] };

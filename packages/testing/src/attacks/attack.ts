@@ -58,35 +58,22 @@ export interface Material {
     key?: string | Uint8Array,
     algorithm?: string,
   ) => string;
-  /** Set if signatures are this service's hex digits. Spelling attacks apply only to them. */
-  readonly isHex: boolean;
   /** Returns a body with the reference and more JSON fields. */
   readonly bodyWith: (more: string) => Buffer;
 }
 
-/** Returns the signature header for the bytes and a secret. */
-export type Sign = (rawBody: Uint8Array, secret: string | Uint8Array) => string;
-
-export interface MaterialOptions extends Pick<
-  Material,
-  'secret' | 'reference' | 'bodyLimit' | 'names'
-> {
-  readonly sign?: Sign | undefined;
-}
-
-export function materialOf(options: MaterialOptions): Material {
-  const { secret, reference, bodyLimit, names, sign } = options;
+export function materialOf(
+  options: Pick<Material, 'secret' | 'reference' | 'bodyLimit' | 'names'>,
+): Material {
+  const { secret, reference } = options;
   const mac: Material['mac'] = (body, key = secret, algorithm = 'sha256') =>
-    sign === undefined
-      ? createHmac(algorithm, key).update(body).digest('hex')
-      : sign(Buffer.from(body), key);
+    createHmac(algorithm, key).update(body).digest('hex');
   const body = Buffer.from(JSON.stringify({ reference }));
   return {
-    ...{ secret, reference, bodyLimit, names },
+    ...options,
     body,
     signature: mac(body),
     mac,
-    isHex: sign === undefined,
     bodyWith: (more) => Buffer.from(`{"reference":${JSON.stringify(reference)},${more}}`),
   };
 }

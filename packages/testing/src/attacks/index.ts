@@ -2,7 +2,7 @@
 import { checkOptions } from '../check-options.js';
 import { headerNames, type HeaderNameOptions } from '../delivery-forms.js';
 import { requireSecret, TEST_SECRET } from '../signed-delivery.js';
-import { attacksOf, materialOf, type Attack, type Sign } from './attack.js';
+import { attacksOf, materialOf, type Attack } from './attack.js';
 import { bodyRows } from './body.js';
 import { eventRows } from './event.js';
 import { signatureRows } from './signature.js';
@@ -23,16 +23,11 @@ export interface AttackOptions {
    * false.
    */
   readonly confirm?: boolean | undefined;
-  /**
-   * Returns the value of the signature header, for a receiver of a different service. The kit
-   * then omits the spelling attacks. Default: the contract's lower-case hex HMAC-SHA256.
-   */
-  readonly sign?: Sign | undefined;
   /** Custom names for the two headers, as in the receiver's option. */
   readonly headers?: HeaderNameOptions | undefined;
 }
 
-const OPTIONS = ['secret', 'reference', 'bodyLimit', 'confirm', 'sign', 'headers'];
+const OPTIONS = ['secret', 'reference', 'bodyLimit', 'confirm', 'headers'];
 
 /**
  * Creates the attacks that any HTTP client can POST, from sections A to E of the attack table.
@@ -47,7 +42,6 @@ export function attacks(options: AttackOptions = {}): Attack[] {
     reference = 'paylink-attack',
     bodyLimit = 65_536,
     confirm = false,
-    sign,
   } = options;
   if (!Number.isSafeInteger(bodyLimit) || bodyLimit < 1_024)
     throw new TypeError('bodyLimit must be a whole number of at least 1,024');
@@ -55,7 +49,6 @@ export function attacks(options: AttackOptions = {}): Attack[] {
     secret: requireSecret(secret),
     reference,
     bodyLimit,
-    sign,
     names: headerNames(options.headers),
   });
   const rows = [

@@ -13,9 +13,6 @@ const repeated = forged('several_spellings', 'note');
 const elsewhere = forged('reads_elsewhere', 'medium');
 const weak = forged('public_secret');
 
-/** Rows that attack the spelling of this service's signatures. */
-const SPELLING_ROWS = 'A03 A04 A06 A08 A09 A11 A12 A13 A14 A18 A19'.split(' ');
-
 /** The genuine body under these signatures. */
 const signatures = rowsOf('signature');
 
@@ -24,14 +21,13 @@ const moved = (name: string, value: string): Difference => ({
   headers: { [name]: value },
 });
 
-export const signatureRows = (material: Material): Row[] =>
-  [
-    ...missingSignatures,
-    ...spellings(material),
-    ...otherSignatures(material),
-    ...weakSecrets(material),
-    ...otherPlaces(material),
-  ].filter(({ id }) => material.isHex || !SPELLING_ROWS.includes(id));
+export const signatureRows = (material: Material): Row[] => [
+  ...missingSignatures,
+  ...spellings(material),
+  ...otherSignatures(material),
+  ...weakSecrets(material),
+  ...otherPlaces(material),
+];
 
 const missingSignatures: readonly Row[] = [
   row('A01', missing, {
@@ -99,10 +95,10 @@ function spellings({ signature: right }: Material): Row[] {
   ];
 }
 
-function otherSignatures({ signature: right, body, mac, secret, isHex }: Material): Row[] {
+function otherSignatures({ signature: right, body, mac, secret }: Material): Row[] {
   const sha256 = (...parts: readonly (string | Uint8Array)[]): string =>
     parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
-  const flips = Array.from({ length: isHex ? 32 : 0 }, (_, byte) => byte * 8 + (byte % 8)).map(
+  const flips = Array.from({ length: 32 }, (_, byte) => byte * 8 + (byte % 8)).map(
     (bit): [string, string] => [
       `the right signature with bit ${bit} flipped`,
       withFlip(Buffer.from(right, 'hex'), bit).toString('hex'),
