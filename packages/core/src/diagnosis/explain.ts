@@ -11,7 +11,7 @@ interface Refused {
 }
 
 /** Starts a diagnosis after the reply. */
-export type Explain = (refused: Refused) => void;
+type Explain = (refused: Refused) => void;
 
 /** The pause after a diagnosis, in multiples of its length. Strangers can trigger this work. */
 const PAUSE = 1_000;
