@@ -379,6 +379,14 @@ const broken: Designs = {
     listing(({ rows }) => rows.flatMap((row, index) => (row.isPaid ? [] : [`${index}`]))),
     /^unpaid lists '\d+', but find returns no order with that reference/,
   ],
+  'an `unpaid` with the padding of a CHAR column, which find ignores': [
+    (shop) =>
+      shop.options({
+        find: async (reference) => toOrder(await shop.select(byReference(reference.trimEnd()))),
+        unpaid: () => shop.list(isUnpaid).map((reference) => `${reference} `),
+      }),
+    /^unpaid lists '.* ', but find returns no order with that reference.*as the database stores/,
+  ],
   'an `unpaid` in pages that start after a time': [
     listing((shop) => {
       const [first, ...others] = shop.list(isUnpaid);

@@ -8,6 +8,7 @@ import {
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { attempt, StoppedServing } from '../src/audit/attempt.js';
+import { deliverFirst } from '../src/audit/first-delivery.js';
 import { leaks } from '../src/audit/leaks.js';
 import type { Probe } from '../src/audit/probe.js';
 import { LIMITED, reportOf } from '../src/audit/report.js';
@@ -189,6 +190,33 @@ describe('an audit', () => {
       if (!passed) found.push(`${id} ${cause!}`);
     }
     expect(found.join(', ')).toBe(faults);
+  });
+
+  it('stops a slow sender as soon as the server answers, long before the time limit', async () => {
+    // The server answers without the rest of the body, and leaves the connection open.
+    const headers = { connection: 'keep-alive' };
+    const url = new URL(await serve((_req, res) => void res.writeHead(400, headers).end()));
+    const { signal } = new AbortController();
+    const session = openSession({ url, timeout: 100_000, signal }, material, {});
+    for (const { perform } of slowProbes)
+      expect(await perform(session)).toMatchObject({ answer: { status: 400 } });
+  });
+
+  it('waits for the first delivery only as long as the connection has left of the limit', async () => {
+    let limit = Infinity;
+    const session = {
+      ...{ ...sessionOn('closed'), url: new URL('http://shop.example/') },
+      async open() {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        return { destroy: () => undefined };
+      },
+      async firstAnswer(milliseconds: number) {
+        limit = milliseconds;
+        return reply(200);
+      },
+    } as unknown as AuditSession;
+    await deliverFirst(session, 10_000);
+    expect(limit).toBeLessThan(9_950);
   });
 
   it.each([

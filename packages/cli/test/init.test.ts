@@ -290,12 +290,16 @@ describe('paylink init', () => {
   });
 
   it('lists the files and writes nothing with --dry-run', async () => {
-    const folder = project();
+    const folder = project({ 'checkout.ts': '// mine\n' });
     const { code, stdout } = await init(folder, '--dry-run');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ {2}new +payment-webhook\.ts\n/m);
     expect(stdout).toMatch(/^ {2}adds to +package\.json\n/m);
-    expect(readdirSync(folder).sort()).toEqual(['package.json', 'tsconfig.json']);
+    expect(stdout).toMatch(/^ {2}overwrites +checkout\.ts\n/m);
+    const report = await init(folder, '--dry-run', '--json');
+    expect(JSON.parse(report.stdout)).toMatchObject({ framework: 'koa', written: false });
+    expect(readdirSync(folder).sort()).toEqual(['checkout.ts', 'package.json', 'tsconfig.json']);
+    expect(textOf(folder, 'checkout.ts')).toBe('// mine\n');
   });
 
   it.each([

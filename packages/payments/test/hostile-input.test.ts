@@ -42,6 +42,20 @@ describe('an error whose getters throw', () => {
     expect(await isPaid()).toBe(true);
   });
 
+  it('leaves explain with a reason if find threw it', async () => {
+    const { payments, find } = openShop();
+    const unreadable = Object.defineProperty(new Error(), 'message', {
+      get: () => {
+        throw new TypeError('no message');
+      },
+    });
+    find.mockRejectedValue(unreadable);
+    expect(await payments.explain(REFERENCE)).toMatchObject({
+      outcome: 'orders_unavailable',
+      reason: 'find() threw: an error that cannot be read',
+    });
+  });
+
   it.each(['find', 'credit'])('does not end reconcile if %s threw it', async (name) => {
     const { memory, payments, ...shop } = openShop();
     memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });

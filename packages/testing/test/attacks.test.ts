@@ -24,6 +24,18 @@ describe('attacks', () => {
     expect([...new Set(all.map(({ id }) => id))].sort()).toEqual(rows.split(' '));
   });
 
+  it('differ from each other, and from the genuine delivery', () => {
+    const bytes = new Map<string, string>();
+    const { headers, rawBody } = signedDelivery({ secret: SECRET, reference: 'paylink-attack' });
+    const sent = [{ name: 'genuine', delivery: { headers, rawBody } }, ...all];
+    for (const { name, delivery } of sent) {
+      const lines = Object.entries(delivery.headers).sort();
+      const key = `${JSON.stringify(lines)}\n${delivery.rawBody.toString('latin1')}`;
+      expect(bytes.get(key), name).toBeUndefined();
+      bytes.set(key, name);
+    }
+  });
+
   it('never carry a valid signature if they are forged', () => {
     for (const { name, delivery, status } of of('forged')) {
       expect(delivery.headers['x-service-signature'], name).not.toBe(hmac(delivery.rawBody));
