@@ -48,8 +48,8 @@ describe('paylink trigger', () => {
 
   it('prints the signed notification with --print, and sends nothing', async () => {
     const { url, received } = await record();
-    const args = words`--print --to ${url} --reference order-42`;
-    const body = '{"reference":"order-42"}';
+    const args = words`--print --to ${url} --reference order-é`;
+    const body = '{"reference":"order-é"}';
     const headers = {
       'content-type': 'application/json',
       'x-service-event': 'payment.succeeded',

@@ -21,6 +21,8 @@ interface Shop {
   readonly alone?: Truth;
   readonly total?: () => number;
   readonly isInTransaction?: boolean;
+  /** What each `credit` returns. Default: nothing. */
+  readonly credited?: number;
   /** Called if a connection is cut, or a process killed. */
   readonly onEnd?: (end: 'cut' | 'kill') => void;
   readonly subject?: Partial<Subject>;
@@ -29,6 +31,7 @@ interface Shop {
 /** A process whose rounds are answered as soon as they are released. */
 class Process implements Party {
   replies: Delivered[] = [];
+  readonly credited: number | undefined;
   #held: Round[] = [];
   #sent: Round[] = [];
   #order!: NewOrder;
@@ -36,6 +39,7 @@ class Process implements Party {
   readonly proxy: Proxy;
 
   constructor(readonly shop: Shop) {
+    this.credited = shop.credited;
     const held = (): Round[] => (this.#turns > 0 ? [] : this.#held.slice(0, 1));
     const sent = (): Round[] => this.#sent;
     this.proxy = {
@@ -72,7 +76,7 @@ class Process implements Party {
       Object.assign(new Round(), {
         connection,
         isInTransaction,
-        isAnswered: true,
+        ...{ isAnswered: true, rows: 1 },
         statements: [statement],
       }),
     );
@@ -256,6 +260,16 @@ it('refuses a total that no credit moves, and ends its processes', async () => {
   const trying = exploreShop({ total: () => 5, subject: { close } }, { replay: 6 });
   await expect(trying).rejects.toThrow(/A credit does not move the total/);
   expect(close).toHaveBeenCalledOnce();
+});
+
+it.each([
+  ['INSERT INTO payments', 'both insert, and nothing makes the row unique'],
+  ['UPDATE orders', 'the write does not require an unpaid order'],
+  ['SELECT credit(?)', 'the write does not require an unpaid order'],
+])('names the condition that two credits by %s lack', async (statement, lack) => {
+  const shop: Shop = { statements: [statement], credited: 1 };
+  const { faults } = await exploreShop(shop, { only: 'orders' });
+  expect(faults).toEqual([`Two deliveries both credit: ${lack}.`]);
 });
 
 it('finds an order that the next delivery leaves unpaid, although reconcile credits it', async () => {
