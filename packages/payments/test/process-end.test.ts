@@ -19,7 +19,7 @@ async function run(code: string, timeout = 20_000): Promise<string> {
     const client = { getPayment: () => new Promise(() => undefined) };
     const payments = createPayments({ client, orders, timeout: ${timeout} });
     const controller = new AbortController();
-    setTimeout(() => controller.abort(new Error('stopped')), 100);
+    const stop = setTimeout(() => controller.abort(new Error('stopped')), 100);
     const { signal } = controller;
     const started = performance.now();
     process.on('exit', () => console.log(performance.now() - started < 5_000 ? 'soon' : 'late'));
@@ -92,4 +92,12 @@ it('waits for a notification, although a page of the same order was aborted', as
 it('waits for a run of the schedule', async () => {
   const code = `console.log((await payments.reconcile()).errors.outcomes);`;
   expect(await run(code, 600)).toBe('{ handler_timeout: 1 }\nsoon\n');
+});
+
+it('reads a long list to its end, although only the run keeps the process', async () => {
+  const code = `
+    clearTimeout(stop);
+    const references = Array.from({ length: 2_000 }, (_, at) => 'order-of-nobody-' + at);
+    console.log((await payments.reconcile(references)).errors.count);`;
+  expect(await run(code)).toBe('2000\nsoon\n');
 });
