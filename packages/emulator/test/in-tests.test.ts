@@ -125,15 +125,17 @@ describe('waitForDelivery', () => {
     expect(await delivered).toMatchObject({ reference: 'order-1' });
   });
 
-  it('waits for an answer with the given status', async () => {
-    const { emulator } = await setUp(() => 401, {
+  it('waits for an answer with the given status, and finds it behind a later answer', async () => {
+    const { emulator } = await setUp((_, count) => (count === 1 ? 401 : 200), {
       assumed: { firstRetryDelay: 100_000, longestRetryDelay: 100_000 },
     });
     await emulator.createLink(FIXED);
     await emulator.pay('order-1');
-    expect(await emulator.waitForDelivery({ reference: 'order-1', status: 401 })).toMatchObject({
-      state: 'pending',
-    });
+    const refused = { reference: 'order-1', status: 401 };
+    const { id, state } = await emulator.waitForDelivery(refused);
+    expect(state).toBe('pending');
+    await emulator.redeliver(id);
+    expect(await emulator.waitForDelivery(refused)).toMatchObject({ id, state: 'delivered' });
   });
 
   it('explains a timeout by the state of the payment and its delivery', async () => {

@@ -49,6 +49,7 @@ const SECRETS: readonly Story[] = [
   ['curly quotes', 'secret_quoted', secret(`“${SECRET}”`)],
   ['quotes that only the signer has', 'secret_quoted', secret(SECRET, `"${SECRET}"`)],
   ['hex that the signer decodes', 'secret_encoding', secret(HEX, Buffer.from(HEX, 'hex'))],
+  ['hex in capitals that the signer decodes', 'secret_encoding', secret(HEX.toUpperCase(), Buffer.from(HEX, 'hex'))],
   ['hex that the receiver decodes', 'secret_encoding', secret(Buffer.from(HEX, 'hex'), HEX)],
   ['base64 that the signer decodes', 'secret_encoding', secret('c2VjcmV0LWtleQ==', 'secret-key')],
   ['base64 that the receiver decodes', 'secret_encoding', secret('secret-key', 'c2VjcmV0LWtleQ==')],
