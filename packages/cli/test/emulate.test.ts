@@ -136,8 +136,11 @@ describe('paylink emulate', () => {
   );
 
   it('logs each attempt as JSON until the server recovers', async () => {
-    let status = 500;
-    const url = await serve((_req, res) => res.writeHead(status).end('\u001b[31m'));
+    let status: number | undefined;
+    const refusals = [500, 307];
+    const url = await serve((_req, res) =>
+      res.writeHead(status ?? refusals.shift() ?? 500).end('\u001b[31m'),
+    );
     const args = words`--port 0 --webhook ${url} --assume firstRetryDelay=20 --json`;
     const running = await startHere(['emulate', ...args], { env: { WEBHOOK_SECRET: SECRET } });
     const started = JSON.parse((await running.until(/^.*\n/))[0]) as Record<string, string>;
@@ -145,7 +148,7 @@ describe('paylink emulate', () => {
     expect(started).not.toHaveProperty('webhookSecret');
     const { baseUrl = '', apiKey = '' } = started;
     await pay(baseUrl, apiKey, 'order-\u001b[1m7');
-    await running.until(/"number":2,"status":500/);
+    await running.until(/"number":2,"status":307/);
     status = 200;
     await running.until(/"acknowledged":true/);
     await stop(running, 'SIGTERM');
@@ -156,12 +159,11 @@ describe('paylink emulate', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     const attempts = records.filter(({ type }) => type === 'delivery');
     expect(attempts.map(({ number }) => number)).toEqual(attempts.map((_, index) => index + 1));
-    expect(attempts[0]).toMatchObject({
-      reference: 'order-\u001b[1m7',
-      status: 500,
-      acknowledged: false,
-      event: 'payment.succeeded',
-    });
+    const order = { reference: 'order-\u001b[1m7', event: 'payment.succeeded' };
+    expect(attempts.slice(0, 2)).toMatchObject([
+      { ...order, status: 500, acknowledged: false },
+      { ...order, status: 307, acknowledged: false },
+    ]);
     expect(attempts.at(-1)).toMatchObject({ status: 200, acknowledged: true });
     expect(records.at(-1)).toEqual({ type: 'stopped' });
     expect(running.stdout()).not.toContain('\u001b');
