@@ -107,6 +107,22 @@ const elsewhere =
   };
 const committed = new Set<string>();
 
+/** A find that closes the other links of a paid order. */
+function closingOthers(shop: Shop, orderOf: (reference: string) => string) {
+  const isClosed = (reference: string): boolean =>
+    shop.rows.some(
+      (row) =>
+        row.isPaid && row.reference !== reference && orderOf(row.reference) === orderOf(reference),
+    );
+  return {
+    isClosed,
+    async find(reference: string) {
+      const order = toOrder(await shop.select(byReference(reference)));
+      return order && { ...order, closed: !order.paid && isClosed(reference) };
+    },
+  };
+}
+
 /** Right orders behind a cache. */
 const cached =
   (clears: 'before' | 'after', tenants?: typeof TENANTS): Make =>
@@ -676,20 +692,15 @@ const broken: Designs = {
     }),
     /^After another link, a second link of a paid order can be paid too/,
   ],
+  'a closed link that credit pays all the same': [
+    attempts((shop, orderOf) => ({ find: closingOthers(shop, orderOf).find })),
+    /^After another link, a second link of a paid order can be paid too/,
+  ],
   'two links whose payments at once credit both': [
     attempts((shop, orderOf) => {
-      const isClosed = (reference: string): boolean =>
-        shop.rows.some(
-          (row) =>
-            row.isPaid &&
-            row.reference !== reference &&
-            orderOf(row.reference) === orderOf(reference),
-        );
+      const { isClosed, find } = closingOthers(shop, orderOf);
       return {
-        async find(reference) {
-          const order = toOrder(await shop.select(byReference(reference)));
-          return order && { ...order, closed: !order.paid && isClosed(reference) };
-        },
+        find,
         credit: async (payment) => (isClosed(payment.reference) ? 0 : shop.pay(dueFor(payment))),
       };
     }),

@@ -215,6 +215,11 @@ describe('GET /v1/payments/{reference}', () => {
     await assume({ amountBeforeChoice: 'omit' });
     await createLink(emulator, FREE);
     expect(await readPayment(emulator, 'gift-1')).not.toHaveProperty('amount');
+
+    const amountBeforeChoice = 3_000_000_000;
+    await assume({ amountBeforeChoice });
+    await createLink(emulator, FREE);
+    expect(await readPayment(emulator, 'gift-1')).toMatchObject({ amount: amountBeforeChoice });
   });
 
   // packages/client/test/emulator.test.ts reads more references, through the client.

@@ -15,9 +15,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
 const whole =
-  (least = 1, most = Number.MAX_SAFE_INTEGER): Check =>
+  (least = 1): Check =>
   (name, value) =>
-    validateBound(name, value as number, least, most);
+    validateBound(name, value as number, least, Number.MAX_SAFE_INTEGER);
 
 const oneOf =
   (...choices: readonly string[]): Check =>
