@@ -44,19 +44,40 @@ it.each([
   expect(rounds).toEqual([expect.objectContaining({ rows, error: undefined })]);
 });
 
+/** Returns a message of PostgreSQL. */
+function message(type: string, body: string): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(4 + Buffer.byteLength(body));
+  return Buffer.concat([Buffer.from(type), head, Buffer.from(body)]);
+}
+
+/** Opens a wire of PostgreSQL behind its login. */
+function openPostgres() {
+  const wire = open(openPostgresWire);
+  wire.fromClient(Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]));
+  wire.fromServer(message('Z', 'I'));
+  return wire;
+}
+
 it('adds up the rows that the statements of one PostgreSQL query changed', () => {
-  const message = (type: string, body: string): Buffer => {
-    const head = Buffer.alloc(4);
-    head.writeUInt32BE(4 + Buffer.byteLength(body));
-    return Buffer.concat([Buffer.from(type), head, Buffer.from(body)]);
-  };
-  const { fromClient, fromServer, rounds } = open(openPostgresWire);
-  fromClient(Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]));
-  fromServer(message('Z', 'I'));
+  const { fromClient, fromServer, rounds } = openPostgres();
   fromClient(message('Q', 'UPDATE orders SET paid = true; UPDATE stock SET left = 0\0'));
   fromServer(Buffer.concat([message('C', 'UPDATE 1\0'), message('C', 'UPDATE 0\0')]));
   fromServer(message('Z', 'I'));
   expect(rounds).toEqual([expect.objectContaining({ rows: 1, isInTransaction: false })]);
+});
+
+it('knows the statements that a client of PostgreSQL prepared under a name', () => {
+  const { fromClient, rounds } = openPostgres();
+  const prepare = (name: string, sql: string) => message('P', `${name}\0${sql}\0\0\0`);
+  const run = (portal: string, name: string) => [
+    message('B', `${portal}\0${name}\0\0\0\0\0\0\0`),
+    message('E', `${portal}\0\0\0\0\0`),
+  ];
+  const [read, write] = ['SELECT paid FROM orders', 'UPDATE orders SET paid = true'];
+  fromClient(Buffer.concat([prepare('r', read), prepare('w', write), message('S', '')]));
+  fromClient(Buffer.concat([...run('', 'w'), ...run('of-r', 'r'), message('S', '')]));
+  expect(rounds.map(({ statements }) => statements)).toEqual([[], [write, read]]);
 });
 
 it.each([
