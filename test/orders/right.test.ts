@@ -221,6 +221,24 @@ const right: Record<string, Make> = {
       unpaid: () => shop.list((row) => !row.isPaid && row.reference.startsWith('old-')),
     });
   },
+  'an `unpaid` ordered by whole seconds, with the newest of one second first': (shop) => {
+    const seconds = new Map<string, number>();
+    return shop.options(
+      {
+        unpaid: () =>
+          shop
+            .list((row) => !row.isPaid)
+            .reverse()
+            .sort((one, other) => seconds.get(one)! - seconds.get(other)!),
+      },
+      {
+        createOrder(order) {
+          seconds.set(order.reference, Math.floor(Date.now() / 1_000));
+          return shop.insert(order);
+        },
+      },
+    );
+  },
   'lists that stream': (shop) =>
     shop.options({
       async *unpaid() {
