@@ -9,14 +9,15 @@ import { url } from './postgres.js';
 import { openTapped } from './taps.js';
 
 const module = shopAt('sql');
-const openPorts = () =>
-  process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
+/** Counts what would keep the merchant's test process alive: the proxies' ports, and processes. */
+const openResources = () =>
+  process.getActiveResourcesInfo().filter((name) => /^(TCPServer|Process)Wrap$/.test(name)).length;
 
 it(
   'fails the test that finds a fault, with its story',
   { tags: 'Q20', timeout: 120_000 },
   async () => {
-    const before = openPorts();
+    const before = openResources();
     process.env['DESIGN'] = 'a lock in memory';
     const runs: (() => Promise<void>)[] = [];
     const add: TestSchedulesOptions['test'] = (_, run) => runs.push(run);
@@ -24,8 +25,7 @@ it(
     await expect(runs[0]!()).rejects.toThrow(
       /^Two deliveries both credit[^]*\nA {2}UPDATE orders[^]*\nLet one write decide/,
     );
-    // An open port of a proxy would keep the merchant's test process alive.
-    await expect.poll(openPorts).toBe(before);
+    await expect.poll(openResources).toBe(before);
   },
 );
 
@@ -61,12 +61,14 @@ it.each([
   [{ databaseUrl: 'postgres://u:secret@localhost/shop?host=/tmp' }, /must name one host/],
   [{ module: sourceOf('unreachable') }, /unreachable\.ts cannot be used: AggregateError$/],
   [{ module: 'missing.js' }, /missing\.js does not exist/],
-])('refuses %j with a sentence and without the password', async (changes, sentence) => {
+])('refuses %j with a sentence, no password and no process left', async (changes, sentence) => {
+  const before = openResources();
   const options = { module, databaseUrl: url, ...changes };
   const error = (await trySchedules(options).catch((thrown: unknown) => thrown)) as Error;
   expect(error).toMatchObject({ code: 'misconfigured' });
   expect(error.message).toMatch(sentence);
   expect(error.message).not.toContain('secret');
+  await expect.poll(openResources).toBeLessThanOrEqual(before);
 });
 
 describe('the proxy', () => {
