@@ -136,10 +136,10 @@ describe('paylink emulate', () => {
   );
 
   it('logs each attempt as JSON until the server recovers', async () => {
-    let status: number | undefined;
-    const refusals = [500, 307];
+    let status = 500;
+    const first = [500, 307];
     const url = await serve((_req, res) =>
-      res.writeHead(status ?? refusals.shift() ?? 500).end('\u001b[31m'),
+      res.writeHead(first.shift() ?? status).end('\u001b[31m'),
     );
     const args = words`--port 0 --webhook ${url} --assume firstRetryDelay=20 --json`;
     const running = await startHere(['emulate', ...args], { env: { WEBHOOK_SECRET: SECRET } });

@@ -10,16 +10,11 @@ const timeout = new DOMException('too late', 'TimeoutError');
 const tagged = Object.assign(new Error('no'), { [Symbol.toStringTag]: 'DatabaseError' });
 const getter = (field: string, get: () => unknown, error = new Error('mine')): Error =>
   Object.defineProperty(error, field, { get, configurable: true });
-/** As node-fetch and undici make one beside the global class. */
-class ForeignResponse {
-  readonly [Symbol.toStringTag] = 'Response';
-  get ok(): boolean {
-    return false;
-  }
-  get status(): number {
-    return 502;
-  }
-}
+/** As node-fetch and other copies of undici make one: its fields are on the prototype. */
+const foreignResponse = Object.create({
+  ...{ ok: false, status: 502 },
+  [Symbol.toStringTag]: 'Response',
+}) as object;
 /** Returns the error of `requireSuccess`. */
 function failureOf(returned: unknown): unknown {
   try {
@@ -60,7 +55,7 @@ describe('a returned value', () => {
   it.each<readonly [string, unknown, string]>([
     ['a Response that is not ok', new Response(null, { status: 302 }), 'a Response of status 302'],
     ['a Response of status 503', new Response(null, { status: 503 }), 'a Response of status 503'],
-    ['a Response of node-fetch', new ForeignResponse(), 'a Response of status 502'],
+    ['a Response of node-fetch', foreignResponse, 'a Response of status 502'],
     ['a status behind a getter', { get status() { return 503; } }, '{ status: 503 }'],
     ['an own status', { status: 400 }, '{ status: 400 }'],
     ['an own statusCode', { statusCode: 503, body: 'x' }, '{ statusCode: 503 }'],
