@@ -24,6 +24,22 @@ describe('attacks', () => {
     expect([...new Set(all.map(({ id }) => id))].sort()).toEqual(rows.split(' '));
   });
 
+  it('judge a receiver by its reply to each row, and by the harm of another reply', () => {
+    const rows = (category: string, severity: string): string => {
+      const judged = of(category).filter((attack) => attack.severity === severity);
+      return [...new Set(judged.map(({ id }) => id))].sort().join(' ');
+    };
+    expect(rows('genuine', 'high')).toBe('A21 C03 C08 C18 C19 C21 C23');
+    expect(rows('genuine', 'medium')).toBe('C16 C20 D05 D19 D20 D21 D23 D27 E04 E08');
+    expect(rows('genuine', 'note')).toBe('D14');
+    expect(rows('invalid', 'medium')).toBe('C24 D03 D05');
+    expect(rows('invalid', 'low')).toBe('C06 C09 C11 C12 C13 C14 C15 D12 D13 E01 E02 E05');
+    expect(rows('forged', 'critical')).toBe('A01 A02 A11 A13 A14 A17 A18 A19 B04 B07 B13 C01 C10');
+    expect(rows('forged', 'high')).toBe('C01 C02 C07 D12 D13');
+    expect(rows('forged', 'medium')).toBe('A06 A08 A09 A12 A21 A23');
+    expect(rows('forged', 'note')).toBe('A03 A04');
+  });
+
   it('differ from each other, and from the genuine delivery', () => {
     const bytes = new Map<string, string>();
     const { headers, rawBody } = signedDelivery({ secret: SECRET, reference: 'paylink-attack' });
