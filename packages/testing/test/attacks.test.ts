@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { rawAttacks } from '../src/attacks/raw.js';
 import { attacks, signedDelivery } from '../src/index.js';
 
 const SECRET = 'a-secret-of-these-tests';
@@ -38,6 +39,12 @@ describe('attacks', () => {
     expect(rows('forged', 'high')).toBe('C01 C02 C07 D12 D13');
     expect(rows('forged', 'medium')).toBe('A06 A08 A09 A12 A21 A23');
     expect(rows('forged', 'note')).toBe('A03 A04');
+  });
+
+  it('let a server close the connection instead of a reply in these rows of raw bytes', () => {
+    const closing = rawAttacks.filter(({ mayClose }) => mayClose === true);
+    const rows = [...new Set(closing.map(({ id }) => id))];
+    expect(rows.join(' ')).toBe('A08 A12 A15 D03 D09 D18 D25');
   });
 
   it('differ from each other, and from the genuine delivery', () => {
