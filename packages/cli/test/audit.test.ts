@@ -15,7 +15,7 @@ import { LIMITED, reportOf } from '../src/audit/report.js';
 import type { AuditResult } from '../src/audit/result.js';
 import { replyProbes } from '../src/audit/reply-probes.js';
 import { openSession, type AuditSession } from '../src/audit/session.js';
-import { slowProbes } from '../src/audit/slow-probes.js';
+import { loadProbes, slowProbes } from '../src/audit/slow-probes.js';
 import { requireAllowedHost } from '../src/receiver/target.js';
 import { paylink, SECRET, words } from './paylink.js';
 import { bodyOf, openShop, serve, signatureOf } from './servers.js';
@@ -200,6 +200,14 @@ describe('an audit', () => {
     const session = openSession({ url, timeout: 100_000, signal }, material, {});
     for (const { perform } of slowProbes)
       expect(await perform(session)).toMatchObject({ answer: { status: 400 } });
+  });
+
+  it('ends an endless upload to a server that reads none of it, soon after the time limit', async () => {
+    const url = new URL(await serve((req) => void req.pause()));
+    const { signal } = new AbortController();
+    const session = openSession({ url, timeout: 100, signal }, material, {});
+    const upload = loadProbes.find(({ id }) => id === 'D02')!;
+    expect(await upload.perform(session)).toMatchObject({ answer: 'no answer' });
   });
 
   it('waits for the first delivery only as long as the connection has left of the limit', async () => {
