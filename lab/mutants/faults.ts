@@ -656,7 +656,7 @@ const PLANTED: Readonly<Record<string, readonly Row[]>> = {
   'cli/src/sweep/command.ts': [
     [
       'if (stop.aborted) break;',
-      "if (report.errors.some(({ message }) => message.includes('API key'))) break;",
+      "if (report.reason?.includes('API key') === true) break;",
       'one refused key ends the schedule of all merchants',
     ],
     [

@@ -3,7 +3,7 @@ export interface AuditOptions {
   readonly url: string | URL;
   /** The receiver's webhook secret. */
   readonly secret: string;
-  /** The order in the genuine deliveries, which the receiver may credit. Default `paylink-audit`. */
+  /** The order that the genuine deliveries may credit. Default `paylink-audit`. */
   readonly reference?: string | undefined;
   /** The receiver's body limit in bytes. By default, the audit does not test the exact limit. */
   readonly bodyLimit?: number | undefined;

@@ -1,19 +1,13 @@
 /** A probe of an audit, and the probes of the attack kit. */
 import type { Attack } from '@paylink/testing';
-import type { AttackCategory, RawAttack, Severity, WireAnswer } from '@paylink/testing/internal';
+import type { RawAttack, WireAnswer } from '@paylink/testing/internal';
 import type { CauseId } from './cause.js';
 import { isAcknowledged, PATIENCE, type AuditSession } from './session.js';
 
-export interface Probe {
-  readonly id: string;
-  readonly name: string;
-  /** The delivery in words, without a verb. */
-  readonly what: string;
-  readonly category: AttackCategory;
+export interface Probe extends Pick<Attack, 'id' | 'name' | 'what' | 'category' | 'severity'> {
   readonly expected: readonly number[];
   /** Set if a server may close the connection instead of answering. */
   readonly mayClose?: boolean;
-  readonly severity: Severity;
   readonly fault: CauseId;
   /** Set if another probe judges the status. */
   readonly onlyFault?: boolean;

@@ -46,7 +46,7 @@ function factsOf({ status, headers }: Reply): string {
 }
 
 /** Returns a redirect's target. */
-export function redirectOf({ status, headers }: Reply, from: URL): URL | undefined {
+function redirectOf({ status, headers }: Reply, from: URL): URL | undefined {
   const { location } = headers;
   if (status < 300 || status > 399 || location === undefined) return undefined;
   return URL.canParse(location, from.href) ? new URL(location, from) : undefined;

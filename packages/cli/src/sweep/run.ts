@@ -1,13 +1,12 @@
 /** One run of `reconcile` or `verify` for one merchant, and its report. */
 import type { Payments, ReconcileReport, VerifyReport } from '@paylink/payments';
-import type { Tenant } from '../shop/with-shop.js';
 import { isConfigurationError, messageOf } from '../terminal/failure.js';
 
 type SweepOptions = NonNullable<Parameters<Payments['reconcile']>[1]>;
 type SweepProgress = Parameters<NonNullable<SweepOptions['onProgress']>>[0];
 
 /** One list of a report. Errors and undecided orders have details. */
-export type Listed = Pick<ReconcileReport['undecided'], 'count' | 'references'> &
+export type RunList = Pick<ReconcileReport['undecided'], 'count' | 'references'> &
   Partial<Pick<ReconcileReport['undecided'], 'details'>>;
 
 /**
@@ -26,7 +25,7 @@ export interface RunReport {
   /** The number of orders that were read. */
   readonly read: number;
   /** The lists that `payments` returned. A run that did not end has only the known counts. */
-  readonly lists: Readonly<Record<string, Listed>>;
+  readonly lists: Readonly<Record<string, RunList>>;
   /** Why the run failed. */
   readonly error?: Readonly<Record<'code' | 'message', string>>;
   /** Why the run did not ask about each order. */
@@ -43,15 +42,10 @@ export const FINDINGS: Readonly<Record<SweepName, readonly string[]>> = {
   verify: ['notPaid', 'differs', 'noPayment'],
 };
 
-export interface RunOptions {
-  readonly tenant: Tenant;
-  readonly cursor: string | undefined;
-  readonly timeLimit: number;
-  readonly concurrency: number;
-  /** Ends the run. */
+export type RunOptions = SweepOptions & {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: SweepProgress) => void;
-}
+};
 
 type Ending = Omit<RunReport, 'time' | 'tenant' | 'durationMs'>;
 
@@ -103,8 +97,8 @@ function endingOf(
 ): Ending {
   const { keyRefused, notAsked, errors, total, cursor } = swept;
   const lists = Object.fromEntries(
-    Object.entries(swept as unknown as Record<string, Partial<Listed> | undefined>).filter(
-      (entry): entry is [string, Listed] => typeof entry[1]?.count === 'number',
+    Object.entries(swept as unknown as Record<string, Partial<RunList> | undefined>).filter(
+      (entry): entry is [string, RunList] => typeof entry[1]?.count === 'number',
     ),
   );
   const isIncomplete = errors.count > 0 || notAsked.count > 0 || cursor !== undefined;

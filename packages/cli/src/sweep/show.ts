@@ -4,7 +4,7 @@ import { API_KEY_VARIABLE } from '../terminal/dotenv.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
 import { lastWord, NPX, optionsFor } from '../terminal/shell.js';
-import { FINDINGS, type Listed, type RunReport, type SweepName } from './run.js';
+import { FINDINGS, type RunList, type RunReport, type SweepName } from './run.js';
 
 /** References in one line of a report. */
 const SHOWN = 10;
@@ -60,7 +60,7 @@ export function showReport(
 }
 
 /** The orders of each outcome, with the message of the first. */
-function byOutcome({ details = [] }: Partial<Listed> = {}) {
+function byOutcome({ details = [] }: Partial<RunList> = {}) {
   const groups = new Map<string, { readonly references: string[]; readonly message: string }>();
   for (const { outcome, reference, message } of details) {
     const { references } = groups.get(outcome) ?? { references: [] as string[] };

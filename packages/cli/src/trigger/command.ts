@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import type { SignedDelivery } from '@paylink/testing';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
-import { codeOf, isSuccess, redirectOf } from '../receiver/reply.js';
+import { codeOf, isSuccess } from '../receiver/reply.js';
 import {
   HEADER_OPTION,
   hideRequest,
@@ -122,7 +122,7 @@ async function conclude(
   if (advice !== undefined) output.line(text`  ${advice}`);
   const deliveries = answers.map((answer, index) => ({
     number: index + 1,
-    ...factsOf(answer, to),
+    ...factsOf(answer),
   }));
   const subject = { url: showUrl(to), event, reference: reference ?? null };
   output.document({ ...subject, ok, accepted, deliveries });
@@ -134,16 +134,10 @@ function isAccepted(answer: Answer | string): boolean {
 }
 
 /** Leaves the headers out, because they can hold cookies. */
-function factsOf(answer: Answer | string, url: URL): object {
+function factsOf(answer: Answer | string): object {
   if (typeof answer === 'string') return { error: answer };
-  const { headers, ...rest } = answer;
-  const target = redirectOf(answer, url);
-  return {
-    ...rest,
-    contentType: headers['content-type'] ?? null,
-    redirect: target === undefined ? undefined : showUrl(target),
-    code: codeOf(answer),
-  };
+  const { status, durationMs, body } = answer;
+  return { status, durationMs, body, code: codeOf(answer) };
 }
 
 function cellsOf(answer: Answer | string, output: Output): Printable[] {
