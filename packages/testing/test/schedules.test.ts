@@ -1,5 +1,6 @@
 /** The choice of the tries and their judgement, on a made-up merchant without a database. */
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { Attempt } from '../src/schedules/attempt.js';
 import { Changes } from '../src/schedules/changes.js';
 import { explore, type ExploreOptions } from '../src/schedules/explore.js';
 import type { Proxy } from '../src/schedules/proxy.js';
@@ -260,6 +261,53 @@ it('refuses a total that no credit moves, and ends its processes', async () => {
   const trying = exploreShop({ total: () => 5, subject: { close } }, { replay: 6 });
   await expect(trying).rejects.toThrow(/A credit does not move the total/);
   expect(close).toHaveBeenCalledOnce();
+});
+
+/** Starts a try of parties that have these rounds. */
+function tryRounds(
+  proxies: readonly Partial<Record<'held' | 'unanswered', Round[]>>[],
+  pass: () => void,
+  subject: Partial<Subject> = {},
+) {
+  const parties = proxies.map((rounds) => {
+    const proxy = { ...{ held: [], unanswered: [], mayLockOut: () => true }, ...rounds };
+    const party = { ...{ replies: [], isOver: false, proxy }, start: () => undefined };
+    return { ...party, pass: async () => pass() } as unknown as Party;
+  });
+  const order = { reference: 'order-1', amount: 1, currency: 'XOF', tenant: null };
+  return { parties, attempt: new Attempt(subjectOf({ subject }), [order], parties) };
+}
+
+it('waits for every round that a process sends through another connection', async () => {
+  const held = [new Round()];
+  const { attempt } = tryRounds([{ held }], () => {
+    if (held.length < 3) held.push(new Round());
+  });
+  expect(await attempt.ready()).toHaveLength(1);
+  expect(held).toHaveLength(3);
+});
+
+it('says once that a round waits, although it still waits after the end of a deadlock', async () => {
+  const connection = { isInTransaction: true } as Round['connection'];
+  const [blocked, ended] = ['UPDATE orders', 'UPDATE stock'].map((statement) =>
+    Object.assign(new Round([statement]), { connection }),
+  ) as [Round, Round];
+  const next: Round[] = [];
+  const unanswered = [ended];
+  // The database ends one of two rounds that wait for each other.
+  const until = async (isMet: () => boolean): Promise<boolean> => {
+    next.push(...unanswered.splice(0));
+    return isMet();
+  };
+  const { attempt, parties } = tryRounds(
+    [{ unanswered: [blocked] }, { unanswered, held: next }],
+    () => undefined,
+    { changes: { until } as unknown as Changes },
+  );
+  const line = { who: 'A', party: parties[0]!, round: blocked, notes: [] };
+  attempt.lines.push(line);
+  expect(await attempt.ready()).toEqual([parties[1]]);
+  expect(line.notes).toEqual(['waits']);
 });
 
 it.each([
