@@ -2,7 +2,7 @@
  * `npm test`: installs, and runs the tests. The last line is the count.
  *
  *     npm test                         the tests of a change, in minutes
- *     npm test -- --long               the others: most databases, Chromium, builds, tarballs, kills
+ *     npm test -- --long               the others: databases, Chromium, builds, tarballs, kills
  *     npm test -- --long --no-build    the same on the packages as they are built
  *     npm test -- --measured           compares times, so nothing else may run
  *     npm test -- packages/core        the files that vitest finds by these words
