@@ -4,7 +4,7 @@ import type { Logger } from '../logger.js';
 import type { SecretList } from '../secret.js';
 
 /** A body whose signature does not match. */
-interface Refused {
+export interface Refused {
   readonly rawBody: Uint8Array;
   readonly signature: string;
   readonly secret: SecretList;
