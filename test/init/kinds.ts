@@ -108,7 +108,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     manifest: { dependencies: { koa: '^3.0.0', sequelize: '^6.0.0', mysql2: '^3.0.0' } },
     recipe: 'mysql2',
     server: 'mariadb',
-    says: 'orders.js uses mysql2 alongside your Sequelize',
+    says: 'orders.js uses mysql2 alongside sequelize',
   },
   'Nest on MariaDB by TypeORM': {
     manifest: {
