@@ -19,8 +19,8 @@ describe('paylink diagnose', () => {
   // The tests of core try the causes.
   it.each([
     ['body_reserialized', true, RIGHT, JSON.stringify(JSON.parse(BODY)), []],
-    ['signature_malformed', false, `sha256=${RIGHT}`, BODY, []],
-    ['secret_invalid', false, RIGHT, BODY, ['--secret', 'undefined']],
+    ['signature_prefixed', true, `sha256=${RIGHT}`, BODY, []],
+    ['secret_placeholder', false, RIGHT, BODY, ['--secret', 'undefined']],
   ])(
     'reports %s (proven: %s), exits with 1, and prints neither the signature nor the body',
     async (cause, isProven, signature, body, extra) => {

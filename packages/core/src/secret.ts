@@ -164,10 +164,13 @@ const WORDS =
 const isGuessable = (text: string): boolean =>
   text.length <= 64 && /^[\W_]*\d{0,8}[\W_]*$/.test(text.replace(WORDS, ''));
 
-const API_KEY = /^[prs]k_(live|test)_/;
+export const isPlaceholder = (text: string): boolean =>
+  PLACEHOLDERS.some((form) => form.test(text));
+
+export const isApiKey = (text: string): boolean => /^[prs]k_(live|test)_/.test(text);
 
 /** The dots or stars of a secret that a page masks. */
-const MASK = /[•…]|\.{3}|\*{3}/;
+export const MASK = /[•…]|\.{3}|\*{3}/;
 
 /** Rejects texts that were never a secret. Repairs none: the portal's value is the key. */
 function checkText(secret: string, option: string): void {
@@ -180,7 +183,7 @@ function checkText(secret: string, option: string): void {
   check(bare !== '', option, prefix);
   check(!MASK.test(bare), option, 'is masked: copy the whole secret from the merchant portal');
   const placeholder = 'is a placeholder. Check how your code reads the environment variable';
-  check(!PLACEHOLDERS.some((form) => form.test(bare)), option, placeholder);
+  check(!isPlaceholder(bare), option, placeholder);
   check(!INVISIBLE.test(secret), option, 'has an invisible character: copy the secret again');
   check(!QUOTED.test(secret), option, 'is in quotes or JSON: store the secret without them');
   const separator = 'ends with a comma or semicolon, like a value in a list: store only the value';
@@ -191,5 +194,5 @@ function checkText(secret: string, option: string): void {
   const guessable = 'is a word that anybody can guess: copy the secret from the portal';
   check(!isProduction() || !isGuessable(bare), option, guessable);
   const apiKey = 'is an API key (sk_live_…): the portal shows another value for webhooks';
-  check(!API_KEY.test(secret), option, apiKey);
+  check(!isApiKey(secret), option, apiKey);
 }

@@ -1,5 +1,6 @@
 import { findMatch, sign as signBytes } from '#hmac';
 import { isBytes } from './bytes.js';
+import type { Explain } from './diagnosis/explain.js';
 import { fault } from './errors.js';
 import { importSecrets, type Secret, type SecretList } from './secret.js';
 
@@ -34,9 +35,10 @@ export async function verifySignature(
 }
 
 /** @throws WebhookError `invalid_signature` unless the value is 64 lower-case hex digits */
-export function requireSignature(value: unknown): string {
+export function requireSignature(value: unknown, explain?: Explain): string {
   // Checks the length first, so that a long header costs nothing.
   if (typeof value === 'string' && value.length === 64 && /^[0-9a-f]+$/.test(value)) return value;
+  explain?.({ signature: value });
   const problem = 'the signature header is absent, repeated or not 64 lower-case hex digits';
   throw fault('invalid_signature', problem);
 }

@@ -17,12 +17,12 @@ import { mismatch, requireSignature } from './signature.js';
  *
  * @throws WebhookError
  */
-export function checkHeaders({ limits, headers }: Settings, delivery: Delivery): string {
+export function checkHeaders({ limits, headers, explain }: Settings, delivery: Delivery): string {
   const { method = 'POST' } = delivery;
   if (method !== 'POST') throw fault('method_not_allowed', 'expected POST');
   const declared = Number(delivery.header('content-length') ?? 0);
   if (!(declared <= limits.bodyLimit)) throw new WebhookError('body_too_large');
-  const signature = requireSignature(delivery.header(headers.signature));
+  const signature = requireSignature(delivery.header(headers.signature), explain);
   const encoding = delivery.header('content-encoding');
   if (encoding !== undefined && !/^(\s*|identity)$/i.test(encoding)) {
     const problem = 'the body is compressed, so its bytes differ from the signed bytes';

@@ -50,16 +50,16 @@ async function explain({ flags, output }: Invocation<Flags>): Promise<number> {
   return found.matches ? EXIT.ok : EXIT.failed;
 }
 
-function show({ matches, cause, message, proven }: Diagnosis, output: Output): void {
+function show({ matches, message, causes }: Diagnosis, output: Output): void {
   const { paint } = output;
   if (matches) {
     output.line(text`${paint.green('matches')}  ${message}`);
     return;
   }
-  output.line(text`${paint.red(cause!)}  ${message}`);
+  for (const cause of causes) output.line(text`${paint.red(cause.code)}  ${cause.message}`);
   output.line();
   output.line(
-    proven
+    causes.every(({ proven }) => proven)
       ? 'Tried: without this change, the signature matches.'
       : 'Not certain: no change that was tried makes the signature match.',
   );

@@ -1,4 +1,4 @@
-import { parseJson } from './decode.js';
+import { parseJson } from './variants.js';
 
 type Escape = (json: string) => string;
 
@@ -25,22 +25,31 @@ const LIBRARIES: readonly Library[] = [
   // Go, .NET, and Jackson
   [':', ',', '', html], [':', ',', '', capitals], [' : ', ',', '  ', asIs],
 ];
-/** JavaScript, and Python with ASCII. */
-const FREQUENT = [LIBRARIES[0]!, LIBRARIES[4]!];
-
-type WriteNumber = (digits: string) => string;
-const asDigits: WriteNumber = (digits) => digits;
-const NUMBERS: readonly WriteNumber[] = [
+const NUMBERS: readonly ((digits: string) => string)[] = [
+  (digits) => digits,
   (digits) => String(Number(digits)),
   (digits) => (/^-?\d+$/.test(digits) ? `${digits}.0` : digits),
   (digits) => Number(digits).toFixed(2),
+  (digits) => `"${digits}"`,
+];
+
+type Member = readonly [key: string, value: unknown];
+
+const byKey = ([a]: Member, [b]: Member): number => (a < b ? -1 : 1);
+/** As Go and Python sort keys, and as jsonb and MySQL do. */
+const SORTS: readonly ((a: Member, b: Member) => number)[] = [
+  byKey,
+  (a, b) => a[0].length - b[0].length || byKey(a, b),
 ];
 
 /** Indentation makes deeper values hundreds of times longer. */
 const DEEPEST = 32;
 
+/** Objects with more keys have too many orders. */
+const MOST_KEYS = 5;
+
 /**
- * Yields a JSON text as other libraries write it.
+ * Yields a JSON text as other libraries write it, then with its keys in other orders.
  *
  * @throws RangeError if the value is nested too deeply
  */
@@ -52,16 +61,36 @@ export function* writings(json: string): Generator<string> {
   const parsed = parseJson(marked);
   if (typeof parsed === 'string') yield parsed;
   if (typeof parsed !== 'object' || parsed === null) return;
-  for (const library of LIBRARIES) yield* endings(write(parsed, library, asDigits));
-  for (const library of FREQUENT)
-    for (const number of NUMBERS) yield* endings(write(parsed, library, number));
+  for (const value of [parsed, ...SORTS.map((sort) => sortKeys(marked, sort))])
+    for (const number of NUMBERS)
+      for (const library of LIBRARIES) {
+        const written = write(value, library, number);
+        yield* [written, `${written}\n`];
+      }
+  const members = Object.entries(parsed);
+  if (members.length > MOST_KEYS) return;
+  // JavaScript, and Python with ASCII.
+  for (const library of [LIBRARIES[0]!, LIBRARIES[4]!])
+    for (const order of permutationsOf(members))
+      yield write(Object.fromEntries(order), library, NUMBERS[0]!);
 }
 
-function endings(written: string): string[] {
-  return [written, `${written}\n`];
+function sortKeys(json: string, sort: (typeof SORTS)[number]): unknown {
+  return JSON.parse(json, (_, value: unknown) =>
+    typeof value !== 'object' || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).sort(sort)),
+  );
 }
 
-function write(value: unknown, library: Library, number: WriteNumber, depth = 1): string {
+function permutationsOf<Item>(items: readonly Item[]): Item[][] {
+  if (items.length === 0) return [[]];
+  return items.flatMap((first) =>
+    permutationsOf(items.filter((each) => each !== first)).map((rest) => [first, ...rest]),
+  );
+}
+
+function write(value: unknown, library: Library, number: (typeof NUMBERS)[number], depth = 1) {
   const [colon, comma, indent, escape] = library;
   if (typeof value === 'string' && value.startsWith('\0')) return number(value.slice(1));
   if (typeof value !== 'object' || value === null) return escape(JSON.stringify(value));

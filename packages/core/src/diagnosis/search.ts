@@ -1,11 +1,12 @@
-/** Undoes the usual changes to bodies and secrets until the signature is right. */
+/** Undoes the usual changes to bodies, signatures and secrets until the signature is right. */
 import { HmacKey, sign } from '#hmac';
 import { toText } from '../bytes.js';
-import { importSecrets, type SecretList } from '../secret.js';
-import { describeGuarded } from '../thrown.js';
+import { isApiKey, isPlaceholder, MASK, type SecretList } from '../secret.js';
+import { BODY_CHANGES } from './body-variants.js';
 import { MESSAGES, type DiagnosisCode } from './codes.js';
-import { bytesOf, parseJson } from './decode.js';
-import { BODY_CHANGES, SECRET_CHANGES, variantsOf, type Variant } from './variants.js';
+import { parseSignature, type ParsedSignature } from './parsed-signature.js';
+import { NEARBY_SECRETS, SECRET_CHANGES } from './secret-variants.js';
+import { bytesOf, parseJson, variantsOf, type Variant } from './variants.js';
 
 export type DiagnoseOptions = {
   /** The body as the verifier received it: bytes, or a string that stands for its UTF-8 bytes. */
@@ -18,54 +19,62 @@ export type DiagnoseOptions = {
 
 /** The result of `diagnose`. */
 export interface Diagnosis {
-  /** True if the signature matches the body. */
+  /** True if the signature matches the body. `causes` is then empty. */
   readonly matches: boolean;
-  /**
-   * The first problem, in the order secret, body. `unknown` if no change makes the signature match
-   * and no problem is obvious, and `body_too_complex` if some changes to the body were not tried.
-   */
+  /** The first of `causes`. */
   readonly cause?: DiagnosisCode;
-  /** Explains each problem and its fix, or states that the signature matches. */
+  /** Explains each cause and its fix in one line, or states that the signature matches. */
   readonly message: string;
-  /** True if the signature matches once these problems are fixed. */
+  /**
+   * All problems that must be fixed together, in the order signature, secret, body. Contains
+   * `unknown` if no change makes the signature match and no problem is obvious, and
+   * `body_too_complex` if some changes to the body were not tried.
+   */
+  readonly causes: readonly DiagnosisCause[];
+}
+
+export type DiagnosisCause = {
+  readonly code: DiagnosisCode;
+  readonly message: string;
+  /** True if undoing all causes makes the signature match. */
   readonly proven: boolean;
+};
+
+interface Limits {
+  /** Bytes of the longest body whose changes are tried. */
+  readonly body: number;
+  /** Bytes to write and hash in total. */
+  readonly work: number;
 }
 
-/**
- * Finds out why a signature does not match. Undoes common changes to bodies and secrets until the
- * signature matches. Blocks the event loop for up to a second, so use it for development and
- * support. Undoes no changes if the body is over 16,384 bytes. The cause can then be
- * `body_too_complex`.
- *
- * Never throws, even if the body, signature or secret has the wrong type. The result never
- * contains a secret, a signature or a body.
- */
-export async function diagnose({
-  rawBody,
-  signature,
-  secret,
-}: DiagnoseOptions): Promise<Diagnosis> {
+/** Never throws. */
+export async function search(
+  { rawBody, signature, secret }: DiagnoseOptions,
+  limits: Limits,
+): Promise<Diagnosis> {
+  const parsed = parseSignature(signature);
+  const keys = keysOf(secret);
   const body = bytesOf(rawBody);
-  const searching = findCauses(signature, keysOf(secret), body);
+  const searching = findCauses(parsed, keys, body, limits);
   const found = await searching.catch((): DiagnosisCode => 'body_too_complex');
-  if (typeof found !== 'string') return conclude(found, true);
-  const guesses = guess(signature, secret, body);
-  return conclude(guesses.length === 0 ? [found] : guesses, false, problemOf(secret));
+  return typeof found === 'string'
+    ? conclude(guess(parsed, keys, body, found), false)
+    : conclude(found, true);
 }
 
-function isMac(signature: unknown): signature is string {
-  return typeof signature === 'string' && /^[0-9a-f]{64}$/.test(signature);
+/** Judges only a signature's form. The form can have many faults: returns the first. */
+export function searchForm(signature: unknown): Diagnosis {
+  return conclude(parseSignature(signature).codes.slice(0, 1), false);
 }
 
-/** @param problem explains `secret_invalid` */
-function conclude(codes: readonly DiagnosisCode[], proven: boolean, problem = ''): Diagnosis {
+type Codes = readonly DiagnosisCode[];
+
+function conclude(codes: Codes, proven: boolean): Diagnosis {
+  const causes = codes.map((code) => ({ code, message: MESSAGES[code], proven }));
+  const message = causes.map((cause) => cause.message).join('\n');
   const [cause] = codes;
-  if (cause === undefined)
-    return { matches: true, message: 'The signature matches these bytes.', proven };
-  const messages = codes.map((code) =>
-    code === 'secret_invalid' ? `${MESSAGES[code]}: ${problem}.` : MESSAGES[code],
-  );
-  return { matches: false, cause, message: messages.join(' '), proven };
+  if (cause !== undefined) return { matches: false, cause, message, causes };
+  return { matches: true, message: 'The signature matches these bytes.', causes };
 }
 
 /** Returns the keys that may have made the signature. A key is never empty. */
@@ -76,35 +85,54 @@ function keysOf(secret: SecretList): Variant[] {
   });
 }
 
-const LONGEST_BODY = 16_384;
+/** The fixed cost of one attempt in bytes: a key, an encoding, two calls. */
+const ATTEMPT = 512;
+/** The bytes of one turn of the event loop. */
+const TURN = 65_536;
 
 async function findCauses(
-  signature: unknown,
+  { codes, fits }: ParsedSignature,
   keys: readonly Variant[],
   body: Uint8Array | undefined,
-): Promise<readonly DiagnosisCode[] | DiagnosisCode> {
-  if (!isMac(signature) || body === undefined) return 'unknown';
+  limits: Limits,
+): Promise<Codes | DiagnosisCode> {
+  if (fits === undefined || body === undefined) return 'unknown';
+  // A receiver is writing its reply.
+  await otherWork();
+  for (const { value } of keys) {
+    if (fits(await sign(new HmacKey(value), body))) return codes;
+  }
+  if (body.length > limits.body) return 'body_too_complex';
+  let [left, next] = [limits.work, limits.work - TURN];
   let [hmacKey, hmacKeyOf]: [HmacKey?, Variant?] = [];
   for (const [key, variant] of attempts(keys, body)) {
+    left -= variant.value.length + ATTEMPT;
+    if (left < 0) return key.code === undefined ? 'body_too_complex' : 'unknown';
+    if (left < next) {
+      next = left - TURN;
+      await otherWork();
+    }
     // A new key costs as much as a short body.
     if (hmacKeyOf !== key) [hmacKey, hmacKeyOf] = [new HmacKey(key.value), key];
-    if ((await sign(hmacKey!, variant.value)) !== signature) continue;
-    return [key.code, variant.code].filter((code) => code !== undefined);
+    if (!fits(await sign(hmacKey!, variant.value))) continue;
+    return [...codes, key.code, variant.code].filter((code) => code !== undefined);
   }
-  return body.length > LONGEST_BODY ? 'body_too_complex' : 'unknown';
+  return 'unknown';
+}
+
+function otherWork(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /** Number of bodies to try with altered secrets too. */
 const FEW = 24;
 
-/** Yields the secret and the body as they are, then with a change of one, then of both. */
+/** Yields one change of the secret, one of the body, one of each, then the many nearby secrets. */
 function* attempts(
   keys: readonly Variant[],
   body: Uint8Array,
 ): Generator<[key: Variant, body: Variant]> {
   const plain = { value: body };
-  for (const key of keys) yield [key, plain];
-  if (body.length > LONGEST_BODY) return;
   const few: Variant[] = [];
   const secrets = keys.flatMap(({ value }) => [...variantsOf(value, SECRET_CHANGES)]);
   for (const key of secrets) yield [key, plain];
@@ -114,36 +142,48 @@ function* attempts(
     if (few.length < FEW) few.push(variant);
   }
   for (const key of secrets) for (const variant of few) yield [key, variant];
+  for (const { value } of keys)
+    for (const key of variantsOf(value, NEARBY_SECRETS)) yield [key, plain];
 }
+
+/** Texts that were never a secret. The first one stands for an empty list. */
+const NO_SECRETS: readonly (readonly [DiagnosisCode, (text: string) => boolean])[] = [
+  ['secret_missing', () => false],
+  ['secret_api_key', isApiKey],
+  ['secret_placeholder', isPlaceholder],
+  ['secret_masked', (text) => MASK.test(text)],
+];
 
 /** Returns the obvious faults that lose the signed bytes. */
 function guess(
-  signature: unknown,
-  secret: SecretList,
+  parsed: ParsedSignature,
+  keys: readonly Variant[],
   body: Uint8Array | undefined,
+  otherwise: DiagnosisCode,
 ): DiagnosisCode[] {
-  const guesses: DiagnosisCode[] = isMac(signature) ? [] : ['signature_malformed'];
-  if (problemOf(secret) !== undefined) guesses.push('secret_invalid');
-  const aboutBody = guessAboutBody(body);
-  return aboutBody === undefined ? guesses : [...guesses, aboutBody];
+  const texts = keys.map(({ value }) => toText(value)?.trim());
+  const [aboutSecret] =
+    NO_SECRETS.find(([, is]) => texts.every((text) => text !== undefined && is(text))) ?? [];
+  const aboutBody = body === undefined ? 'body_parsed' : guessAboutBody(body);
+  const isForeign = parsed.fits === undefined || parsed.codes.includes('signature_algorithm');
+  const aboutSignature = isForeign ? parsed.codes : [];
+  const codes = [...aboutSignature, aboutSecret, aboutBody].filter((code) => code !== undefined);
+  return codes.length === 0 ? [...parsed.codes, otherwise] : codes;
 }
 
-/** Returns the reason why a receiver rejects the secret at its start. */
-function problemOf(secret: SecretList): string | undefined {
-  try {
-    importSecrets(secret);
-    return undefined;
-  } catch (error) {
-    return describeGuarded(error);
-  }
-}
+/** The first characters of a body that was never JSON. */
+const NO_JSON: readonly (readonly [RegExp, DiagnosisCode])[] = [
+  [/^(\{\})?$/, 'body_empty'],
+  [/^\[object |^\{ ?[\w'][^"]*(:|=>?)/, 'body_parsed'], // An object as a log prints it.
+  [/^(\x1f\x8b|H4sI)/, 'body_compressed'],
+  [/^[\w.%[\]-]+=[^&]*(&|$)/, 'body_escaped'],
+  [/\xef\xbf\xbd/, 'body_decoded'], // U+FFFD, which decoders write instead of invalid bytes
+];
 
-function guessAboutBody(body: Uint8Array | undefined): DiagnosisCode | undefined {
-  if (body === undefined) return 'body_parsed';
-  const text = toText(body);
-  if (text === '' || text === '{}') return 'body_empty';
-  if (text?.startsWith('[object ')) return 'body_parsed';
-  // Decoders write U+FFFD instead of invalid bytes.
-  if (text?.includes('\ufffd')) return 'body_decoded';
-  return text === undefined || parseJson(text) === undefined ? 'body_foreign' : undefined;
+function guessAboutBody(body: Uint8Array): DiagnosisCode | undefined {
+  // Each byte as one character.
+  const text = new TextDecoder('latin1').decode(body.subarray(0, 65_536));
+  const [, known] = NO_JSON.find(([form]) => form.test(text)) ?? [];
+  if (known !== undefined || parseJson(toText(body) ?? '') !== undefined) return known;
+  return /^\s*[{[]/.test(text) ? 'body_truncated' : 'body_foreign';
 }

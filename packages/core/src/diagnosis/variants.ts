@@ -1,8 +1,5 @@
-import { fromHex, toHex, toText } from '../bytes.js';
-import { FIXTURES } from '../secret.js';
+import { isBytes, toText } from '../bytes.js';
 import type { DiagnosisCode } from './codes.js';
-import { bytesOf, fromBase64, fromLatin1, parseJson, toLatin1 } from './decode.js';
-import { writings } from './json-writings.js';
 
 /** Bytes that the sender may have signed or used as key, and the fault that a match proves. */
 export interface Variant {
@@ -11,44 +8,9 @@ export interface Variant {
 }
 
 /** Undoes one fault. Receives bytes that are not UTF-8 as Latin-1 text. */
-type Change = readonly [
+export type Change = readonly [
   DiagnosisCode,
   (text: string, bytes: Uint8Array) => Iterable<string | Uint8Array | undefined>,
-];
-
-const PREFIX = /^(whsec_|whsk_|v1,|base64:|hex:)/i;
-const QUOTES = /^\\?["'`“”„«‘]\s?|\s?\\?["'`“”»’]$/g;
-
-/** Undoes the usual changes to secrets, on the receiver's side or the sender's. */
-// oxfmt-ignore
-export const SECRET_CHANGES: readonly Change[] = [
-  ['secret_encoding', (text, bytes) => {
-    const bare = text.trim().replace(PREFIX, '');
-    return [text, fromHex(bare), fromBase64(bare), toHex(bytes), btoa(toLatin1(bytes))];
-  }],
-  ['secret_blanks', (text) => [text.trim(), ...['\n', '\r\n', ' '].map((end) => text + end)]],
-  ['secret_quoted', (text) => [text.trim().replace(QUOTES, ''),
-    ...['"', "'"].map((quote) => quote + text + quote)]],
-  ['secret_altered', (text) => [text.toLowerCase(), text.toUpperCase(), text.replace(PREFIX, ''),
-    ...['whsec_', 'base64:'].map((prefix) => prefix + text), text.replace(/\\(.)/gs, '$1')]],
-  ['secret_fixture', () => FIXTURES],
-];
-
-/** Undoes the usual changes to bodies, the simplest first. */
-// oxfmt-ignore
-export const BODY_CHANGES: readonly Change[] = [
-  // Undoes Latin-1, UTF-16, a byte order mark, and UTF-8 that was decoded as Latin-1.
-  ['body_decoded', (text, bytes) => [text, toLatin1(bytes), fromLatin1(text),
-    new TextDecoder('utf-16le').decode(bytes), text.replace(/^\ufeff/, ''), `\ufeff${text}`]],
-  ['body_newline', (text) => [trimBlanks(text), `${trimBlanks(text)}\n`,
-    ...['\n', '\r\n', ' '].map((end) => text + end),
-    ...['\n', '\r\n', ''].map((end) => text.replace(/\r?\n|\r/g, end))]],
-  ['body_base64', (text) => [fromBase64(text), fromHex(text)]],
-  ['body_enveloped', (text) => {
-    const { body } = Object(parseJson(text)) as { readonly body?: unknown };
-    return typeof body === 'string' ? [body, fromBase64(body)] : [];
-  }],
-  ['body_reserialized', writings],
 ];
 
 /** Yields each value that differs from the original. A change without effect is not a cause. */
@@ -60,8 +22,8 @@ export function* variantsOf(
   for (const [code, change] of changes) {
     for (const each of change(text, original)) {
       const value = bytesOf(each);
-      // An HMAC key is never empty, and neither is a signed body.
-      if (value === undefined || value.length === 0) continue;
+      // An HMAC key is never empty, and an empty body has its own cause.
+      if (value === undefined || (value.length === 0 && code !== 'body_empty')) continue;
       const isSame =
         value.length === original.length && value.every((byte, at) => byte === original[at]);
       if (!isSame) yield { code, value };
@@ -69,7 +31,50 @@ export function* variantsOf(
   }
 }
 
-/** Removes JSON whitespace, in linear time by the lookbehind. `trim()` would remove a BOM too. */
-function trimBlanks(text: string): string {
-  return text.replace(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, '');
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (typeof value === 'string') return new TextEncoder().encode(value);
+  return isBytes(value) ? value : undefined;
+}
+
+/** Maps each byte to the character with the same number. */
+export function toLatin1(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+}
+
+/** Maps each character to a byte. Returns undefined for a character above U+00FF. */
+export function fromLatin1(text: string): Uint8Array | undefined {
+  if (!/^[\0-\xff]*$/.test(text)) return undefined;
+  return Uint8Array.from(text, (each) => each.charCodeAt(0));
+}
+
+/** Decodes base64 or base64url, with or without padding, and ignores whitespace. */
+export function fromBase64(text: string): Uint8Array | undefined {
+  return tryDecode(() => fromLatin1(atob(text.replaceAll('-', '+').replaceAll('_', '/'))));
+}
+
+export function parseJson(text: string): unknown {
+  return tryDecode(() => JSON.parse(text) as unknown);
+}
+
+function tryDecode<T>(decode: () => T): T | undefined {
+  try {
+    return decode();
+  } catch {
+    return undefined;
+  }
+}
+
+const ENTITIES: Partial<Record<string, string>> = { amp: '&', quot: '"', lt: '<', gt: '>' };
+
+/** Undoes the escapes of URLs, forms, JSON, shells and HTML, and applies those of URLs and JSON. */
+export function escapesOf(text: string): (string | undefined)[] {
+  return [
+    tryDecode(() => decodeURIComponent(text)),
+    tryDecode(() => decodeURIComponent(text.replaceAll('+', ' ').replace(/^\w+=/, ''))),
+    tryDecode(() => encodeURIComponent(text)),
+    tryDecode(() => String(JSON.parse(`"${text}"`))),
+    JSON.stringify(text).slice(1, -1),
+    text.replace(/\\(.)/gs, '$1'),
+    text.replace(/&(\w+);/g, (entity, name: string) => ENTITIES[name] ?? entity),
+  ];
 }
