@@ -35,6 +35,7 @@ const THEIRS: Readonly<Record<string, readonly string[]>> = {
     '@hono/node-server',
     'ansi-regex',
     'commander',
+    'fastest-levenshtein',
     'get-east-asian-width',
     'hono',
     'package-manager-detector',

@@ -63,7 +63,7 @@ function createProgram(): Command {
     )
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(false)
     .addHelpText('after', AFTER)
     .showHelpAfterError('Add --help for the options and examples.')
     .exitOverride()
@@ -75,6 +75,15 @@ function createProgram(): Command {
   for (const [heading, commands] of Object.entries(GROUPS)) {
     for (const create of commands) program.addCommand(create().helpGroup(heading));
   }
+  program
+    .command('help [command]')
+    .description('print the help of a command')
+    .action((name?: string) => {
+      const found = program.commands.find((each) => each.name() === name);
+      // An unknown command has its own error, with a suggestion.
+      if (found === undefined && name !== undefined) program.parse([name], { from: 'user' });
+      else (found ?? program).help();
+    });
   for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
     command.copyInheritedSettings(program);
   completion(program);

@@ -67,12 +67,15 @@ describe('paylink trigger', () => {
     expect((await trigger(words`--reference a`)).stderr).toContain('no --to: pass the address');
   });
 
-  it('says that the service sends no other kind', async () => {
-    const { url } = await record();
-    const { code, stderr } = await trigger(words`payment.succeded --to ${url} --reference a`);
-    expect(code).toBe(0);
-    expect(stderr).toContain('the service sends only payment.succeeded');
-  });
+  it.each(['payment.succeded', 'payments.succeeded', 'Payment.Succeeded', 'payment_succeeded'])(
+    'suggests the right kind for %s, and sends nothing',
+    async (kind) => {
+      const { url, received } = await record();
+      const { code, stderr } = await trigger(words`${kind} --to ${url} --reference a`);
+      expect({ code, received }).toEqual({ code: 2, received: [] });
+      expect(stderr).toContain('did you mean payment.succeeded?');
+    },
+  );
 
   it('sends all notifications of --times at once, and numbers the replies from 1', async () => {
     const waiting: (() => void)[] = [];

@@ -71,7 +71,8 @@ async function audit({ flags, output }: Invocation<Flags>): Promise<number> {
   void untilStopped().then(() => stop.abort());
   const report = await auditReceiver({
     ...{ url, secret, requestHeaders, reference, bodyLimit, timeout, signal: stop.signal },
-    onProgress: ({ done, total, name }) => output.progress(`${done} of ${total}  ${name}`),
+    onProgress: ({ done, total, name }) =>
+      output.progress(`${done} of ${total}  ${name}`, done / total),
   });
 
   showReport(report, output);

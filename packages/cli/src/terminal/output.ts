@@ -7,6 +7,8 @@ const HIDEABLE = 8;
 const EXCERPT = 300;
 /** Milliseconds between two updates of the progress. */
 const PROGRESS_INTERVAL = 100;
+/** Milliseconds until the speed of the work is known. */
+const UNKNOWN = 3_000;
 const ERASE_LINE = '\r\u001b[2K';
 
 /** Writes results to stdout and messages to stderr. With --json, stdout holds only JSON. */
@@ -14,6 +16,7 @@ export class Output {
   readonly paint = createPaint(process.stdout);
   readonly #notePaint = createPaint(process.stderr);
   readonly #hidden: string[] = [];
+  #began: number | undefined;
   #progressAt: number | undefined;
 
   constructor(readonly isJson: boolean) {}
@@ -84,11 +87,17 @@ export class Output {
     for (const fix of fixes) this.note(text`  ${fix}`);
   }
 
-  /** Shows the progress of long work, only on a terminal. The next line replaces it. */
-  progress(part: Printable): void {
+  /**
+   * Shows the progress of long work, only on a terminal. The next line replaces it.
+   *
+   * @param share the part that is done, 0 to 1, from which the rest of the time is estimated
+   */
+  progress(part: Printable, share = 0): void {
+    this.#began ??= performance.now();
     const isTooSoon = performance.now() - (this.#progressAt ?? -Infinity) < PROGRESS_INTERVAL;
     if (!process.stderr.isTTY || isTooSoon) return;
-    process.stderr.write(`${ERASE_LINE}${this.redact(this.#notePaint.dim(part).value)}`);
+    const shown = text`${part}${timeLeft(performance.now() - this.#began, share)}`;
+    process.stderr.write(`${ERASE_LINE}${this.redact(this.#notePaint.dim(shown).value)}`);
     this.#progressAt = performance.now();
   }
 
@@ -108,4 +117,13 @@ export class Output {
       Object.entries(value).map(([name, item]) => [name, this.#redactDeep(item)]),
     );
   }
+}
+
+/** Estimates the rest of the time: ", about 40 s left". */
+function timeLeft(milliseconds: number, share: number): string {
+  if (milliseconds < UNKNOWN || share <= 0) return '';
+  const seconds = Math.ceil((milliseconds * (1 - share)) / share / 1_000);
+  return seconds < 100
+    ? `, about ${seconds} s left`
+    : `, about ${Math.ceil(seconds / 60)} min left`;
 }

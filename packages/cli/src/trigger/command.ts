@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import { distance } from 'fastest-levenshtein';
 import type { SignedDelivery } from '@paylink/testing';
 import { adviceFor } from '../receiver/answer-advice.js';
 import { post, type Answer } from '../receiver/post.js';
@@ -61,8 +62,6 @@ async function trigger(invocation: Invocation<Flags>): Promise<number> {
   const secret = await requireValidSecret(flags, output);
   const delivery = await createDelivery(flags, event, secret);
   if (print === true) return printDelivery(delivery, output);
-  if (event !== PAYMENT_SUCCEEDED)
-    output.note(`the service sends only ${PAYMENT_SUCCEEDED}: your server may ignore this event`);
   if (to === undefined)
     throw usageFailure('no --to: pass the address of your webhook, or add --print');
   output.hide(delivery.signature);
@@ -88,12 +87,21 @@ function printDelivery({ headers, rawBody, signature }: SignedDelivery, output: 
   return EXIT.ok;
 }
 
+/** The letters in which a misspelt event kind may differ. */
+const MISSPELT = 4;
+
 /** Signs the exact bytes of a file, or a body made from a reference. */
 async function createDelivery(
   { body, reference }: Flags,
   type: string,
   secret: string,
 ): Promise<SignedDelivery> {
+  const isMisspelt = distance(type.toLowerCase(), PAYMENT_SUCCEEDED) <= MISSPELT;
+  if (isMisspelt && type !== PAYMENT_SUCCEEDED)
+    throw usageFailure(
+      `the service has no event kind ${type}`,
+      `did you mean ${PAYMENT_SUCCEEDED}?`,
+    );
   const { isEventKind } = await import('@paylink/core/internal');
   if (!isEventKind(type))
     throw usageFailure('the event must be an event kind', `for example ${PAYMENT_SUCCEEDED}`);
