@@ -90,6 +90,7 @@ const SECRETS: readonly Story[] = [
 const SIGNATURES: readonly Story[] = [
   ['blanks around it', 'signature_blanks', signature(` ${RIGHT}\n`)],
   ['a zero-width space behind', 'signature_blanks', signature(`${RIGHT}\u200b`)],
+  ['a blank before, and colons', 'signature_blanks', signature(` ${RIGHT.match(/../g)!.join(':')}`)],
   ['colons', 'signature_blanks', signature(RIGHT.match(/../g)!.join(':'))],
   ['a line break in the middle', 'signature_blanks', signature(`${RIGHT.slice(0, 32)}\n${RIGHT.slice(32)}`)],
   ['double quotes', 'signature_quoted', signature(`"${RIGHT}"`)],
@@ -175,6 +176,7 @@ const GUESSES: readonly Story[] = [
   ['a signature with bytes', 'signature_malformed', signature(Buffer.from(RIGHT, 'hex'))],
   ['a signature with no value', 'signature_missing', signature(undefined)],
   ['a signature with the text undefined', 'signature_missing', signature('undefined')],
+  ['a signature with 2,000 digits behind', 'signature_malformed', signature(RIGHT + '0'.repeat(2_000))],
   ['a signature with another text', 'signature_malformed', signature('payment.succeeded')],
   ['a signature with a SHA-1', 'signature_algorithm', signature(mac(BODY, SECRET, 'sha1'))],
   ['a signature with a SHA-512', 'signature_algorithm', signature(mac(BODY, SECRET, 'sha512'))],
