@@ -240,7 +240,7 @@ describe('GET /v1/payments/{reference}', () => {
   it('answers 404 to another method, and names the method', async () => {
     const response = await call(emulator, 'payment-links');
     expect(response.status).toBe(404);
-    expect(await response.text()).toContain('this endpoint does not exist: GET');
+    expect(await response.text()).toContain('there is no endpoint for GET at this path');
   });
 });
 
@@ -267,6 +267,30 @@ describe('assumed.statusAnswer', () => {
     expect(await slow).toMatchObject({ amount: 15_000, currency: 'XOF' });
     expect(await readPayment(emulator, 'plain')).toMatchObject({ status: 'pending' });
     expect((await read('nobody')).status).toBe(404);
+  });
+
+  it('may return the same Response again', async () => {
+    const busy = Response.json({ busy: true }, { status: 503 });
+    await assume({ statusAnswer: () => busy });
+    for (let count = 0; count < 3; count += 1) {
+      const answer = await read('order-1');
+      expect([answer.status, await answer.text()]).toEqual([503, '{"busy":true}']);
+    }
+  });
+
+  it.each([null, 'busy', { status: 503 }])('must return a Response, not %j', async (returned) => {
+    const printed = vi.spyOn(console, 'error').mockReturnValue();
+    onTestFinished(() => printed.mockRestore());
+    await assume({ statusAnswer: () => returned as never });
+    const answer = await read('order-1');
+    expect([answer.status, await answer.json()]).toMatchObject([
+      500,
+      { error: { code: 'internal_error' } },
+    ]);
+    expect(String(printed.mock.calls[0]?.[0])).toContain(
+      'assumed.statusAnswer must return a Response or undefined',
+    );
+    expect(printed).toHaveBeenCalledOnce();
   });
 });
 

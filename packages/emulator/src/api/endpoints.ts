@@ -1,3 +1,4 @@
+import { check } from '@paylink/core/internal';
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -79,7 +80,12 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
     const link = ledger.findByReference(reference);
     const payment = link === undefined ? undefined : ledger.paymentOf(link);
     const answer = await assumed.statusAnswer({ reference, payment });
-    if (answer !== undefined) return answer;
+    if (answer !== undefined) {
+      const isResponse = typeof (answer as Partial<Response> | null)?.clone === 'function';
+      check(isResponse, 'assumed.statusAnswer', 'must return a Response or undefined');
+      // It may return the same one again, and a body can be read only once.
+      return answer.clone();
+    }
     if (payment === undefined)
       throw new EmulatorError('not_found', 'this reference has no payment');
     return c.json(payment);
@@ -87,7 +93,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
 
   // Hono ignores `notFound` of a mounted app.
   api.all('*', (c) => {
-    throw new EmulatorError('not_found', `this endpoint does not exist: ${c.req.method}`);
+    throw new EmulatorError('not_found', `there is no endpoint for ${c.req.method} at this path`);
   });
   api.onError((error, c) => {
     const { code, message } = error as EmulatorError;
