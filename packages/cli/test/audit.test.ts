@@ -210,6 +210,19 @@ describe('an audit', () => {
     expect(await upload.perform(session)).toMatchObject({ answer: 'no answer' });
   });
 
+  it.each(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'])(
+    'names a fix for a connection that ends with %s',
+    async (code) => {
+      const session = {
+        ...{ ...sessionOn('closed'), url: new URL('http://shop.example/') },
+        open: () => Promise.reject(Object.assign(new Error('no connection'), { code })),
+      } as unknown as AuditSession;
+      await expect(deliverFirst(session, 100)).rejects.toThrow(
+        /^no connection to http:\/\/shop\.example: shop\.example does not answer: .* firewall/,
+      );
+    },
+  );
+
   it('waits for the first delivery only as long as the connection has left of the limit', async () => {
     let limit = Infinity;
     const session = {

@@ -57,6 +57,10 @@ export function explainNoAnswer(error: unknown, url: URL): string {
 const MEANINGS: readonly (readonly [RegExp, (url: URL, code: string) => string])[] = [
   [/^TimeoutError$/, () => 'no answer in time'],
   [/^ECONNREFUSED$/, ({ host }) => `nothing listens at ${host}: is the server running?`],
+  [
+    /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/,
+    ({ host }) => `${host} does not answer: check the address, and look for a firewall in between`,
+  ],
   [/^(ENOTFOUND|EAI_AGAIN)$/, ({ hostname }) => `the host ${hostname} does not exist`],
   [
     /^(ECONNRESET|UND_ERR_SOCKET|EPIPE)$/,
