@@ -58,12 +58,31 @@ describe('auditReceiver', () => {
     },
   );
 
-  it('hides a signature that the server sends back', async () => {
-    const mirror: RequestListener = ({ headers }, res) =>
-      res.writeHead(400, { server: String(headers['x-service-signature']) }).end();
+  it('hides a secret and a signature that the server sends back, also in a header that is cut', async () => {
+    const mirror: RequestListener = ({ headers }, res) => {
+      const signature = String(headers['x-service-signature']);
+      const via = `a server with a name of 40 characters ... ${signature.toUpperCase()}`;
+      const names = {
+        server: signature,
+        via,
+        'x-powered-by': `a prefix of this header: ${secret}`,
+      };
+      res.writeHead(400, names).end();
+    };
     const { stopped } = await audit({ url: await serve(mirror), secret });
-    expect(stopped?.message).toContain('server: [hidden]');
+    expect(stopped?.message).toContain('server: [hidden], via: a server');
+    expect(stopped?.message).not.toMatch(/[0-9a-f]{16}/i);
+    expect(stopped?.message).not.toContain(secret.slice(0, 8));
   });
+
+  it.each([302, 401, 403, 405, 415, 429])(
+    'does not ask for another order after a %i',
+    async (status) => {
+      const { stopped } = await audit({ url: await serve(answering(() => status)), secret });
+      expect(stopped?.message).toMatch(/\.$/);
+      expect(stopped?.message).not.toContain('--reference');
+    },
+  );
 
   it('reports a forgery that the server accepts although it rejects genuine deliveries', async () => {
     const backwards: RequestListener = ({ headers }, res) =>

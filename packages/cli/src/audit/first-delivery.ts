@@ -92,19 +92,33 @@ function stopOnRefusal(
   forged: number | undefined,
   { url, material }: AuditSession,
 ): AuditStop {
-  const reply = { ...answer, headers: Object.fromEntries(answer.headers) };
+  const reply = { ...answer, headers: hideIn(answer.headers, material) };
   const advice = adviceFor(reply, url)!;
   const isLikeForged = advice === REJECTED && reply.status === forged;
   const fix = isLikeForged
     ? `Forged ones get it too. ${ADVICE_BY_CODE['invalid_signature']!}`
     : advice;
-  const orders = codeOf(reply) === undefined ? ` ${ORDERS}` : '';
+  const mayLackOrder = codeOf(reply) === undefined && !BEFORE_ORDERS.test(String(reply.status));
+  const orders = mayLackOrder ? ` ${ORDERS}` : '';
   const message = `A genuine delivery got ${describeReply(reply)}. ${fix}${orders}`;
-  // A server can send the signature back in a header.
-  return { reason: 'refused', message: message.replaceAll(material.signature, '[hidden]') };
+  return { reason: 'refused', message };
 }
 
+/** The statuses of servers that have not looked up an order yet. */
+const BEFORE_ORDERS = /^(3..|401|403|405|415|429)$/;
 const ORDERS = 'If the receiver looks up orders, pass an existing one with --reference.';
+
+/** A server can send the secret or the signature back. Messages show only the start of a header. */
+function hideIn(
+  headers: WireReply['headers'],
+  { secret, signature }: AuditSession['material'],
+): Record<string, string> {
+  const own = Buffer.from(secret).toString('latin1');
+  const sent = new RegExp(signature, 'gi');
+  const hide = (value: string): string =>
+    value.replaceAll(own, '[hidden]').replace(sent, '[hidden]');
+  return Object.fromEntries(Array.from(headers, ([name, value]) => [name, hide(value)]));
+}
 
 function stopOnSilence(answer: string, milliseconds: number): AuditStop {
   const seen =

@@ -6,8 +6,8 @@ export const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
     'The signed body is not a JSON object with a `reference`, or your schema rejected it.',
   incomplete_body: 'The body does not have its declared length: read the log.',
   invalid_signature:
-    'The signature was not accepted. Compare the secrets on both sides, and verify the ' +
-    'raw bytes. See npx --no-install paylink diagnose --help',
+    'The signature was not accepted (see npx --no-install paylink diagnose --help). Compare ' +
+    'the secrets on both sides, and verify the raw bytes.',
   method_not_allowed: 'The path exists, but not for this method.',
   body_timeout: 'The body did not arrive in time.',
   body_too_large: 'The body is longer than `bodyLimit`.',
