@@ -2,7 +2,6 @@
 export {
   materialOf,
   UNKNOWN_SECRET,
-  type AttackCategory,
   type Fault,
   type Material,
   type Severity,

@@ -13,7 +13,7 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'note';
  * the contract requires. `invalid`: the delivery is signed, but its content is unusable.
  * `genuine`: a receiver that rejects the delivery loses payments.
  */
-export type AttackCategory = 'forged' | 'invalid' | 'genuine';
+type AttackCategory = 'forged' | 'invalid' | 'genuine';
 
 /** The fault behind a wrong reply. An audit groups findings by fault. */
 // oxfmt-ignore
