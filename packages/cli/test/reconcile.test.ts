@@ -413,6 +413,21 @@ describe('--module', () => {
     expect((await running.stop('SIGTERM')).code).toBe(130);
   });
 
+  it('ends with 130 if SIGTERM leaves the next merchant out, although the first run is done', async () => {
+    const content = `${REPORT} export const payments = { reconcile: (_, { signal }) => {
+      console.log('reads', setTimeout(() => undefined, 1e6) && '');
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(report)));
+    } };`;
+    const tenants = ['--tenant', 'a', '--tenant', 'b'];
+    const args = ['reconcile', '--module', write('a.mjs', content), ...tenants];
+    const running = await startHere(args);
+    await running.until(/reads/);
+    const { code, stdout } = await running.stop('SIGTERM');
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/ done of a: /);
+    expect(stdout).not.toContain(' of b: ');
+  });
+
   it('ends explain with 130 and no error at SIGINT while the order is read', async () => {
     const content = `export const payments = { explain: (_, { signal }) => {
       console.log('reads', setTimeout(() => undefined, 1e6) && '');

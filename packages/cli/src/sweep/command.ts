@@ -92,7 +92,8 @@ function sweepWith(name: SweepName): (invocation: Invocation<Flags>) => Promise<
         results.push(report.result);
         if (stop.aborted) break;
       }
-      if (results.includes('stopped')) return EXIT.interrupted;
+      const isCutShort = results.includes('stopped') || results.length < tenants.length;
+      if (isCutShort) return EXIT.interrupted;
       return results.every((result) => result === 'done') ? EXIT.ok : EXIT.failed;
     };
     return withShop(flags, output, (shop, stop) =>
