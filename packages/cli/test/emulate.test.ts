@@ -116,6 +116,16 @@ describe('paylink emulate', () => {
     await stop(running);
   });
 
+  it('does not log a signature that the server sends back in a header', async () => {
+    const url = await serve(({ headers }, res) =>
+      res.writeHead(401, { server: `a ${String(headers['x-service-signature'])}` }).end(),
+    );
+    const running = await emulate(words`--webhook ${url} --secret ${SECRET}`);
+    await payAt(running);
+    await running.until(/server: a \[hidden\]/);
+    await stop(running);
+  });
+
   it.each([
     [401, '', /Compare the secrets on both sides, and verify the raw bytes/],
     [503, '{"error":"confirm_unavailable"}', /The webhook could not ask the service/],

@@ -41,7 +41,10 @@ const LONGEST_FACT = 80;
 function factsOf({ status, headers }: Reply): string {
   const { 'content-type': type = 'no content-type' } = headers;
   const named = FACTS.filter((name) => headers[name] !== undefined);
-  const facts = [type, ...named.map((name) => `${name}: ${headers[name]!}`)];
+  const facts = [type, ...named.map((name) => `${name}: ${headers[name]!}`)].map((fact) =>
+    // A server can send the signature back.
+    fact.replace(/[0-9a-f]{64}/gi, '[hidden]'),
+  );
   return [status, ...facts.map((fact) => fact.slice(0, LONGEST_FACT))].join(', ');
 }
 
