@@ -79,7 +79,7 @@ it(
     expect(findings).toEqual([]);
     expect(orders.tried).toBeGreaterThan(0);
     expect(orders.left).toBeGreaterThan(0);
-    expect(notTested[0]).toMatch(/^\d+ or more orders, after \d+: a limit/);
+    expect(notTested[0]).toMatch(/^\d+ or more orders, after \d+: the time limit/);
   },
 );
 

@@ -51,7 +51,7 @@ it('says that sequences are left out, if the time limit ends them', async () => 
   testSchedules({ test: (_, run) => runs.push(run), module, databaseUrl: url, ...limits });
   const notes: string[] = [];
   await runs[0]!({ skip: (note: string) => notes.push(note) });
-  expect(notes).toEqual([expect.stringMatching(/^not tested: .*a limit/)]);
+  expect(notes).toEqual([expect.stringMatching(/^not tested: .*the time limit/)]);
 });
 
 it.each([

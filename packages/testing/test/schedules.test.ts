@@ -215,7 +215,7 @@ it('says that it left sequences out, if a delivery has more rounds than a number
   const truth = (): Truth => ({ paid: true, effects: 2 });
   const { orders, notTested } = await exploreShop({ statements, truth }, { only: 'orders' });
   expect(orders).toEqual({ tried: 1, left: 1 });
-  expect(notTested[0]).toMatch(/or more orders, after 1: a limit/);
+  expect(notTested[0]).toMatch(/or more orders, after 1: a fixed limit/);
 });
 
 it('leaves time for the cuts, if the sequences need more than the time limit', async () => {
@@ -227,7 +227,7 @@ it('leaves time for the cuts, if the sequences need more than the time limit', a
   const { orders, cuts, notTested } = await exploreShop({ statements, credit }, { timeLimit: 40 });
   expect(orders.left).toBeGreaterThan(0);
   expect(cuts.tried).toBeGreaterThan(0);
-  expect(notTested).toContain(`the cuts after the first ${cuts.tried}: a limit`);
+  expect(notTested).toContain(`the cuts after the first ${cuts.tried}: the time limit`);
 });
 
 it.each([

@@ -109,11 +109,14 @@ export async function explore(
   };
   try {
     if (replay !== undefined) return { ...report, findings: [(await run(replay)).finding] };
+    const limit = (share = 1): string => (isOver(share) ? 'the time limit' : 'a fixed limit');
     if (only !== 'cuts') await tryEveryOrder();
-    if (only !== 'orders') await tryEveryCut();
     if (orders.left > 0)
-      notTested.push(`${orders.left} or more orders, after ${orders.tried}: a limit`);
-    if (cuts.left > 0) notTested.push(`the cuts after the first ${cuts.tried}: a limit`);
+      notTested.push(
+        `${orders.left} or more orders, after ${orders.tried}: ${limit(shareOfOrders)}`,
+      );
+    if (only !== 'orders') await tryEveryCut();
+    if (cuts.left > 0) notTested.push(`the cuts after the first ${cuts.tried}: ${limit()}`);
     if (!subject.hasEffects)
       notTested.push('further writes: nothing counts the effects of a reference');
     if (subject.total === undefined)
