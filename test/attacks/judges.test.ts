@@ -44,10 +44,11 @@ const judge = (command: string, args: readonly string[], url: string) =>
 describe('the attacks as data', () => {
   it('have a body, a reason and the classes of harmless answers each', () => {
     expect(data.attacks.length).toBeGreaterThan(180);
-    for (const { class: kind, expected, why, body } of data.attacks) {
+    for (const { id, class: kind, expected, why, body } of data.attacks) {
       expect(expected.includes('2xx') || kind !== 'genuine').toBe(true);
       expect(expected.every((each) => each !== '2xx') || kind !== 'forged').toBe(true);
       expect(why).toMatch(/^\S.{20,}\.$/);
+      expect(why.endsWith('not a fault.')).toBe(['A03', 'A04', 'D14'].includes(id));
       expect(Buffer.from(body, 'base64').toString('base64')).toBe(body);
     }
   });

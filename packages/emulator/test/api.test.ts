@@ -68,6 +68,7 @@ describe('POST /v1/payment-links', () => {
     ['a reference with an unpaired surrogate', '{"amount":1,"reference":"\\ud800"}'],
     ['a reference that is too long', { amount: 1, reference: 'r'.repeat(256) }],
     ['a return_url that is a script', { ...FIXED, return_url: 'javascript:alert(1)' }],
+    ['a cancel_url of another scheme', { ...FIXED, cancel_url: 'ftp://shop.example/cancelled' }],
     ['a host that would start a CSP directive', { ...FIXED, return_url: 'http://a;script-src/' }],
     ['a cancel_url that is a path', { ...FIXED, cancel_url: '/cancelled' }],
     ['a single_use that is not a boolean', { ...FIXED, single_use: 'yes' }],

@@ -66,6 +66,22 @@ describe('attacks', () => {
     }
   });
 
+  it('flip one bit in each byte of the signature, and each of the eight bits', () => {
+    const [bytes, bits] = [new Set<number>(), new Set<number>()];
+    for (const { name, delivery } of of('forged').filter(({ id }) => id === 'A18')) {
+      const sent = Buffer.from(delivery.headers['x-service-signature']!, 'hex');
+      const right = Buffer.from(hmac(delivery.rawBody), 'hex');
+      const flips = [...right].map((byte, at) => byte ^ sent[at]!);
+      expect(
+        flips.filter((flip) => flip !== 0),
+        name,
+      ).toHaveLength(1);
+      bytes.add(flips.findIndex((flip) => flip !== 0));
+      bits.add(Math.max(...flips));
+    }
+    expect([bytes.size, bits.size]).toEqual([32, 8]);
+  });
+
   it('carry a valid signature if they are genuine or invalid', () => {
     for (const { name, id, delivery, status } of [...of('genuine'), ...of('invalid')]) {
       const signature = Object.entries(delivery.headers).find(

@@ -1,7 +1,7 @@
 /** The proxy's reading of databases' answers. test/schedules has whole engines. */
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { expect, it } from 'vitest';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
 import { Changes } from '../src/schedules/changes.js';
 import { readDatabase } from '../src/schedules/database.js';
 import { openHttpWire } from '../src/schedules/http.js';
@@ -51,10 +51,11 @@ function message(type: string, body: string): Buffer {
   return Buffer.concat([Buffer.from(type), head, Buffer.from(body)]);
 }
 
+const STARTUP = Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]);
 /** Opens a wire of PostgreSQL behind its login. */
 function openPostgres() {
   const wire = open(openPostgresWire);
-  wire.fromClient(Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]));
+  wire.fromClient(STARTUP);
   wire.fromServer(message('Z', 'I'));
   return wire;
 }
@@ -80,17 +81,40 @@ it('knows the statements that a client of PostgreSQL prepared under a name', () 
   expect(rounds.map(({ statements }) => statements)).toEqual([[], [write, read]]);
 });
 
+it('knows that an error answers a PostgreSQL statement whose client sends a flush', () => {
+  const { fromClient, fromServer, rounds } = openPostgres();
+  fromClient(Buffer.concat([message('P', '\0UPDATE orders SET paid = true\0\0\0')]));
+  fromClient(Buffer.concat([message('B', '\0\0\0\0\0\0\0\0'), message('E', '\0\0\0\0\0')]));
+  fromClient(message('H', ''));
+  fromServer(message('E', 'SERROR\0C23505\0\0'));
+  fromClient(message('S', ''));
+  fromServer(message('Z', 'I'));
+  expect(rounds).toEqual([
+    expect.objectContaining({ error: '23505', isInTransaction: true }),
+    expect.objectContaining({ error: undefined, isInTransaction: false }),
+  ]);
+});
+
+const packet = (sequence: number, ...payload: number[]): Buffer =>
+  Buffer.from([payload.length, 0, 0, sequence, ...payload]);
+const query = (sql: string): Buffer => packet(0, 3, ...Buffer.from(sql));
+const longestPacket = Buffer.alloc(4 + 0xff_ffff);
+longestPacket.set([0xff, 0xff, 0xff, 0]);
+
+/** Opens a wire of MySQL behind its login. @param flag 1 if both sides end results by OK packets */
+function openMySql(flag = 0) {
+  const wire = open(openMySqlWire);
+  wire.fromServer(packet(0, 10, ...zeros(19), 0, flag, ...zeros(19)));
+  wire.fromClient(packet(1, 0, 0, 0, flag, ...zeros(36)));
+  wire.fromServer(packet(2, ...zeros(7)));
+  return wire;
+}
+
 it.each([
   ['ends with a deadlock', 1_213, false],
   ['goes on after a duplicate key', 1_062, true],
 ])('knows that a transaction of MySQL %s', (_, code, isInTransaction) => {
-  const packet = (sequence: number, ...payload: number[]): Buffer =>
-    Buffer.from([payload.length, 0, 0, sequence, ...payload]);
-  const query = (sql: string): Buffer => packet(0, 3, ...Buffer.from(sql));
-  const { fromClient, fromServer, rounds } = open(openMySqlWire);
-  fromServer(packet(0, 10, ...zeros(40)));
-  fromClient(packet(1, ...zeros(40)));
-  fromServer(packet(2, ...zeros(7)));
+  const { fromClient, fromServer, rounds } = openMySql();
   fromClient(query('BEGIN'));
   fromServer(packet(1, 0, 0, 0, 1, 0, 0, 0));
   fromClient(query('UPDATE orders SET paid = true'));
@@ -100,13 +124,25 @@ it.each([
   expect(rounds[1]).toMatchObject({ error, isInTransaction });
 });
 
+it.each([
+  ['an EOF packet', 0, [packet(3, 0xfe, 0, 0, 0, 0)]],
+  ['an OK packet', 1, []],
+])('counts the rows of a MySQL result that ends by %s, also a row of 16 MiB', (_, flag, eof) => {
+  const { fromClient, fromServer, rounds } = openMySql(flag);
+  fromClient(query('SELECT note FROM orders'));
+  fromServer(Buffer.concat([packet(1, 1), packet(2, 3, ...zeros(8)), ...eof]));
+  const [size, data] = [65_536, Buffer.concat([packet(4, 1, 49), longestPacket, packet(6, 49)])];
+  // As it arrives over TCP.
+  for (let at = 0; at < data.length; at += size) fromServer(data.subarray(at, at + size));
+  fromServer(packet(7, 0xfe, 0, 0, 1, 0, 0, 0));
+  expect(rounds).toEqual([expect.objectContaining({ rows: 2, isInTransaction: true })]);
+});
+
 const WIRES = { PostgreSQL: openPostgresWire, MySQL: openMySqlWire, HTTP: openHttpWire };
 const bytes = (...parts: readonly (string | readonly number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 /** A greeting of MySQL that offers TLS and compression. */
 const GREETING = bytes([38, 0, 0, 0, 10], '8\0', zeros(13), [0x20, 0x08], zeros(20));
-const longestPacket = Buffer.alloc(4 + 0xff_ffff);
-longestPacket.set([0xff, 0xff, 0xff, 0]);
 const packets = Buffer.concat(Array.from({ length: 5 }, () => longestPacket));
 
 it.each([
@@ -153,6 +189,89 @@ it('holds the next ten rounds after a reply, because a credit may go on behind i
   const isHeld = (number: number): boolean => proxy.holds(Object.assign(new Round(), { number }));
   expect([1, 10, 11].map(isHeld)).toEqual([true, true, false]);
   proxy.close();
+});
+
+/** Opens a proxy with two clients that have logged in, in front of a PostgreSQL that says nothing. */
+async function openProxy() {
+  const sessions: Socket[] = [];
+  const server = createServer((socket) => void sessions.push(socket.resume())).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const changes = new Changes();
+  const proxy = await Proxy.open(readDatabase(`postgres://127.0.0.1:${port}/shop`), changes);
+  proxy.hold();
+  const clients: { socket: Socket; received: string }[] = [];
+  for (const at of [0, 1]) {
+    const client = { socket: connect(Number(new URL(proxy.url).port), '127.0.0.1'), received: '' };
+    client.socket.on('data', (chunk) => (client.received += chunk.toString('latin1')));
+    client.socket.write(STARTUP);
+    await expect.poll(() => sessions[at]).toBeDefined();
+    sessions[at]!.write(message('Z', 'I'));
+    await expect.poll(() => client.received).toContain('Z');
+    clients.push(Object.assign(client, { received: '' }));
+  }
+  onTestFinished(() => {
+    proxy.close();
+    server.close();
+  });
+  const held = async (count: number): Promise<Round> => {
+    await changes.until(() => proxy.held.length === count);
+    return proxy.held.at(-1)!;
+  };
+  return { proxy, changes, clients, sessions, held };
+}
+
+it('keeps a lost answer from the client, and no answer after it', async () => {
+  const { proxy, changes, clients, sessions, held } = await openProxy();
+  const [client] = clients;
+  for (const [isLost, tag] of [
+    [true, 'UPDATE 1\0'],
+    [false, 'UPDATE 0\0'],
+  ] as const) {
+    client!.socket.write(message('Q', 'UPDATE orders SET paid = true\0'));
+    (await held(1)).connection.release(isLost);
+    sessions[0]!.write(Buffer.concat([message('C', tag), message('Z', 'I')]));
+    await changes.until(() => proxy.unanswered.length === 0);
+  }
+  await expect.poll(() => client!.received).toMatch(/Z[^]*I$/);
+  expect(client!.received).toMatch(/UPDATE 0/);
+  expect(client!.received).not.toMatch(/UPDATE 1/);
+});
+
+it('knows that a round may wait for the locks of another one that has begun', async () => {
+  const { proxy, clients, held } = await openProxy();
+  const [begun, waiting] = clients;
+  const sql = 'UPDATE orders SET paid = true';
+  begun!.socket.write(
+    Buffer.concat([
+      message('P', `\0${sql}\0\0\0`),
+      ...[message('B', '\0\0\0\0\0\0\0\0'), message('E', '\0\0\0\0\0'), message('S', '')],
+    ]),
+  );
+  const { connection } = await held(1);
+  waiting!.socket.write(message('Q', `${sql}\0`));
+  const round = await held(2);
+  expect([connection.canBegin, proxy.mayLockOut(round)]).toEqual([true, false]);
+  connection.begin();
+  expect(proxy.mayLockOut(round)).toBe(true);
+});
+
+it('counts the locks of a connection that is gone as free, as soon as its server knows', async () => {
+  const { proxy, changes, clients, sessions, held } = await openProxy();
+  clients[0]!.socket.write(message('Q', 'BEGIN; UPDATE orders SET paid = true\0'));
+  const { connection } = await held(1);
+  connection.release(false);
+  sessions[0]!.write(Buffer.concat([message('C', 'UPDATE 1\0'), message('Z', 'T')]));
+  await changes.until(() => proxy.unanswered.length === 0);
+  expect(connection.mayKeepLocks).toBe(true);
+  proxy.cut();
+  expect(proxy.isEnding).toBe(true);
+  await changes.until(() => proxy.isUnused);
+  expect([connection.mayKeepLocks, connection.isInTransaction]).toEqual([false, false]);
+  expect(proxy.isEnding).toBe(false);
 });
 
 it('goes on at once if the change that code waits for has happened', async () => {

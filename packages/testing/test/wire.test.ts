@@ -26,6 +26,12 @@ async function busyAfterReply(limit: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+it('sends each character of a header as one byte, so that an attack may have any bytes', () => {
+  const request = requestBytes([['X', 'é']], Buffer.from('é'), { method: 'PUT', path: '/a' });
+  const head = Buffer.from('PUT /a HTTP/1.1\r\nX: é\r\n\r\n', 'latin1');
+  expect(request).toEqual(Buffer.concat([head, Buffer.from('é')]));
+});
+
 describe('Wire', () => {
   it('accepts a reply that arrived in time but was read late', async () => {
     const wire = await begin(await busyAfterReply(50));
@@ -56,6 +62,19 @@ describe('Wire', () => {
     const { socket } = await Wire.open(port, { signal: controller.signal });
     controller.abort();
     expect(socket.destroyed).toBe(true);
+  });
+
+  it('reports a reset after a close, because it shows that the server released the socket', async () => {
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('data', () => socket.resetAndDestroy()).end();
+    }).listen(0, '127.0.0.1');
+    ends.push(() => server.close());
+    await once(server, 'listening');
+    const wire = await begin((server.address() as AddressInfo).port);
+    expect(await wire.closed()).toBe('FIN');
+    // Reading has ended, so that only a write notices the reset.
+    const ending = async () => wire.write(REQUEST).then(() => wire.ending);
+    await expect.poll(ending).toBe('RST');
   });
 
   it('accepts a connection that opened in time but was noticed late', async () => {
