@@ -1,19 +1,20 @@
 const RAW = 'Verify the bytes as received, before any parser.';
 const STORE = 'Store it as the portal shows it.';
+const PASS = 'pass the header’s value unchanged.';
 
 /** Each cause with its fix, in a sentence or two. */
 // oxfmt-ignore
 export const MESSAGES = {
   signature_missing: 'The signature is missing. Check that proxies forward X-Service-Signature.',
-  signature_repeated: 'The delivery has more than one signature: the sender or a proxy added one.',
-  signature_blanks: 'The signature has whitespace, separators or invisible characters.',
-  signature_quoted: 'The signature is quoted or escaped: pass the header’s value unchanged.',
-  signature_prefixed: 'The signature has a prefix such as "sha256=". Is it another header?',
+  signature_repeated: 'The delivery has more than one signature: let no proxy or code add one.',
+  signature_blanks: `The signature has whitespace, separators or invisible characters: ${PASS}`,
+  signature_quoted: `The signature is quoted or escaped: ${PASS}`,
+  signature_prefixed: 'The signature has a prefix such as "sha256=": read X-Service-Signature.',
   signature_base64: 'The signature is in base64, or encoded twice. Sign with digest("hex").',
-  signature_uppercase: 'The signature is in upper-case hex, but the service sends lower case.',
-  signature_truncated: 'The signature is cut off: it must have 64 hex digits.',
-  signature_extended: 'The signature has extra characters besides its 64 hex digits.',
-  signature_malformed: 'The signature is not 64 lower-case hex digits. Is it another header?',
+  signature_uppercase: `The signature is in upper-case hex: ${PASS} The service sends lower case.`,
+  signature_truncated: `The signature is shorter than its 64 hex digits: ${PASS}`,
+  signature_extended: `The signature has characters besides its 64 hex digits: ${PASS}`,
+  signature_malformed: 'The signature is not 64 lower-case hex digits: read X-Service-Signature.',
   signature_algorithm: 'The signature is another hash. The service signs with HMAC-SHA256.',
   secret_missing: 'The secret is missing. Set its environment variable for this process.',
   secret_placeholder: 'The secret is a placeholder. Check how your code reads the environment.',
@@ -26,7 +27,7 @@ export const MESSAGES = {
   secret_list: 'Several secrets are in one text: pass a list of secrets.',
   secret_escaped: `One side escapes the secret, as for a URL, a shell or HTML. ${STORE}`,
   secret_case: `The secrets differ in upper and lower case. ${STORE}`,
-  secret_truncated: 'One side has only part of the secret, for example cut at a "$" or "#".',
+  secret_truncated: `One side has only part of the secret, for example cut at a "$" or "#". ${STORE}`,
   secret_typo: 'The secrets differ in one character: copy the secret instead of typing it.',
   secret_swapped: 'The secret and the body are swapped in the HMAC: the secret is the key.',
   secret_masked: 'The secret is a masked copy, such as "whsec_••••". Reveal it, then copy it.',
@@ -36,8 +37,8 @@ export const MESSAGES = {
   body_reserialized: `A JSON parser read the body, and other code wrote it again. ${RAW}`,
   body_buffer: `The body is a Buffer as JSON.stringify or String writes it. ${RAW}`,
   body_enveloped: 'The signed text is inside other JSON, such as the `body` of an API Gateway event.',
-  body_newline: 'Whitespace or a line break around the body was added or removed.',
-  body_line_breaks: 'The line breaks of the body changed (LF, CR LF), as in a text file.',
+  body_newline: `Whitespace or a line break around the body was added or removed. ${RAW}`,
+  body_line_breaks: `The line breaks of the body changed (LF, CR LF), as in a text file. ${RAW}`,
   body_bom: `A byte order mark before the body was added or removed. ${RAW}`,
   body_base64: 'The body is in base64 or hex on one side: decode it, as with API Gateway.',
   body_escaped: `The body is escaped on one side, as in a form, a URL, JSON or HTML. ${RAW}`,
@@ -46,7 +47,7 @@ export const MESSAGES = {
   body_foreign: `The body is not JSON, as the service sends it. ${RAW}`,
   body_decoded: `The body was decoded as text and encoded again. ${RAW}`,
   body_empty: `One side has an empty body: a parser consumed it first. ${RAW}`,
-  body_compressed: 'The body is compressed, but the service signs and sends plain bytes.',
+  body_compressed: 'The body is compressed, but the service sends plain bytes: let no proxy compress it.',
   body_too_complex:
     'The body is too long to try every change. `paylink diagnose` tries more than ' +
     'a receiver does. If it finds no cause, check that the secret belongs to this endpoint.',

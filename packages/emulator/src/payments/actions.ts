@@ -52,7 +52,7 @@ export class Actions {
     check(typeof reference === 'string', 'reference', 'must be a string');
     const link = this.#ledger.findByReference(reference);
     if (link !== undefined) return link;
-    const message = `the reference ${quote(reference)} has no payment`;
+    const message = `the reference ${quote(reference)} has no payment: create its link first`;
     throw new EmulatorError('payment_not_found', message);
   }
 }
