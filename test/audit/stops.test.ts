@@ -58,6 +58,20 @@ describe('auditReceiver', () => {
     },
   );
 
+  it('reports an interruption if it waits for a server that stopped', async () => {
+    const stop = new AbortController();
+    let requests = 0;
+    const url = await serve((_req, res) => {
+      requests += 1;
+      // After the first two, four probes send three each. The audit sends the others as it waits.
+      if (requests > 16) stop.abort();
+      if (requests > 2) return void res.destroy();
+      res.end();
+    });
+    const { stopped } = await audit({ url, secret, signal: stop.signal });
+    expect(stopped).toMatchObject({ reason: 'interrupted' });
+  });
+
   it('hides a secret and a signature that the server sends back, also in a header that is cut', async () => {
     const mirror: RequestListener = ({ headers }, res) => {
       const signature = String(headers['x-service-signature']);

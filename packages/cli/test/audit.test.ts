@@ -2,11 +2,12 @@
 import {
   headerNames,
   materialOf,
+  Wire,
   type WireAnswer,
   type WireReply,
 } from '@paylink/testing/internal';
 import { setMaxListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { attempt, StoppedServing } from '../src/audit/attempt.js';
 import { deliverFirst } from '../src/audit/first-delivery.js';
 import { leaks } from '../src/audit/leaks.js';
@@ -17,7 +18,7 @@ import { replyProbes } from '../src/audit/reply-probes.js';
 import { openSession, type AuditSession } from '../src/audit/session.js';
 import { loadProbes, slowProbes } from '../src/audit/slow-probes.js';
 import { requireAllowedHost } from '../src/receiver/target.js';
-import { paylink, SECRET, words } from './paylink.js';
+import { paylink, SECRET, startHere, words } from './paylink.js';
 import { bodyOf, openShop, serve, signatureOf } from './servers.js';
 
 const env = { WEBHOOK_SECRET: SECRET };
@@ -33,7 +34,8 @@ describe('paylink audit', () => {
   });
 
   it('audits another host only with --allow-host', async () => {
-    const refused = await audit(words`--to https://shop.example/webhooks`);
+    const other = words`--allow-host other.example`;
+    const refused = await audit(words`--to https://shop.example/webhooks ${other}`);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(
       /shop\.example is not this machine[^]*--allow-host shop\.example/,
@@ -54,6 +56,19 @@ describe('paylink audit', () => {
     expect(refused).toBe(0);
     expect(stdout).toContain('307');
     expect(stdout).not.toContain('opens-the-tunnel');
+  });
+
+  it('exits with 130 and says that its report is incomplete if Ctrl-C ends it', async () => {
+    let stop = (): unknown => undefined;
+    const url = await serve((_req, res) => {
+      res.end();
+      stop();
+    });
+    const running = await startHere(words`audit --to ${url}`, { env });
+    stop = running.stop;
+    const { code, stdout } = await running.result();
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/^stopped.*incomplete/m);
   });
 
   it('exits with 1 and names the address if nothing listens', async () => {
@@ -97,6 +112,8 @@ const tried = (
   return attempt(probe, sessionOn(genuine));
 };
 
+const loadProbe = (wanted: string): Probe => loadProbes.find(({ id }) => id === wanted)!;
+
 const fault = (severity: string, cause: string) => ({ passed: false, severity, cause });
 const NOT_JUDGED = { passed: true, skipped: LIMITED };
 
@@ -126,6 +143,40 @@ describe('an audit', () => {
     expect(stopped).toMatchObject(fault('high', 'stops_serving'));
     await expect(tried('forged', reply(401), 'closed')).rejects.toThrow(StoppedServing);
     expect(await tried('forged', reply(401), reply(429))).toMatchObject(NOT_JUDGED);
+  });
+
+  it('judges no delivery that its own end cut off', async () => {
+    const throwIfEnded = (): never => {
+      throw new Error('ended');
+    };
+    const cutOff = { ...loadProbe('D11'), perform: async () => ({ answer: 'closed' }) as const };
+    const session = { ...sessionOn('closed'), throwIfEnded };
+    await expect(attempt(cutOff, session)).rejects.toThrow('ended');
+  });
+
+  it('judges concurrent duplicates by a later one too', async () => {
+    const session = {
+      ...{ ...sessionOn(reply(409)), exchangeWithin: async () => reply(200) },
+      ...{ request: () => Buffer.of(), genuineLines: () => [] },
+    } as unknown as AuditSession;
+    const duplicates = replyProbes.find(({ id }) => id === 'H02')!;
+    expect(await attempt(duplicates, session)).toMatchObject(fault('medium', 'refuses_duplicates'));
+  });
+
+  it('waits beside slow senders ten times as long as for the answer before them', async () => {
+    const waits: unknown[] = [];
+    const session = {
+      ...{ ...sessionOn(reply(200)), request: () => Buffer.of(), genuineLines: () => [] },
+      open: async () => ({ write: async () => undefined, destroy: () => undefined }),
+      serves: async (patience?: number) => {
+        waits.push(patience);
+        return reply(200);
+      },
+    } as unknown as AuditSession;
+    const now = vi.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValueOnce(2_000);
+    onTestFinished(() => now.mockRestore());
+    expect(await loadProbe('D11').perform(session)).toMatchObject({ answer: { status: 200 } });
+    expect(waits).toEqual([undefined, 20_000]);
   });
 
   const result = { id: 'A01', name: 'A01', expected: [401] };
@@ -206,8 +257,10 @@ describe('an audit', () => {
     const url = new URL(await serve((req) => void req.pause()));
     const { signal } = new AbortController();
     const session = openSession({ url, timeout: 100, signal }, material, {});
-    const upload = loadProbes.find(({ id }) => id === 'D02')!;
-    expect(await upload.perform(session)).toMatchObject({ answer: 'no answer' });
+    const answer = vi.spyOn(Wire.prototype, 'answer');
+    onTestFinished(() => answer.mockRestore());
+    expect(await loadProbe('D02').perform(session)).toMatchObject({ answer: 'no answer' });
+    expect(answer).toHaveBeenLastCalledWith('POST', 100);
   });
 
   it.each(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'])(

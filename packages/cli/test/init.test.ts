@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { KNOWN } from '../src/init/databases.js';
 import { FRAMEWORKS } from '../src/init/hosts.js';
 import { COMMAND, newFolder, paylink, words, type Result } from './paylink.js';
 
@@ -63,18 +64,31 @@ describe('paylink init', () => {
   });
 
   it.each(FRAMEWORKS)(
-    'writes for %s a webhook with its secret and credit, and a checkout with one link',
+    'writes for %s a webhook with its secret and credit, a checkout with one link, and a test host',
     async (framework) => {
       const folder = project();
-      await init(folder, '--framework', framework);
+      const { stdout } = await init(folder, '--framework', framework);
       const lib = framework.startsWith('next') ? 'lib' : '';
       const webhook = textOf(folder, lib, 'payment-webhook.ts');
       expect(webhook).toMatch(/process\.env\['WEBHOOK_SECRET'\][^]*payments\.receive/);
       const checkout = textOf(folder, lib, 'checkout.ts');
       expect(checkout).toMatch(/single_use: true[^]*idempotencyKey: reference/);
+      expect(textOf(folder, lib, 'payment-test-host.ts')).toContain('function startHost(');
       expect(textOf(folder, '.env')).toMatch(/^WEBHOOK_SECRET=[0-9a-f]{64}$/m);
+      const [, mounted] = /import \{ (\w+) \} from '\.\/payment-webhook/.exec(stdout) ?? [];
+      if (mounted !== undefined)
+        expect(webhook).toMatch(new RegExp(`^export .*\\b${mounted}\\b`, 'm'));
     },
   );
+
+  it('names for each database every variable that its recipe reads', () => {
+    const recipes = new URL('../../../examples/databases/', import.meta.url);
+    for (const { recipe, variables } of KNOWN) {
+      const code = readFileSync(new URL(`${recipe}.ts`, recipes), 'utf8');
+      const read = Array.from(code.matchAll(/process\.env\['(\w+)'\]/g), ([, name]) => name);
+      expect(variables, recipe).toEqual(expect.arrayContaining(read));
+    }
+  });
 
   it.each([
     ['payments.ts leads to a file', 'payments.ts', 'file.ts'],

@@ -116,7 +116,7 @@ describe('paylink links create', () => {
 });
 
 describe('paylink payments get', () => {
-  it('reads the status of a payment', async () => {
+  it('reads the status of a payment, and shows a pending one in yellow', async () => {
     await create(words`--reference read/1? --amount 250`);
     const before = await paylink(['payments', 'get', 'read/1?'], { env });
     expect(before).toEqual({
@@ -124,6 +124,9 @@ describe('paylink payments get', () => {
       stdout: '  Reference  read/1?\n  Status     pending\n  Amount     250 XOF\n',
       stderr: '',
     });
+    const colours = { ...env, FORCE_COLOR: '1' };
+    const coloured = await paylink(['payments', 'get', 'read/1?'], { env: colours });
+    expect(coloured.stdout).toContain('\u001b[33mpending');
     await emulator.pay('read/1?');
     const after = await paylink(['payments', 'get', 'read/1?', '--json'], { env });
     expect(read(after.stdout)).toEqual({
