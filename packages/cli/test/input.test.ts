@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duration, wholeNumber } from '../src/terminal/input.js';
+import { duration, durationOption, wholeNumber } from '../src/terminal/input.js';
 
 describe('a time on the command line', () => {
   it.each([
@@ -10,6 +10,11 @@ describe('a time on the command line', () => {
     ['596h', 2_145_600_000],
   ])('%s has %d milliseconds', (text, milliseconds) => {
     expect(duration(text)).toBe(milliseconds);
+  });
+
+  it('has the default that the help shows', () => {
+    const option = durationOption('--time-limit <time>', 'end after this time', '10m');
+    expect(option).toMatchObject({ defaultValue: 600_000, defaultValueDescription: '10m' });
   });
 
   it.each(['0s', '597h', '30', '30S', '-1s', '1e3s', '1 m', '', '1d'])('is not %j', (text) => {

@@ -10,7 +10,7 @@ import {
 } from '../shop/with-shop.js';
 import { createCommand, type Invocation } from '../terminal/command.js';
 import { EXIT, isConfigurationError, usageFailure, type Failure } from '../terminal/failure.js';
-import { duration, wholeNumber } from '../terminal/input.js';
+import { durationOption, wholeNumber } from '../terminal/input.js';
 import { NPX, optionsFor } from '../terminal/shell.js';
 import { runOnce, type Result, type SweepName } from './run.js';
 import { showReport } from './show.js';
@@ -24,9 +24,7 @@ interface Flags extends ShopFlags {
 const OPTIONS = [
   ...SHOP_OPTIONS,
   new Option('--cursor <cursor>', 'continue a run that could not ask about every order'),
-  new Option('--time-limit <time>', 'do not start an order after this time')
-    .argParser(duration)
-    .default(600_000, '10m'),
+  durationOption('--time-limit <time>', 'do not start an order after this time', '10m'),
   new Option('--concurrency <n>', 'the number of concurrent orders')
     .argParser(wholeNumber(1, 100))
     .default(4),

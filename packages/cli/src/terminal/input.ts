@@ -1,7 +1,7 @@
 /** Parses the values of options for commander, and reads files. No message quotes a value. */
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { cannotBeRead, usageFailure } from './failure.js';
 
 /** Reads the exact bytes of a file. `-` is stdin. */
@@ -31,6 +31,11 @@ export function duration(value: string): number {
   // Node's timers hold at most 24 days.
   if (milliseconds > 0 && milliseconds < 2 ** 31) return Math.ceil(milliseconds);
   throw new InvalidArgumentError('It must be a time such as 30s, 5m or 1h, at most 24 days.');
+}
+
+/** Returns the option of a duration, whose default the help shows as it is written here. */
+export function durationOption(flags: string, description: string, byDefault: string): Option {
+  return new Option(flags, description).argParser(duration).default(duration(byDefault), byDefault);
 }
 
 /** Collects an option that can be repeated. */

@@ -7,7 +7,7 @@ import { exitSoon } from '../shop/with-shop.js';
 import { createCommand, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { API_KEY_VARIABLE, BASE_URL_VARIABLE, SECRET_VARIABLE } from '../terminal/dotenv.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
-import { duration, parseUrl, wholeNumber } from '../terminal/input.js';
+import { durationOption, parseUrl, wholeNumber } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text } from '../terminal/safe-text.js';
 import { untilStopped } from '../terminal/until-stopped.js';
@@ -48,9 +48,7 @@ export const tortureCommand = (): Command =>
       new Option('--callers <n>', 'the number of concurrent deliveries')
         .argParser(wholeNumber(2, 3))
         .default(2),
-      new Option('--time-limit <time>', 'do not start an attempt after this time')
-        .argParser(duration)
-        .default(60_000, '1m'),
+      durationOption('--time-limit <time>', 'do not start an attempt after this time', '1m'),
       new Option('--start <command>', 'the command that starts your program, instead of --module'),
       new Option('--to <url>', "the program's webhook on this machine").argParser(parseUrl),
       new Option(

@@ -13,7 +13,7 @@ import {
 import { requireValidSecret, SECRET_OPTIONS, type SecretFlags } from '../settings/settings.js';
 import { createCommand, type CommonFlags, type Invocation } from '../terminal/command.js';
 import { EXIT, usageFailure } from '../terminal/failure.js';
-import { duration, parseUrl, readBytes, showUrl, wholeNumber } from '../terminal/input.js';
+import { durationOption, parseUrl, readBytes, showUrl, wholeNumber } from '../terminal/input.js';
 import type { Output } from '../terminal/output.js';
 import { text, type Printable } from '../terminal/safe-text.js';
 
@@ -41,9 +41,7 @@ export const triggerCommand = (): Command =>
       new Option('--times <n>', 'send this many at the same time')
         .argParser(wholeNumber(1, 1_000))
         .default(1),
-      new Option('--timeout <time>', 'how long to wait for each reply')
-        .argParser(duration)
-        .default(30_000, '30s'),
+      durationOption('--timeout <time>', 'how long to wait for each reply', '30s'),
       HEADER_OPTION,
       ...SECRET_OPTIONS,
     ],
