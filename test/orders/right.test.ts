@@ -1,5 +1,6 @@
 /** Right `orders` in memory, however unusual: none is accused. */
 import { randomBytes } from 'node:crypto';
+import type { Orders } from '@paylink/payments';
 import { expect, it, vi } from 'vitest';
 import { faultsOf, type Broken, type Make } from './faults.js';
 import {
@@ -15,6 +16,8 @@ import {
   wallet,
   withCredit,
   withTenants,
+  type Credit,
+  type Find,
   type Row,
   type Shop,
 } from './shop.js';
@@ -51,6 +54,31 @@ const checking =
       options?.(shop),
     );
   };
+
+/** As a repository or a service of the merchant: its functions need `this`. */
+class Repository implements Orders {
+  readonly #orders: Orders;
+
+  constructor(orders: Orders) {
+    this.#orders = orders;
+  }
+
+  find(...args: Parameters<Find>) {
+    return this.#orders.find(...args);
+  }
+
+  credit(...args: Parameters<Credit>) {
+    return this.#orders.credit(...args);
+  }
+
+  unpaid(context: Parameters<Find>[1]) {
+    return this.#orders.unpaid!(context);
+  }
+
+  paid(context: Parameters<Find>[1]) {
+    return this.#orders.paid!(context);
+  }
+}
 
 /** A shop that accepts references of one form alone, and refuses a search for another. */
 const formed = (form: RegExp, reference?: () => string): Make => {
@@ -238,6 +266,10 @@ const right: Record<string, Make> = {
         },
       },
     );
+  },
+  'object of a class': (shop) => {
+    const options = shop.options();
+    return { ...options, orders: new Repository(options.orders) };
   },
   'lists that stream': (shop) =>
     shop.options({

@@ -3,7 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Attempt } from '../src/schedules/attempt.js';
 import { Changes } from '../src/schedules/changes.js';
+import { readDatabase } from '../src/schedules/database.js';
 import { explore, type ExploreOptions } from '../src/schedules/explore.js';
+import { ModuleSubject } from '../src/schedules/module.js';
+import { Caller } from '../src/schedules/process.js';
 import type { Proxy } from '../src/schedules/proxy.js';
 import { Round } from '../src/schedules/round.js';
 import { testSchedules } from '../src/schedules/index.js';
@@ -266,6 +269,26 @@ it('refuses a total that no credit moves, and ends its processes', async () => {
   const trying = exploreShop({ total: () => 5, subject: { close } }, { replay: 6 });
   await expect(trying).rejects.toThrow(/A credit does not move the total/);
   expect(close).toHaveBeenCalledOnce();
+});
+
+it.each([
+  ['counts the effects that a module exports', ['createOrder', 'effects'], 2],
+  ['counts no effects of a module that exports none', ['createOrder'], undefined],
+])('%s', async (_, exports, effects) => {
+  const proxy = { wasUsed: true, notes: new Set() };
+  const answers: Readonly<Record<string, unknown>> = { find: true, effects: '2' };
+  const caller = {
+    ...{ exports, proxy },
+    call: async (name: string) => answers[name],
+    deliver: async () => ({ isAcknowledged: true }),
+  } as unknown as Caller;
+  const start = vi.spyOn(Caller, 'start').mockResolvedValue(caller);
+  onTestFinished(() => start.mockRestore());
+  const databaseUrl = 'postgres://127.0.0.1:1/shop';
+  const options = { module: 'shop.mjs', databaseUrl };
+  const subject = await ModuleSubject.open(options, readDatabase(databaseUrl));
+  expect(subject.alone).toEqual({ paid: true, effects });
+  expect(subject.hasEffects).toBe(effects !== undefined);
 });
 
 /** Starts a try of parties that have these rounds. */
