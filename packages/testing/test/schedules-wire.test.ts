@@ -191,7 +191,7 @@ it('holds the next ten rounds after a reply, because a credit may go on behind i
   proxy.close();
 });
 
-/** Opens a proxy with two clients that have logged in, in front of a PostgreSQL that says nothing. */
+/** Opens a proxy with two clients that have logged in, for a PostgreSQL that says nothing. */
 async function openProxy() {
   const sessions: Socket[] = [];
   const server = createServer((socket) => void sessions.push(socket.resume())).listen(
