@@ -1,10 +1,7 @@
 import { inspect } from 'node:util';
 import { toVisible } from './visible-text.js';
 
-/**
- * Prints an error that no caller awaits: an error from a function under `assumed`, or a bug in the
- * emulator.
- */
+/** Prints an error of a function under `assumed`, or a bug: no caller awaits either. */
 export function report(error: unknown): void {
   console.error(`[paylink emulator] ${toVisible(inspect(error), '\n')}`);
 }

@@ -14,11 +14,6 @@ type Check = (name: string, value: unknown) => unknown;
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-const whole =
-  (least = 1): Check =>
-  (name, value) =>
-    validateBound(name, value as number, least, Number.MAX_SAFE_INTEGER);
-
 const oneOf =
   (...choices: readonly string[]): Check =>
   (name, value) =>
@@ -38,7 +33,8 @@ const CHECKS: Readonly<Record<keyof Assumed, Check>> = {
   duplicateReference: oneOf('refuse', 'allow'),
   rateLimit: checkRateLimit,
   statusAnswer: aFunction,
-  amountBeforeChoice: (name, value) => value === 'omit' || whole(0)(name, value),
+  amountBeforeChoice: (name, value) =>
+    value === 'omit' || validateBound(name, value as number, 0, Number.MAX_SAFE_INTEGER),
   transitions: checkTransitions,
   notificationBody: aFunction,
   delivery: aFunction,
