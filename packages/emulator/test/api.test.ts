@@ -241,7 +241,7 @@ describe('GET /v1/payments/{reference}', () => {
   it('answers 404 to another method, and names the method', async () => {
     const response = await call(emulator, 'payment-links');
     expect(response.status).toBe(404);
-    expect(await response.text()).toContain('there is no endpoint for GET at this path');
+    expect(await response.text()).toContain('the API does not answer GET at this path');
   });
 });
 

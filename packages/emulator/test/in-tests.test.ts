@@ -243,7 +243,7 @@ describe('onRequest', () => {
       { status: 409, code: 'idempotency_conflict', reference: 'order-1' },
       { method: 'GET', path: `${path}?x=1`, status: 401, code: 'unauthorized' },
       { path, status: 200, reference: 'order-1' },
-      { status: 404, code: 'not_found', message: 'there is no endpoint for GET at this path' },
+      { status: 404, code: 'not_found', message: 'the API does not answer GET at this path' },
     ]);
     expect(heard[0]).not.toHaveProperty('code');
     expect(JSON.stringify(heard)).not.toMatch(/sk_live_/);

@@ -26,7 +26,7 @@ interface Shop {
   readonly alone?: Truth;
   readonly total?: () => number;
   readonly isInTransaction?: boolean;
-  /** What each `credit` returns. Default: nothing. */
+  /** The result of each `credit`. Default: undefined. */
   readonly credited?: number;
   /** Called if a connection is cut, or a process killed. */
   readonly onEnd?: (end: 'cut' | 'kill') => void;

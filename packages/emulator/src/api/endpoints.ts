@@ -93,7 +93,7 @@ export function createApi(options: ApiOptions): Hono<{ Variables: ObservedVariab
 
   // Hono ignores `notFound` of a mounted app.
   api.all('*', (c) => {
-    throw new EmulatorError('not_found', `there is no endpoint for ${c.req.method} at this path`);
+    throw new EmulatorError('not_found', `the API does not answer ${c.req.method} at this path`);
   });
   api.onError((error, c) => {
     const { code, message } = error as EmulatorError;
