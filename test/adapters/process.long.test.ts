@@ -99,7 +99,7 @@ describe.each(readers)('$name', (host) => {
       );
       // One Buffer per piece would take two and a half. One growing buffer takes one.
       expect(live).toBeLessThan(1.8);
-      // Includes the allocator's reserve, which varies between runs.
+      // Includes the reserve of the native allocator, which varies between runs.
       expect(resident).toBeLessThan(75_000);
     },
   );
