@@ -58,7 +58,7 @@ describe('auditReceiver', () => {
     },
   );
 
-  it('reports an interruption if it waits for a server that stopped', async () => {
+  it('reports an interruption and the finding if it waits for a server that stopped', async () => {
     const stop = new AbortController();
     let requests = 0;
     const url = await serve((_req, res) => {
@@ -68,8 +68,9 @@ describe('auditReceiver', () => {
       if (requests > 2) return void res.destroy();
       res.end();
     });
-    const { stopped } = await audit({ url, secret, signal: stop.signal });
+    const { stopped, findings } = await audit({ url, secret, signal: stop.signal });
     expect(stopped).toMatchObject({ reason: 'interrupted' });
+    expect(findings).toMatchObject([{ id: 'H03' }]);
   });
 
   it('hides a secret and a signature that the server sends back, also in a header that is cut', async () => {

@@ -305,7 +305,7 @@ describe('paylink verify', () => {
     const shop = { rows: rows.slice(0, 1) };
     const { code, stdout } = await paylinkOn(emulator, shop, ['verify']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/ done: read 1 orders in .*: confirmed 1\n$/);
+    expect(stdout).toMatch(/ done: read 1 order in .*: confirmed 1\n$/);
   });
 
   it('verifies the references that you name, also without paid()', async () => {

@@ -124,20 +124,23 @@ class Audit {
   /** Several probes were running, so retries them one at a time if the server restarts. */
   async #findCause(stopped: StoppedServing, suspects: readonly Probe[]): Promise<StoppedServing> {
     if (suspects.length < 2) return stopped;
-    try {
-      if (await this.#isBack()) for (const probe of suspects) await attempt(probe, this.session);
-    } catch (error) {
-      if (error instanceof StoppedServing) return error;
-      throw error;
-    }
     const running = suspects.map(({ what }) => what).join('; ');
-    return new StoppedServing({
+    const oneOfThem = new StoppedServing({
       ...stopped.result,
       id: 'H03',
       name: 'H03 keeps acknowledging genuine deliveries',
       what: running,
       title: `stopped acknowledging genuine deliveries, and one of these was the cause: ${running}`,
     });
+    try {
+      if (await this.#isBack()) for (const probe of suspects) await attempt(probe, this.session);
+    } catch (error) {
+      if (error instanceof StoppedServing) return error;
+      // An interruption ends the search for the cause, and keeps the finding.
+      this.results.push(oneOfThem.result);
+      throw error;
+    }
+    return oneOfThem;
   }
 
   /** Waits for the server. Returns true if it acknowledges deliveries again. */

@@ -29,7 +29,8 @@ export function showReport(
     .map(([name, { count }]) => `${wordsOf(name)} ${count}`);
   const of = tenant === null ? '' : ` of ${tenant}`;
   const took = `${(durationMs / 1_000).toFixed(1)} s`;
-  output.line(text`${time} ${result}${of}: read ${read} orders in ${took}: ${parts.join(', ')}`);
+  const orders = read === 1 ? '1 order' : `${read} orders`;
+  output.line(text`${time} ${result}${of}: read ${orders} in ${took}: ${parts.join(', ')}`);
   for (const [name, sentence] of Object.entries(SENTENCES)) {
     const { references = [], count = 0 } = lists[name] ?? {};
     const [first] = references;
