@@ -24,7 +24,12 @@ type Methods = Record<string, Method>;
 const GO = Buffer.from('.');
 /** The parent's pipe. Reading it blocks, as the statement would. */
 const PIPE = 4;
-const sources = new WeakMap<object, { readonly sql: string; readonly connection: Connection }>();
+/** better-sqlite3's statements have these properties, also those that its transactions prepare. */
+interface Source {
+  readonly source?: string;
+  readonly database?: Connection;
+}
+const sources = new WeakMap<object, Source>();
 let isRunning = false;
 
 /** Hooks the drivers that the module can load. */
@@ -43,7 +48,7 @@ export function hookSqlite(module: string): void {
     const prepare = prototype['prepare']!;
     prototype['prepare'] = function (...call) {
       const statement = prepare.apply(this, call) as object;
-      sources.set(statement, { sql: String(call[0]), connection: this as Connection });
+      sources.set(statement, { source: String(call[0]), database: this as Connection });
       return statement;
     };
     hook(prototype, ['exec']);
@@ -60,7 +65,8 @@ function hook(prototype: Methods, names: readonly string[]): void {
       // A driver's method may use another one.
       if (isRunning) return run.apply(this, call);
       isRunning = true;
-      const { sql = String(call[0]), connection = this as Connection } = sources.get(this) ?? {};
+      const known: Source = sources.get(this) ?? this;
+      const { source: sql = String(call[0]), database = this as Connection } = known;
       ask({ sql });
       let [rows, error]: (number | string | undefined)[] = [];
       try {
@@ -72,7 +78,7 @@ function hook(prototype: Methods, names: readonly string[]): void {
         throw thrown;
       } finally {
         isRunning = false;
-        const { inTransaction: isInTransaction = connection.isTransaction } = connection;
+        const { inTransaction: isInTransaction = database.isTransaction } = database;
         ask({ rows, error, isInTransaction });
       }
     };
