@@ -1,15 +1,11 @@
-/** The proxy's reading of databases' answers. test/schedules has whole engines. */
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
-import { Changes } from '../src/schedules/changes.js';
-import { readDatabase } from '../src/schedules/database.js';
+/** The wires' reading of both sides' bytes. test/schedules has whole engines. */
+import { expect, it } from 'vitest';
 import { openHttpWire } from '../src/schedules/http.js';
 import { openMySqlWire } from '../src/schedules/mysql.js';
 import { openPostgresWire } from '../src/schedules/postgres.js';
-import { Proxy } from '../src/schedules/proxy.js';
 import { Round } from '../src/schedules/round.js';
 import type { OpenWire } from '../src/schedules/wire.js';
+import { extended, message, STARTUP } from './postgres-messages.js';
 
 /** Opens a wire whose rounds the database answers one after the other. */
 function open(openWire: OpenWire) {
@@ -44,14 +40,14 @@ it.each([
   expect(rounds).toEqual([expect.objectContaining({ rows, error: undefined })]);
 });
 
-/** Returns a message of PostgreSQL. */
-function message(type: string, body: string): Buffer {
-  const head = Buffer.alloc(4);
-  head.writeUInt32BE(4 + Buffer.byteLength(body));
-  return Buffer.concat([Buffer.from(type), head, Buffer.from(body)]);
-}
+it('takes no 100 Continue for the answer to a request', () => {
+  const { fromClient, fromServer, rounds } = open(openHttpWire);
+  fromClient(post('Expect: 100-continue'));
+  fromServer(Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'));
+  fromServer(Buffer.from('HTTP/1.1 409 Conflict\r\n\r\n'));
+  expect(rounds).toEqual([expect.objectContaining({ error: '409' })]);
+});
 
-const STARTUP = Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]);
 /** Opens a wire of PostgreSQL behind its login. */
 function openPostgres() {
   const wire = open(openPostgresWire);
@@ -83,8 +79,7 @@ it('knows the statements that a client of PostgreSQL prepared under a name', () 
 
 it('knows that an error answers a PostgreSQL statement whose client sends a flush', () => {
   const { fromClient, fromServer, rounds } = openPostgres();
-  fromClient(Buffer.concat([message('P', '\0UPDATE orders SET paid = true\0\0\0')]));
-  fromClient(Buffer.concat([message('B', '\0\0\0\0\0\0\0\0'), message('E', '\0\0\0\0\0')]));
+  fromClient(Buffer.concat(extended('UPDATE orders SET paid = true')));
   fromClient(message('H', ''));
   fromServer(message('E', 'SERROR\0C23505\0\0'));
   fromClient(message('S', ''));
@@ -92,6 +87,32 @@ it('knows that an error answers a PostgreSQL statement whose client sends a flus
   expect(rounds).toEqual([
     expect.objectContaining({ error: '23505', isInTransaction: true }),
     expect.objectContaining({ error: undefined, isInTransaction: false }),
+  ]);
+});
+
+it('knows that a portion of the rows answers a PostgreSQL statement', () => {
+  const { fromClient, fromServer, rounds } = openPostgres();
+  fromClient(Buffer.concat([...extended('SELECT note FROM orders'), message('H', '')]));
+  fromServer(message('s', ''));
+  fromClient(Buffer.concat([message('E', '\0\0\0\0\0'), message('S', '')]));
+  fromServer(Buffer.concat([message('C', 'SELECT 3\0'), message('Z', 'I')]));
+  expect(rounds).toEqual([
+    expect.objectContaining({ rows: undefined, isInTransaction: true }),
+    expect.objectContaining({ rows: 3, isInTransaction: false }),
+  ]);
+});
+
+it('takes no message inside a COPY for a round', () => {
+  const { fromClient, fromServer, rounds } = openPostgres();
+  fromClient(message('Q', 'COPY orders FROM STDIN\0'));
+  fromServer(message('G', ''));
+  // The server ignores a flush and a Sync there.
+  fromClient(Buffer.concat(['d', 'H', 'S', 'c'].map((type) => message(type, ''))));
+  fromServer(Buffer.concat([message('C', 'COPY 1\0'), message('Z', 'I')]));
+  fromClient(message('Q', 'SELECT 1\0'));
+  expect(rounds.map(({ statements }) => statements)).toEqual([
+    ['COPY orders FROM STDIN'],
+    ['SELECT 1'],
   ]);
 });
 
@@ -138,6 +159,41 @@ it.each([
   expect(rounds).toEqual([expect.objectContaining({ rows: 2, isInTransaction: true })]);
 });
 
+it('reads the rows and the state behind an insert id of 8 bytes', () => {
+  const { fromClient, fromServer, rounds } = openMySql();
+  fromClient(query('INSERT INTO payments VALUES (1)'));
+  fromServer(packet(1, 0, 1, 0xfe, ...[0, 0, 0, 1, 0, 0, 0, 0], ...[1, 0, 0, 0]));
+  expect(rounds).toEqual([expect.objectContaining({ rows: 1, isInTransaction: true })]);
+});
+
+it('waits for each result of a MySQL call', () => {
+  const { fromClient, fromServer, rounds } = openMySql();
+  fromClient(query('CALL credit(1)'));
+  fromServer(Buffer.concat([packet(1, 0, 1, 0, 8, 0, 0, 0), packet(2, 0, 2, 0, 0, 0, 0, 0)]));
+  fromClient(query('UPDATE orders SET paid = true'));
+  fromServer(packet(1, 0, 0, 0, 0, 0, 0, 0));
+  expect(rounds.map(({ rows }) => rows)).toEqual([3, 0]);
+});
+
+it('reads a MySQL statement behind its attributes', () => {
+  const { fromClient, rounds } = openMySql(8);
+  fromClient(packet(0, 3, 0, 1, ...Buffer.from('BEGIN')));
+  expect(rounds.map(({ statements }) => statements)).toEqual([['BEGIN']]);
+});
+
+it.each([
+  ['SELECT paid FROM orders', true],
+  ['SELECT count(*) FROM orders WHERE lower(reference) IN (?)', true],
+  ['SELECT paid FROM orders FOR UPDATE', false],
+  ['SELECT paid FROM orders FOR NO KEY UPDATE', false],
+  ['SELECT paid FROM orders FOR KEY SHARE', false],
+  ['SELECT paid FROM orders LOCK IN SHARE MODE', false],
+  ['SELECT credit(reference) FROM orders', false],
+  ['SELECT paid INTO OUTFILE ? FROM orders', false],
+])('knows of %s whether it writes and locks nothing: %s', (statement, isRead) => {
+  expect(new Round([statement]).isRead).toBe(isRead);
+});
+
 const WIRES = { PostgreSQL: openPostgresWire, MySQL: openMySqlWire, HTTP: openHttpWire };
 const bytes = (...parts: readonly (string | readonly number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
@@ -168,112 +224,4 @@ it.each([
 it.each(Object.entries(WIRES).slice(0, 2))('a wire of %s refuses a server of HTTP', (_, wire) => {
   const { fromServer } = open(wire);
   expect(() => fromServer(bytes('HTTP/1.1 400 Bad Request\r\n\r\n'))).toThrow(/not answer as/);
-});
-
-it('opens the database to 127.0.0.1 alone', async () => {
-  const proxy = await Proxy.open(readDatabase('postgres://db.example/shop'), new Changes());
-  const { hostname, port } = new URL(proxy.url);
-  expect(hostname).toBe('127.0.0.1');
-  const client = connect(Number(port), '::1');
-  // `once` rejects if the socket fails.
-  await expect(once(client, 'connect')).rejects.toThrow(/::1/);
-  client.destroy();
-  proxy.close();
-});
-
-it('holds the next ten rounds after a reply, because a credit may go on behind it', async () => {
-  const proxy = await Proxy.open(readDatabase('postgres://127.0.0.1:1/shop'), new Changes());
-  proxy.hold();
-  proxy.nextNumber();
-  proxy.holdFewMore();
-  const isHeld = (number: number): boolean => proxy.holds(Object.assign(new Round(), { number }));
-  expect([1, 10, 11].map(isHeld)).toEqual([true, true, false]);
-  proxy.close();
-});
-
-/** Opens a proxy with two clients that have logged in, for a PostgreSQL that says nothing. */
-async function openProxy() {
-  const sessions: Socket[] = [];
-  const server = createServer((socket) => void sessions.push(socket.resume())).listen(
-    0,
-    '127.0.0.1',
-  );
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const changes = new Changes();
-  const proxy = await Proxy.open(readDatabase(`postgres://127.0.0.1:${port}/shop`), changes);
-  proxy.hold();
-  const clients: { socket: Socket; received: string }[] = [];
-  for (const at of [0, 1]) {
-    const client = { socket: connect(Number(new URL(proxy.url).port), '127.0.0.1'), received: '' };
-    client.socket.on('data', (chunk) => (client.received += chunk.toString('latin1')));
-    client.socket.write(STARTUP);
-    await expect.poll(() => sessions[at]).toBeDefined();
-    sessions[at]!.write(message('Z', 'I'));
-    await expect.poll(() => client.received).toContain('Z');
-    clients.push(Object.assign(client, { received: '' }));
-  }
-  onTestFinished(() => {
-    proxy.close();
-    server.close();
-  });
-  const held = async (count: number): Promise<Round> => {
-    await changes.until(() => proxy.held.length === count);
-    return proxy.held.at(-1)!;
-  };
-  return { proxy, changes, clients, sessions, held };
-}
-
-it('keeps a lost answer from the client, and no answer after it', async () => {
-  const { proxy, changes, clients, sessions, held } = await openProxy();
-  const [client] = clients;
-  for (const [isLost, tag] of [
-    [true, 'UPDATE 1\0'],
-    [false, 'UPDATE 0\0'],
-  ] as const) {
-    client!.socket.write(message('Q', 'UPDATE orders SET paid = true\0'));
-    (await held(1)).connection.release(isLost);
-    sessions[0]!.write(Buffer.concat([message('C', tag), message('Z', 'I')]));
-    await changes.until(() => proxy.unanswered.length === 0);
-  }
-  await expect.poll(() => client!.received).toMatch(/Z[^]*I$/);
-  expect(client!.received).toMatch(/UPDATE 0/);
-  expect(client!.received).not.toMatch(/UPDATE 1/);
-});
-
-it('knows that a round may wait for the locks of another one that has begun', async () => {
-  const { proxy, clients, held } = await openProxy();
-  const [begun, waiting] = clients;
-  const sql = 'UPDATE orders SET paid = true';
-  begun!.socket.write(
-    Buffer.concat([
-      message('P', `\0${sql}\0\0\0`),
-      ...[message('B', '\0\0\0\0\0\0\0\0'), message('E', '\0\0\0\0\0'), message('S', '')],
-    ]),
-  );
-  const { connection } = await held(1);
-  waiting!.socket.write(message('Q', `${sql}\0`));
-  const round = await held(2);
-  expect([connection.canBegin, proxy.mayLockOut(round)]).toEqual([true, false]);
-  connection.begin();
-  expect(proxy.mayLockOut(round)).toBe(true);
-});
-
-it('counts the locks of a connection that is gone as free, as soon as its server knows', async () => {
-  const { proxy, changes, clients, sessions, held } = await openProxy();
-  clients[0]!.socket.write(message('Q', 'BEGIN; UPDATE orders SET paid = true\0'));
-  const { connection } = await held(1);
-  connection.release(false);
-  sessions[0]!.write(Buffer.concat([message('C', 'UPDATE 1\0'), message('Z', 'T')]));
-  await changes.until(() => proxy.unanswered.length === 0);
-  expect(connection.mayKeepLocks).toBe(true);
-  proxy.cut();
-  expect(proxy.isEnding).toBe(true);
-  await changes.until(() => proxy.isUnused);
-  expect([connection.mayKeepLocks, connection.isInTransaction]).toEqual([false, false]);
-  expect(proxy.isEnding).toBe(false);
-});
-
-it('goes on at once if the change that code waits for has happened', async () => {
-  expect(await new Changes().until(() => true, 0)).toBe(true);
 });
