@@ -96,7 +96,7 @@ async function collect(
     if (status === 413) throw new WebhookError('body_too_large');
     const message =
       'the length of the body differs from Content-Length: a hook or a proxy changed it';
-    throw new WebhookError('incomplete_body', stream.readableEnded ? { message } : {});
+    throw new WebhookError('incomplete_body', { message });
   } finally {
     isOver = true;
     clearTimeout(timer);
