@@ -345,12 +345,12 @@ describe('an error of the client', () => {
   });
 
   it('is kept for later callers without its response', async () => {
-    const error = Object.assign(refusalOf(401), { response: 'x'.repeat(100_000) });
+    const error = Object.assign(refusalOf(401, 7_000), { response: 'x'.repeat(100_000) });
     const { payments, client } = openShop({ answer: error });
     expect((await payments.explain(REFERENCE)).error).toMatchObject({ cause: error });
     const later = await payments.explain(REFERENCE);
     expect(later.reason).toContain('rejected the API key (401)');
-    expect(later.error).toHaveProperty('cause', { status: 401 });
+    expect(later.error).toHaveProperty('cause', { status: 401, retryAfter: 7_000 });
     expect(client.getPayment).toHaveBeenCalledOnce();
   });
 });

@@ -226,6 +226,19 @@ it('pauses for a minute at most if the service says nothing, however often it re
   expect(longest).toBeLessThanOrEqual(60_250);
 });
 
+it('doubles the pause although a lost connection, which is no answer, lies between', async () => {
+  const answers = [refusalOf(429), new Error('reset by peer'), refusalOf(429), refusalOf(429)];
+  const { payments } = await openSmallShop({ getPayment: () => Promise.reject(answers.shift()!) });
+  let pause: number | undefined;
+  for (let tries = 0; tries < 2; tries++) {
+    const receiving = payments.receive(succeeded('order-1')).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(10_000);
+    pause = ((await receiving) as { readonly retryAfter?: number }).retryAfter;
+  }
+  expect(answers).toEqual([]);
+  expect(pause).toBeGreaterThanOrEqual(4_000);
+});
+
 it('logs an outage again after a minute', async () => {
   const { payments, logger } = await openSmallShop({
     getPayment: () => Promise.reject(new Error('connect ECONNREFUSED')),

@@ -25,7 +25,8 @@ async function run(code: string, timeout = 20_000): Promise<string> {
     process.on('exit', () => console.log(performance.now() - started < 5_000 ? 'soon' : 'late'));
     ${code}`;
   const options = ['--input-type=module', '--eval', source];
-  const { stdout } = await promisify(execFile)(process.execPath, options);
+  // Ends a process that hangs, which would outlive the test.
+  const { stdout } = await promisify(execFile)(process.execPath, options, { timeout: 25_000 });
   return stdout;
 }
 
@@ -57,6 +58,16 @@ it.each([
   [
     'reconcile was aborted',
     `await payments.reconcile(undefined, { signal }).catch(({ message }) => console.log(message));`,
+    'stopped',
+  ],
+  [
+    'reconcile was aborted in a pause of the service',
+    `client.getPayment = () =>
+       Promise.reject(Object.assign(new Error(), { status: 429, retryAfter: 3_600_000 }));
+     const timeLimit = 7_200_000;
+     await payments.reconcile(undefined, { signal, timeLimit }).catch(({ message }) =>
+       console.log(message),
+     );`,
     'stopped',
   ],
   [
