@@ -60,10 +60,13 @@ describe('cachedSecret', () => {
     expect(await other.secret(at)).toEqual(answerOf('bolt'));
   });
 
-  it('asks again after the time, and not before', async () => {
-    const { load, secret } = caching(() => acme, 1_000);
-    await secret(at);
-    vi.advanceTimersByTime(999);
+  it('asks again after the time, which begins with the question, and not before', async () => {
+    const slow = () => new Promise((resolve) => setTimeout(resolve, 400, acme));
+    const { load, secret } = caching(slow, 1_000);
+    const asking = secret(at);
+    await vi.advanceTimersByTimeAsync(400);
+    await asking;
+    vi.advanceTimersByTime(599);
     expect(await secret(at)).toBe(acme);
     expect(load).toHaveBeenCalledOnce();
     vi.advanceTimersByTime(1);

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import type { INestApplication, Type } from '@nestjs/common';
 import type { NoEvents } from '@paylink/core';
 import { signedDelivery, TEST_SECRET } from '@paylink/testing';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { paymentGate, PaymentWebhookModule, webhookEvent } from '../src/index.js';
@@ -189,6 +189,15 @@ export function testNest(version: string, nest: typeof nest11): void {
           );
           push.mockRestore();
           expect(lengths.reduce((sum, length) => sum + length)).toBeLessThan(200_000);
+        });
+
+        it('makes its loggers by the childLoggerFactory of the application', async () => {
+          const platformAdapter = new FastifyAdapter();
+          const factory = vi.fn((logger: FastifyBaseLogger) => logger);
+          platformAdapter.getInstance<FastifyInstance>().setChildLoggerFactory(factory);
+          const app = await core.NestFactory.create(Shop, platformAdapter, { logger: false });
+          await expectWebhookAt(await listen(app));
+          expect(factory).toHaveBeenCalledTimes(2);
         });
       }
 

@@ -69,7 +69,7 @@ const ADAPTER: Omit<Capabilities, 'gate' | 'surroundings'> = {
   ...COMMON,
   closes: 'a 401',
   context: ['env', 'executionCtx', 'req', 'var'],
-  hint: /Put the webhook above middleware that reads the body|Pass the request itself to the webhook/,
+  hint: /Put the webhook above middleware that reads the body/,
 };
 
 export const hono: Host = {
