@@ -195,6 +195,20 @@ const right: Record<string, Make> = {
     () => true,
     () => ({ min: 500, max: 100_000_000_000 }),
   ),
+  'a free amount in a column of 32 bits': (shop) => {
+    const check = (amount: number): boolean => {
+      if (amount > 2_147_483_647) throw new Error('integer out of range');
+      return true;
+    };
+    const bounds = { min: 1, max: 100_000_000_000 };
+    const options = free(
+      (_, amount) => check(amount),
+      () => bounds,
+    )(shop);
+    const createOrder: typeof options.createOrder = (order) =>
+      check(order.amount) && options.createOrder(order);
+    return { ...options, createOrder };
+  },
   'a free amount whose bounds are one': free(
     () => true,
     (amount) => ({ min: 1, max: amount }),

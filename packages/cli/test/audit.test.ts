@@ -96,11 +96,12 @@ const sessionOn = (genuine: WireAnswer, replies: AuditSession['replies'] = []): 
     ...{ serves: async () => genuine, wait: async () => undefined },
   }) as unknown as AuditSession;
 
-/** Tries a delivery that gets an answer from a server that then serves or not. */
+/** Tries a delivery that gets an answer from a server that then serves or not, also at a retry. */
 const tried = (
   category: 'genuine' | 'forged',
   answer: WireAnswer,
   genuine: WireAnswer = reply(200),
+  later = genuine,
 ): Promise<AuditResult> => {
   const isGenuine = category === 'genuine';
   const probe: Probe = {
@@ -109,7 +110,8 @@ const tried = (
     fault: isGenuine ? 'refuses_genuine' : 'does_not_verify',
     perform: async () => ({ answer }),
   };
-  return attempt(probe, sessionOn(genuine));
+  const answers = [genuine];
+  return attempt(probe, { ...sessionOn(later), serves: async () => answers.shift() ?? later });
 };
 
 const loadProbe = (wanted: string): Probe => loadProbes.find(({ id }) => id === wanted)!;
@@ -143,6 +145,10 @@ describe('an audit', () => {
     expect(stopped).toMatchObject(fault('high', 'stops_serving'));
     await expect(tried('forged', reply(401), 'closed')).rejects.toThrow(StoppedServing);
     expect(await tried('forged', reply(401), reply(429))).toMatchObject(NOT_JUDGED);
+  });
+
+  it('asks again before it reports that the server stops, because one delivery can fail', async () => {
+    expect(await tried('forged', reply(401), 'closed', reply(200))).toMatchObject({ passed: true });
   });
 
   it('judges no delivery that its own end cut off', async () => {

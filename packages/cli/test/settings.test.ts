@@ -34,6 +34,11 @@ describe('the settings of the commands', () => {
       {},
     ],
     [
+      '.env instead of an empty variable',
+      { dotenv: `WEBHOOK_SECRET=${SECRET}\n` },
+      { WEBHOOK_SECRET: '' },
+    ],
+    [
       'the environment before .env',
       { dotenv: `WEBHOOK_SECRET=${OTHER}\n` },
       { WEBHOOK_SECRET: SECRET },

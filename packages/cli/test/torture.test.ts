@@ -26,30 +26,47 @@ it.each([
   expect(result.stderr).toContain(message);
 });
 
-/** Tries a module on SQLite whose credit changes nothing. */
-async function tortureModule(paid: string) {
+/** Tries a module on SQLite. By default, its credit changes nothing. */
+async function tortureModule(paid: string, credit = '() => 1') {
   const folder = newFolder();
   const modules = fileURLToPath(new URL('../../../test/node_modules', import.meta.url));
   symlinkSync(modules, join(folder, 'node_modules'));
   const module = join(folder, 'shop.mjs');
   const code = `import Database from 'libsql';
 const db = new Database(process.env.DATABASE_URL, { timeout: 5000 });
-db.exec('CREATE TABLE IF NOT EXISTS orders (reference text, amount integer, currency text)');
-const insert = db.prepare('INSERT INTO orders VALUES (?, ?, ?)');
+db.exec(
+  'CREATE TABLE IF NOT EXISTS orders (reference text, amount integer, currency text, paid_at text)',
+);
+const insert = db.prepare('INSERT INTO orders VALUES (?, ?, ?, NULL)');
 const select = db.prepare('SELECT * FROM orders WHERE reference = ?');
-export const createOrder = async ({ reference, amount, currency }) =>
-  void insert.run(reference, amount, currency);
-const find = (reference) => ({ ...select.get(reference), paid: ${paid} });
-export const orders = { find, credit: () => 1 };`;
+const pay = db.prepare(
+  "UPDATE orders SET paid_at = 'now' WHERE reference = ? AND paid_at IS NULL",
+);
+export const createOrder = async ({ reference, amount, currency, tenant }) => {
+  if (tenant !== null) throw new Error('this shop has one merchant');
+  insert.run(reference, amount, currency);
+};
+const find = (reference) => {
+  const row = select.get(reference);
+  return { ...row, paid: ${paid} };
+};
+export const orders = { find, credit: ${credit} };`;
   writeFileSync(module, code);
   const args = ['torture', '--module', module, '--database', join(folder, 'shop.db')];
-  return paylinkProcess([...args, '--replay', '2']);
+  return paylinkProcess([...args, '--replay', '2', '--tenant', 'null']);
 }
 
 it('paylink torture exits with 1 for a credit that changes nothing', async () => {
   const result = await tortureModule('false');
   expect(result).toMatchObject({ code: 1, stderr: '' });
   expect(result.stdout).toMatch(/^No delivery credits an order/);
+});
+
+it('paylink torture exits with 0 for a replay without a fault, also of the tenant null', async () => {
+  const credit = '({ reference }) => pay.run(reference).changes';
+  const result = await tortureModule('row.paid_at !== null', credit);
+  expect(result).toMatchObject({ code: 0, stderr: '' });
+  expect(result.stdout).toMatch(/^no fault\n[^]*the database says: paid/);
 });
 
 it('paylink torture exits with 2 for a module that no delivery can credit', async () => {

@@ -50,6 +50,7 @@ describe('the errors of all methods', () => {
       ['transition_not_allowed', () => emulator.pay('order-1')],
       ['transition_not_allowed', () => emulator.fail('order-1')],
       ['invalid_amount', () => emulator.pay('gift-1', { amount: 1 })],
+      ['invalid_amount', () => emulator.pay('gift-1', { amount: 0 })],
       ['invalid_amount', () => emulator.pay('gift-1', { amount: 1_000.5 })],
       ['delivery_not_found', () => emulator.redeliver('nothing')],
       // Without an argument, as from JavaScript.

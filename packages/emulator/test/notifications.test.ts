@@ -144,6 +144,17 @@ describe('a delivery', () => {
     expect(attempts[0]!.response).toMatchObject({ body: 'x'.repeat(4_096), truncated: true });
   });
 
+  it('reads no more than the beginning of an answer without end', async () => {
+    const server = createTcpServer((socket) => {
+      const endless = `HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(5_000)}`;
+      socket.on('error', () => undefined).once('data', () => socket.write(endless));
+    });
+    const emulator = await start({ webhook: { url: await listen(server) } });
+    await payOne(emulator);
+    const { attempts } = await emulator.waitForDelivery({ reference: 'order-1' });
+    expect(attempts).toMatchObject([{ response: { status: 200, truncated: true } }]);
+  });
+
   it('does not follow a redirect', async () => {
     const elsewhere = closeAfterwards(await startReceiver());
     const answer = (_: unknown, count: number) =>

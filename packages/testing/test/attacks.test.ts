@@ -117,6 +117,8 @@ describe('attacks', () => {
       headers: { signature: 'X-Sig', event: 'X-Kind' },
     });
     expect(given.some(({ id }) => id === 'C24')).toBe(false);
+    // The depth of its nested body follows the limit.
+    expect(given.some(({ id }) => id === 'C20')).toBe(true);
     const lengthOf = (start: string): number | undefined =>
       given.find(({ name }) => name.startsWith(start))?.delivery.rawBody.length;
     expect([lengthOf('D05 accepts'), lengthOf('D05 refuses')]).toEqual([2_048, 2_049]);

@@ -4,9 +4,18 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { Changes } from '../src/schedules/changes.js';
 import { readDatabase } from '../src/schedules/database.js';
+import { Program } from '../src/schedules/program.js';
 import { Proxy } from '../src/schedules/proxy.js';
 import { Round } from '../src/schedules/round.js';
 import { extended, message, STARTUP } from './postgres-messages.js';
+
+it.each([
+  ['postgres://shop@[::1]/shop', '::1', 5432],
+  ['mysql+pymysql://shop@db.example/shop', 'db.example', 3306],
+  ['http://localhost:54321', 'localhost', 54321],
+])('reads from %s the host %s and the port %d', (url, host, port) => {
+  expect(readDatabase(url)).toMatchObject({ host, port });
+});
 
 it('opens the database to 127.0.0.1 alone', async () => {
   const proxy = await Proxy.open(readDatabase('postgres://db.example/shop'), new Changes());
@@ -27,6 +36,19 @@ it('holds the next ten rounds after a reply, because a credit may go on behind i
   const isHeld = (number: number): boolean => proxy.holds(Object.assign(new Round(), { number }));
   expect([1, 10, 11].map(isHeld)).toEqual([true, true, false]);
   proxy.close();
+});
+
+it('holds the rounds of a program behind the first that names the order, such as a commit', async () => {
+  let isHeld = (_: Round): boolean => false;
+  const hold = (pick: typeof isHeld): void => void (isHeld = pick);
+  const options = { to: 'http://127.0.0.1:1/', secret: 'a-secret-of-the-program' };
+  const proxy = { hold, holdFewMore: () => undefined };
+  const program = Reflect.construct(Program, [options, new Changes(), proxy]) as Program;
+  program.start({ reference: 'order-1', amount: 1, currency: 'XOF', tenant: null });
+  const rounds = ['SELECT 1', 'SELECT paid FROM orders: order-1', 'COMMIT'];
+  const parts = rounds.map((text) => new Round([], [Buffer.from(text)]));
+  expect(parts.map((round) => isHeld(round))).toEqual([false, true, true]);
+  await expect.poll(() => program.isOver).toBe(true);
 });
 
 /** Opens a proxy with two clients that have logged in, for a PostgreSQL that says nothing. */

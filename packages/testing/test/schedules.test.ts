@@ -315,6 +315,15 @@ it('waits for every round that a process sends through another connection', asyn
   expect(held).toHaveLength(3);
 });
 
+it('tells the end of a round that has begun as its commit', () => {
+  const round = new Round(['UPDATE orders']);
+  const { attempt, parties } = tryRounds([{ held: [round] }], () => undefined);
+  attempt.tellRound(parties[0]!);
+  round.isBegun = true;
+  attempt.tellRound(parties[0]!);
+  expect(writeStory(attempt.lines)).toEqual(['A  UPDATE orders', 'A  commits']);
+});
+
 it('says once that a round waits, although it still waits after the end of a deadlock', async () => {
   const connection = { isInTransaction: true } as Round['connection'];
   const [blocked, ended] = ['UPDATE orders', 'UPDATE stock'].map((statement) =>
