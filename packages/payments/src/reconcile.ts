@@ -115,7 +115,7 @@ async function sweep<AllLists extends Lists>(
   const first = found < 0 ? start!.index : found;
   /** The runs by their positions in this run, the earliest first. */
   const underWay = new Map<number, Run | undefined>();
-  let [begun, ended, firstNotAsked, refused401, isEnded] = [0, 0, Infinity, 0, false];
+  let [begun, ended, firstNotAsked, refused401] = [0, 0, Infinity, 0];
   let hasPayment = false;
   let breath: Promise<void> | undefined;
 
@@ -162,8 +162,8 @@ async function sweep<AllLists extends Lists>(
       await breath;
       const reference = all[indexOf(position)];
       let result = await resultOf(reference, position);
-      // After the pause, unless the run was aborted.
-      if (result.error instanceof Limited && !isEnded) result = await resultOf(reference, position);
+      // After the pause, which an abort of this call ends.
+      if (result.error instanceof Limited) result = await resultOf(reference, position);
       underWay.delete(position);
       if (result.list === 'notAsked') firstNotAsked = Math.min(firstNotAsked, position);
       else ended++;
@@ -183,7 +183,6 @@ async function sweep<AllLists extends Lists>(
     await withinBounds(working, { signals: [signal] });
   } finally {
     clearInterval(timer);
-    isEnded = true;
     begun = all.length;
     for (const run of underWay.values()) run?.abandon();
   }

@@ -180,6 +180,20 @@ it('ends a run of the schedule after ten minutes', async () => {
   expect(await running).toMatchObject({ pending: { count: 60 }, notAsked: { count: 10 } });
 });
 
+it('asks nothing after a pause in which the schedule was aborted', async () => {
+  const getPayment = vi.fn(async () => undefined).mockRejectedValueOnce(refusalOf(429, 60_000));
+  const { payments } = await openSmallShop({ getPayment });
+  await payments.settle('order-1');
+  const controller = new AbortController();
+  const running = payments.reconcile(undefined, { signal: controller.signal });
+  const ended = expect(running).rejects.toThrow('the process ends');
+  await vi.advanceTimersByTimeAsync(1_000);
+  controller.abort(new Error('the process ends'));
+  await ended;
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(getPayment).toHaveBeenCalledOnce();
+});
+
 it('asks again after 30 seconds for a page that has polled for an hour, and 2 after an error', async () => {
   const { createPayments } = await import('../src/index.js');
   const getPayment = vi.fn(async (reference: string) => {

@@ -1,7 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Payments } from '../src/index.js';
-import { deferred, failure, openShop, REFERENCE, refusalOf, succeeded, tick } from './shop.js';
+import {
+  deferred,
+  failure,
+  openMany,
+  openShop,
+  REFERENCE,
+  refusalOf,
+  succeeded,
+  tick,
+} from './shop.js';
 
 const ROW = { amount: 1_000, currency: 'XOF', paid: false };
 
@@ -82,6 +91,18 @@ describe('one run per order', () => {
     expect(await isPaid()).toBe(true);
   });
 
+  it('answers a queue worker at once whose signal aborts, with the reason', async () => {
+    const asked = deferred<object>();
+    const { payments } = openShop({ answer: () => asked.promise, timeout: 1_000 });
+    const controller = new AbortController();
+    const receiving = failure(payments.receive(succeeded(), { signal: controller.signal }));
+    await tick();
+    const cause = new Error('the worker stops');
+    controller.abort(cause);
+    expect(await receiving).toMatchObject({ code: 'handler_timeout', cause });
+    asked.resolve({});
+  });
+
   it('credits after a run that was rolled back', { tags: 'P26' }, async () => {
     const asked = deferred<object>();
     const { memory, ...shop } = openShop({ answer: () => asked.promise });
@@ -140,6 +161,24 @@ describe('one run per order', () => {
       expect(client.getPayment).not.toHaveBeenCalled();
     },
   );
+
+  it('asks nothing although its turn comes in the last moment, after the loop was blocked', async () => {
+    const answer = deferred();
+    const block = async () => {
+      await answer.promise;
+      const end = performance.now() + 150;
+      while (performance.now() < end);
+      return {};
+    };
+    const { payments, asked } = openMany(2, block, { concurrency: 1, timeout: 200 });
+    const first = payments.settle(REFERENCE);
+    const receiving = failure(payments.receive(succeeded('order-2')));
+    await tick();
+    answer.resolve();
+    expect((await receiving).code).toBe('confirm_unavailable');
+    await first;
+    expect(asked()).toEqual([REFERENCE]);
+  });
 
   it('credits nothing after its time although the event loop was blocked for long', async () => {
     const { credit, payments } = openShop({
