@@ -55,9 +55,11 @@ describe('a logger', () => {
     const printed = vi.spyOn(console, 'error').mockReturnValue();
     const logger = createLogger();
     const stacks = () => printed.mock.calls.filter(([line]) => String(line).includes('TypeError'));
+    // An error without a cause takes no turn.
+    logger.error('failed', { ...fields, error: new WebhookError('orders_unavailable') });
     for (let times = 0; times < 3; times++) logger.error('failed', fields);
     await vi.advanceTimersByTimeAsync(0);
-    expect(printed).toHaveBeenCalledTimes(3);
+    expect(printed).toHaveBeenCalledTimes(4);
     expect(stacks()).toHaveLength(1);
     logger.error('failed', { ...fields, code: 'handler_timeout' });
     await vi.advanceTimersByTimeAsync(60_000);
