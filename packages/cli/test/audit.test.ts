@@ -309,4 +309,10 @@ describe('an audit', () => {
     const failed = found.filter(({ passed }) => !passed).map((each) => each.id);
     expect(failed).toEqual(id === 'none' ? [] : [id]);
   });
+
+  it('finds a secret in a header of a reply', () => {
+    const bytes = Buffer.from(`HTTP/1.1 400 Bad Request\r\nX-Key: ${SECRET}\r\n\r\n`);
+    const found = leaks(sessionOn(reply(200), [{ to: 'A01', reply: { ...reply(400), bytes } }]));
+    expect(found.map(({ passed }) => passed)).toContain(false);
+  });
 });

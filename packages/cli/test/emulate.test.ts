@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createClient } from '@paylink/client';
 import { startEmulator } from '@paylink/emulator';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { logAttempt } from '../src/emulate/log.js';
+import { Output } from '../src/terminal/output.js';
 import {
   API_KEY,
   newFolder,
@@ -322,4 +324,22 @@ describe('paylink emulate', () => {
     expect(result.stderr).toMatch(message);
     expect(result.stderr).not.toMatch(/\n {4}at |another-service/);
   });
+});
+
+it('paylink emulate logs the wait before the next attempt in seconds', () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  onTestFinished(() => {
+    vi.useRealTimers();
+    write.mockRestore();
+  });
+  const request = { method: 'POST', url: 'http://localhost/', headers: {}, body: '{}' } as const;
+  const attempt = { number: 1, startedAt: new Date(), durationMs: 3, request, error: 'closed' };
+  const delivery = {
+    ...({ id: 'a', event: 'payment.succeeded', reference: 'order-1', url: request.url } as const),
+    ...({ createdAt: new Date(), state: 'pending', attemptCount: 1, attempts: [attempt] } as const),
+    nextAttemptAt: new Date(2_500),
+  };
+  logAttempt(delivery, attempt, new Output(false));
+  expect(write.mock.calls[0]![0]).toMatch(/order-1 → closed, again in 2\.5 s\n$/);
 });

@@ -4,8 +4,10 @@ import { closeSync, existsSync, openSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Emulator } from '@paylink/emulator';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { RunReport } from '../src/sweep/run.js';
+import { showReport } from '../src/sweep/show.js';
+import { Output } from '../src/terminal/output.js';
 import {
   COMMAND,
   newFolder,
@@ -501,4 +503,20 @@ describe('--module', () => {
     const { stdout } = await paylink(['reconcile', '--module', write('a.mjs', content)]);
     expect(stdout).toMatch(/the service has no payment for: .*, order-9 and 2490 more\n/);
   });
+});
+
+it('reconcile prints in seconds how long a run took', () => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  onTestFinished(() => write.mockRestore());
+  const lists = { credited: { count: 2, references: ['a', 'b'] } };
+  const report = {
+    time: 'now',
+    tenant: null,
+    durationMs: 12_345,
+    result: 'done',
+    read: 2,
+  } as const;
+  const flags = { module: './payments.js' };
+  showReport({ ...report, lists, cursor: undefined }, 'reconcile', flags, new Output(false));
+  expect(write.mock.calls[0]![0]).toBe('now done: read 2 orders in 12.3 s: credited 2\n');
 });

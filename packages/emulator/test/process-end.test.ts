@@ -23,6 +23,8 @@ it('keeps no process alive after its close, although all its times are long', as
     fetch(emulator.baseUrl + '/v1/payments/order-1', { headers }).catch(() => undefined);
     await read;
     await emulator.pay('order-1');
+    await emulator.createLink({ reference: 'order-2', amount: 1_000 });
+    await emulator.pay('order-2', { delivery: { delay: long } });
     const { state } = await emulator.waitForDelivery({ reference: 'order-1', timeout: long });
     await emulator.close();
     server.close();

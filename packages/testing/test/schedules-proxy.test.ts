@@ -181,6 +181,16 @@ it('lists the rounds of several connections in the order in which they came', as
   ]);
 });
 
+it('takes the loss of its connection for the answer to a round', async () => {
+  const { proxy, changes, clients, sessions, held } = await openProxy();
+  clients[0]!.socket.write(message('Q', `${sql}\0`));
+  const round = await held(1);
+  round.connection.release(false);
+  sessions[0]!.destroy();
+  await changes.until(() => proxy.unanswered.length === 0);
+  expect(round).toMatchObject({ isAnswered: true, error: 'connection lost' });
+});
+
 it('holds no round after the end of a try', async () => {
   const { proxy, changes, clients } = await openProxy();
   proxy.releaseAll();

@@ -40,6 +40,27 @@ it.each([
   expect(rounds).toEqual([expect.objectContaining({ rows, error: undefined })]);
 });
 
+it.each([
+  ['its length', 'Content-Length: 2', '{}'],
+  ['its chunks', 'Transfer-Encoding: chunked', '2\r\n{}\r\n0\r\n\r\n'],
+  ['a trailer', 'Transfer-Encoding: chunked', '2;a=b\r\n{}\r\n0\r\nDate: now\r\n\r\n'],
+])('finds the end of an HTTP answer by %s, however the bytes are cut', (_, field, body) => {
+  const { fromClient, fromServer, rounds } = open(openHttpWire);
+  for (const last of [0, 1]) {
+    fromClient(post('Content-Length: 0'));
+    const head = `HTTP/1.1 200 OK\r\nContent-Range: 0-${last}/*\r\n${field}`;
+    for (const byte of Buffer.from(`${head}\r\n\r\n${body}`)) fromServer(Buffer.of(byte));
+  }
+  expect(rounds.map(({ rows }) => rows)).toEqual([1, 2]);
+});
+
+it('knows that the answer to HEAD has no body, although it has a length', () => {
+  const { fromClient, fromServer, rounds } = open(openHttpWire);
+  fromClient(Buffer.from('HEAD /orders HTTP/1.1\r\n\r\n'));
+  fromServer(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Range: */3\r\n\r\n'));
+  expect(rounds).toEqual([expect.objectContaining({ rows: 3 })]);
+});
+
 it('takes no 100 Continue for the answer to a request', () => {
   const { fromClient, fromServer, rounds } = open(openHttpWire);
   fromClient(post('Expect: 100-continue'));
@@ -173,6 +194,12 @@ it('waits for each result of a MySQL call', () => {
   fromClient(query('UPDATE orders SET paid = true'));
   fromServer(packet(1, 0, 0, 0, 0, 0, 0, 0));
   expect(rounds.map(({ rows }) => rows)).toEqual([3, 0]);
+});
+
+it('tells no text in double quotes, which MySQL takes for a value', () => {
+  const { fromClient, rounds } = openMySql();
+  fromClient(query('UPDATE orders SET name = "Awa", note = "a ""b"" \\" c" WHERE id = ?'));
+  expect(rounds[0]!.statements).toEqual(['UPDATE orders SET name = ?, note = ? WHERE id = ?']);
 });
 
 it('reads a MySQL statement behind its attributes', () => {

@@ -271,22 +271,40 @@ it('refuses a total that no credit moves, and ends its processes', async () => {
   expect(close).toHaveBeenCalledOnce();
 });
 
+/** Opens a module in a process that answers so. */
+function openModule(caller: object): Promise<ModuleSubject> {
+  const process = {
+    ...{ proxy: { wasUsed: true, notes: new Set() }, exports: ['createOrder'] },
+    ...{ call: async () => true, deliver: async () => ({ isAcknowledged: true }) },
+    ...caller,
+  };
+  const start = vi.spyOn(Caller, 'start').mockResolvedValue(process as unknown as Caller);
+  onTestFinished(() => start.mockRestore());
+  const databaseUrl = 'postgres://127.0.0.1:1/shop';
+  return ModuleSubject.open({ module: 'shop.mjs', databaseUrl }, readDatabase(databaseUrl));
+}
+
+it('delivers again if a delivery fails, such as one that a SERIALIZABLE database refuses', async () => {
+  const deliver = vi.fn(async () => ({ isAcknowledged: deliver.mock.calls.length === 3 }));
+  await expect(openModule({ deliver })).resolves.toBeInstanceOf(ModuleSubject);
+});
+
+it('holds few more rounds of a process that has replied: a worker may never stop', async () => {
+  const proxy = { hold: vi.fn(), holdFewMore: vi.fn() };
+  const caller = { proxy, deliver: async () => undefined } as unknown as Caller;
+  const order = { reference: 'order-1', amount: 1, currency: 'XOF', tenant: null };
+  Caller.prototype.start.call(caller, order);
+  expect(proxy.holdFewMore).not.toHaveBeenCalled();
+  await setImmediate();
+  expect(proxy.holdFewMore).toHaveBeenCalledOnce();
+});
+
 it.each([
   ['counts the effects that a module exports', ['createOrder', 'effects'], 2],
   ['counts no effects of a module that exports none', ['createOrder'], undefined],
 ])('%s', async (_, exports, effects) => {
-  const proxy = { wasUsed: true, notes: new Set() };
   const answers: Readonly<Record<string, unknown>> = { find: true, effects: '2' };
-  const caller = {
-    ...{ exports, proxy },
-    call: async (name: string) => answers[name],
-    deliver: async () => ({ isAcknowledged: true }),
-  } as unknown as Caller;
-  const start = vi.spyOn(Caller, 'start').mockResolvedValue(caller);
-  onTestFinished(() => start.mockRestore());
-  const databaseUrl = 'postgres://127.0.0.1:1/shop';
-  const options = { module: 'shop.mjs', databaseUrl };
-  const subject = await ModuleSubject.open(options, readDatabase(databaseUrl));
+  const subject = await openModule({ exports, call: async (name: string) => answers[name] });
   expect(subject.alone).toEqual({ paid: true, effects });
   expect(subject.hasEffects).toBe(effects !== undefined);
 });
@@ -345,6 +363,29 @@ it('says once that a round waits, although it still waits after the end of a dea
   attempt.lines.push(line);
   expect(await attempt.ready()).toEqual([parties[1]]);
   expect(line.notes).toEqual(['waits']);
+});
+
+it('says of no commit that it waits, however slow the disk is', async () => {
+  const connection = { isInTransaction: true } as Round['connection'];
+  const commit = Object.assign(new Round(['COMMIT']), { connection });
+  const [unanswered, held]: Round[][] = [[commit], []];
+  const until = async (isMet: () => boolean): Promise<boolean> => {
+    held!.push(...unanswered!.splice(0).map(() => new Round()));
+    commit.isAnswered = true;
+    return isMet();
+  };
+  const changes = { until } as unknown as Changes;
+  const { attempt, parties } = tryRounds(
+    [{ unanswered: unanswered!, held: held! }],
+    () => undefined,
+    {
+      changes,
+    },
+  );
+  const line = { who: 'A', party: parties[0]!, round: commit, notes: [] };
+  attempt.lines.push(line);
+  expect(await attempt.ready()).toEqual(parties);
+  expect(line.notes).toEqual([]);
 });
 
 it.each([
