@@ -5,6 +5,7 @@ import { Attempt } from '../src/schedules/attempt.js';
 import { Changes } from '../src/schedules/changes.js';
 import { readDatabase } from '../src/schedules/database.js';
 import { explore, type ExploreOptions } from '../src/schedules/explore.js';
+import { faultOf } from '../src/schedules/fault.js';
 import { ModuleSubject } from '../src/schedules/module.js';
 import { Caller } from '../src/schedules/process.js';
 import type { Proxy } from '../src/schedules/proxy.js';
@@ -363,6 +364,21 @@ it('says once that a round waits, although it still waits after the end of a dea
   attempt.lines.push(line);
   expect(await attempt.ready()).toEqual([parties[1]]);
   expect(line.notes).toEqual(['waits']);
+});
+
+it.each([
+  ['names a transaction that stays open after the reply', true, /^A transaction stays open/],
+  ['accepts a transaction that has ended at the reply', false, /^undefined$/],
+])('%s', async (_, mayKeepLocks, sentence) => {
+  let time = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += 200));
+  onTestFinished(() => clock.mockRestore());
+  const { attempt } = tryRounds([], () => undefined);
+  const connection = { mayKeepLocks } as Round['connection'];
+  const round = Object.assign(new Round(['UPDATE orders']), { connection, isInTransaction: true });
+  attempt.lines.push({ who: 'A', round, notes: [] });
+  await attempt.end();
+  expect(String(faultOf(attempt, { paid: true, effects: 1 })?.sentence)).toMatch(sentence);
 });
 
 it('says of no commit that it waits, however slow the disk is', async () => {
