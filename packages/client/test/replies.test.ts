@@ -277,11 +277,11 @@ describe('a bad reply', () => {
 
   it.each<[string, Behaviour]>([
     ['before its head', hang],
-    ['within its head', (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-')],
-    ['within its body', stall(200)],
+    ['within its head', (socket) => void socket.write('HTTP/1.1 201 OK\r\nContent-')],
+    ['within its body', stall(201)],
   ])('times out if it hangs %s', { tags: 'L10' }, async (_, behaviour) => {
     await start(behaviour, { timeout: 300 });
-    expect(await get()).toMatchObject({ code: 'timeout' });
+    expect(await create()).toMatchObject({ code: 'timeout', idempotencyKey: 'key-1' });
   });
 
   it.each<[string, Behaviour]>([

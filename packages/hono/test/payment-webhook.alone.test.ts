@@ -111,7 +111,8 @@ describe('paymentWebhook', () => {
     const executionCtx = { waitUntil: ignore, passThroughOnException: ignore, props: {} };
     await app.fetch(delivery.toRequest(`http://localhost${path}`), {}, executionCtx);
     await app.fetch(delivery.toRequest(`http://localhost${path}`), {});
-    expect(contexts).toEqual([executionCtx, undefined]);
+    // A Worker's `waitUntil` refuses another `this`.
+    expect([contexts[0] === executionCtx, contexts[1]]).toEqual([true, undefined]);
   });
 
   it('builds no Request on Node if the body comes in one piece', async () => {

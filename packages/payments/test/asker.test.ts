@@ -135,6 +135,23 @@ describe('the rate limit of the service', () => {
     expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(1_999);
   });
 
+  it('halves the questions in flight once, although it refuses all of them', async () => {
+    let [inFlight, most, refused] = [0, 0, 0];
+    const { payments } = openMany(32, async () => {
+      most = Math.max(most, ++inFlight);
+      await tick();
+      inFlight--;
+      if (refused === 32) return {};
+      if (++refused === 32) most = 0;
+      return refusalOf(429, 1);
+    });
+    const all = Array.from({ length: 32 }, (_, index) => succeeded(`order-${index + 1}`));
+    await Promise.all(all.map((event) => payments.receive(event)));
+    // Each answer adds a tenth.
+    expect(most).toBeGreaterThanOrEqual(16);
+    expect(most).toBeLessThan(20);
+  });
+
   it('is kept although the clock goes back an hour', { tags: ['P35', 'Q10'] }, async () => {
     const answers = [refusalOf(429, 50), {}];
     const { payments } = openShop({ answer: () => answers.shift() });
@@ -153,8 +170,9 @@ describe('the rate limit of the service', () => {
       const { payments } = openMany(4, polled);
       expect((await payments.settle(REFERENCE)).status).toBe('pending');
       // A webhook asks anew.
-      const { retryAfter } = await failure(payments.receive(succeeded()));
+      const { retryAfter, cause } = await failure(payments.receive(succeeded()));
       expect(retryAfter).toBeGreaterThan(57_000);
+      expect(cause).toMatchObject({ status: 429 });
       await payments.receive(succeeded('order-2'));
       expect((await payments.settle('order-3')).status).toBe('paid');
       expect(await payments.reconcile()).toMatchObject({

@@ -76,6 +76,14 @@ it.each([
     'stopped',
   ],
   [
+    'explain was aborted in the line of questions',
+    `const narrow = createPayments({ client, orders, concurrency: 1 });
+     const page = narrow.settle('order-1', { signal });
+     await narrow.explain('order-1', { signal }).catch(({ message }) => console.log(message));
+     await page;`,
+    'stopped',
+  ],
+  [
     'one of two callers was aborted, and the other has its answer',
     `const [page, later] = await Promise.all([
        payments.settle('order-1', { signal }),
