@@ -68,6 +68,14 @@ async function secondsUntil(isReached: () => boolean): Promise<number> {
   return (performance.now() - started) / 1_000;
 }
 
+it('has one timer for a pause, however many came and left in it', async () => {
+  const { payments } = await openShop(() => 5_000, 0);
+  const pages = numbered('order', 100).map((each) => payments.settle(each, { wait: 500 }));
+  await vi.advanceTimersByTimeAsync(600);
+  await Promise.all(pages);
+  expect(vi.getTimerCount()).toBe(1);
+});
+
 it('is soon at full speed after a pause of ten minutes', async () => {
   const shop = await openShop(() => 600_000);
   const first = Promise.all(numbered('first', 30).map(shop.deliver));

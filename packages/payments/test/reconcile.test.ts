@@ -295,11 +295,19 @@ describe('explain', () => {
     });
   });
 
-  it('asks the service also about an order that is paid or unknown', async () => {
-    const { payments } = openShop();
-    expect(await payments.explain('nobody')).toMatchObject({
+  it('asks the client of the merchant also about an order that is paid or unknown', async () => {
+    const { orders, add } = memoryOrders();
+    const client = (tenant: string | null) => service({ amount: tenant === 'a' ? 1_000 : 7 });
+    const payments = createPayments({ client, orders });
+    add({ reference: REFERENCE, amount: 1_000, currency: 'XOF', tenant: 'a' });
+    await payments.settle(REFERENCE, { tenant: 'a' });
+    expect(await payments.explain(REFERENCE, { tenant: 'a' })).toMatchObject({
+      payment: { status: 'success', amount: 1_000 },
+      outcome: 'paid',
+    });
+    expect(await payments.explain('nobody', { tenant: 'a' })).toMatchObject({
       order: null,
-      payment: { status: 'success' },
+      payment: { status: 'success', amount: 1_000 },
       outcome: 'unknown_order',
     });
   });
