@@ -117,6 +117,15 @@ describe('a diagnosis', () => {
     expect(createExplainer(createLog())).toBeUndefined();
   });
 
+  it('may fail, as in a bundle without its module, and rejects nothing', async () => {
+    const warn = vi.fn(() => {
+      throw new Error('no such module');
+    });
+    createExplainer({ warn, error: warn })!({ signature: undefined });
+    while (warn.mock.calls.length === 0) await new Promise(setImmediate);
+    await new Promise(setImmediate); // Node reports a rejection then.
+  });
+
   it(
     'rests a thousand times as long as it lasted, and takes no body of more than 4,096 bytes',
     { tags: 'N14' },
