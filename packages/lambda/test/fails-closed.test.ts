@@ -17,6 +17,14 @@ it('says that something parsed the body first if the body is not text', async ()
   logged.mockRestore();
 });
 
+it('answers 401 if the event of a signature has no body', async () => {
+  const logger = { warn: vi.fn(), error: vi.fn() };
+  for (const body of [null, undefined]) {
+    const result = await paymentWebhook({ secret, logger }, vi.fn())({ ...event, body });
+    expect([result.statusCode, result.body]).toEqual([401, '{"error":"invalid_signature"}']);
+  }
+});
+
 /** As AWS documents them, without some fields that nothing here reads. */
 const others: Readonly<Record<string, unknown>> = {
   SQS: { Records: [{ messageId: '1', body: event.body, attributes: {}, eventSource: 'aws:sqs' }] },
