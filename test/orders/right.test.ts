@@ -255,7 +255,8 @@ const right: Record<string, Make> = {
       },
     );
   },
-  'an `unpaid` that leaves out young orders': (shop) => shop.options({ unpaid: () => [] }),
+  'an `unpaid` that leaves out young orders': (shop) =>
+    shop.options({ unpaid: () => [] }, shop.later('edit', { amount: 2_000 })),
   'an `unpaid` that leaves out young orders, beside older ones': (shop) => {
     const old = { amount: 1_500, currency: 'XOF', tenant: null, isPaid: false, isClosed: false };
     for (let index = 0; index < 23; index++)

@@ -264,8 +264,10 @@ describe('paylink doctor', () => {
 
 describe('paylink doctor --module', () => {
   it('tests find and credit, and says which checks need more', async () => {
-    const { code, stdout } = await paylinkOn(NOBODY, { rows: [] }, ['doctor', '--yes']);
+    const shop = { rows: [], currency: 'XOF' };
+    const { code, stdout } = await paylinkOn(NOBODY, shop, ['doctor', '--yes']);
     expect(stdout).toMatch(/ok +orders +20 simultaneous calls credit an order once/);
+    expect(stdout).toMatch(/– +orders +not tested: find returns the currency.*: one currency\)/);
     expect(stdout).toMatch(/– +orders +not tested: .*tenant/);
     expect(stdout).toContain('nothing wrong was found');
     expect(stdout).toMatch(/\nNext: run paylink torture .*--module and --database <url>/);

@@ -76,12 +76,13 @@ it('paylink torture exits with 2 for a module that no delivery can credit', asyn
 });
 
 it.each([
-  ['percent-encoded', encodeURIComponent(`p@ss/${SECRET}`), `p@ss/${SECRET}`],
-  ['not encoded', `100%${SECRET}`, `100%${SECRET}`],
-])('paylink torture hides a %s password that a command prints', async (_, encoded, password) => {
+  ['percent-encoded', `shop:${encodeURIComponent(`p@ss/${SECRET}`)}@`, '', `p@ss/${SECRET}`],
+  ['not encoded', `shop:100%${SECRET}@`, '', `100%${SECRET}`],
+  ['from the query', '', `?user=shop&password=p%40ss/${SECRET}`, `p@ss/${SECRET}`],
+])('paylink torture hides a password that is printed, %s', async (_, user, query, password) => {
   const folder = newFolder();
   writeFileSync(join(folder, 'refusal'), `the password ${password} is wrong\n`);
-  const database = `postgres://shop:${encoded}@127.0.0.1:1/shop_test`;
+  const database = `postgres://${user}127.0.0.1:1/shop_test${query}`;
   const books = 'cat refusal >&2; exit 1';
   const port = await freePort();
   const start = `node -e "require('node:http').createServer().listen(${port}, '127.0.0.1')"`;
@@ -123,6 +124,20 @@ it('paylink torture exits with 2 for a program that does not answer 200', async 
   const result = await tortureProgram(401, await freePort());
   expect(result).toMatchObject({ code: 2, stdout: '' });
   expect(result.stderr).toContain('did not receive a 200 (401)');
+});
+
+it('paylink torture quotes the error of a program that first prints long warnings', async () => {
+  const folder = newFolder();
+  const server = "console.error('a warning\\n'.repeat(1_000)); throw new TypeError('no secret');";
+  writeFileSync(join(folder, 'server.mjs'), server);
+  const program = words`--start ${'node server.mjs'} --books true --to`;
+  const to = `http://127.0.0.1:${await freePort()}/`;
+  const database = 'postgres://127.0.0.1:1/shop_test';
+  const result = await paylinkProcess(['torture', '--database', database, ...program, to], {
+    cwd: folder,
+  });
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(result.stderr).toContain('Its stderr: TypeError: no secret');
 });
 
 it('paylink torture exits with 2 if another program answers at --to', async () => {

@@ -270,6 +270,15 @@ describe('redeliver', () => {
     expect(emulator.deliveries()).toHaveLength(1);
   });
 
+  it('starts no retry for a delivery that was acknowledged before', async () => {
+    const { emulator } = await setUp((_, count) => (count === 1 ? 200 : 500));
+    const { id } = await deliver(emulator);
+    expect(await emulator.redeliver(id)).toMatchObject({ number: 2, response: { status: 500 } });
+    const [again] = emulator.deliveries();
+    expect(again).toMatchObject({ state: 'delivered', attemptCount: 2 });
+    expect(again!.nextAttemptAt).toBeUndefined();
+  });
+
   it('replaces the next retry', async () => {
     const slow = { firstRetryDelay: 1_000_000, longestRetryDelay: 1_000_000 };
     const { emulator } = await setUp((_, count) => (count === 1 ? 500 : 200), { assumed: slow });

@@ -39,6 +39,8 @@ describe('attacks', () => {
     expect(rows('forged', 'high')).toBe('C01 C02 C07 D12 D13');
     expect(rows('forged', 'medium')).toBe('A06 A08 A09 A12 A21 A23');
     expect(rows('forged', 'note')).toBe('A03 A04');
+    for (const { name, accepts } of of('forged'))
+      expect(accepts, name).toEqual(expect.arrayContaining([400, 403]));
   });
 
   it('let a server close the connection instead of a reply in these rows of raw bytes', () => {

@@ -279,7 +279,11 @@ function openModule(caller: object): Promise<ModuleSubject> {
     ...{ call: async () => true, deliver: async () => ({ isAcknowledged: true }) },
     ...caller,
   };
-  const start = vi.spyOn(Caller, 'start').mockResolvedValue(process as unknown as Caller);
+  const start = vi.spyOn(Caller, 'start').mockImplementation(async () => {
+    // Each process starts later than the one before.
+    for (let left = start.mock.calls.length; left > 1; left -= 1) await setImmediate();
+    return { ...process } as unknown as Caller;
+  });
   onTestFinished(() => start.mockRestore());
   const databaseUrl = 'postgres://127.0.0.1:1/shop';
   return ModuleSubject.open({ module: 'shop.mjs', databaseUrl }, readDatabase(databaseUrl));
@@ -288,6 +292,22 @@ function openModule(caller: object): Promise<ModuleSubject> {
 it('delivers again if a delivery fails, such as one that a SERIALIZABLE database refuses', async () => {
   const deliver = vi.fn(async () => ({ isAcknowledged: deliver.mock.calls.length === 3 }));
   await expect(openModule({ deliver })).resolves.toBeInstanceOf(ModuleSubject);
+});
+
+it('ends the spare process too, which may still be starting', async () => {
+  const close = vi.fn(async () => undefined);
+  const subject = await openModule({ close });
+  await subject.parties(1);
+  await subject.close();
+  expect(close).toHaveBeenCalledTimes(3);
+});
+
+it('lets a module close its connections before it ends the process', async () => {
+  const ends: unknown[] = [];
+  const call = async (name: string): Promise<void> => void ends.push(name);
+  const caller = { isAlive: true, call, kill: async () => void ends.push('kill') };
+  await Caller.prototype.close.call(caller as unknown as Caller);
+  expect(ends).toEqual(['close', 'kill']);
 });
 
 it('holds few more rounds of a process that has replied: a worker may never stop', async () => {
@@ -407,11 +427,32 @@ it('says of no commit that it waits, however slow the disk is', async () => {
 it.each([
   ['INSERT INTO payments', 'both insert, and nothing makes the row unique'],
   ['UPDATE orders', 'the write does not require an unpaid order'],
+  ['UPDATE orders; INSERT INTO receipts', 'the write does not require an unpaid order'],
   ['SELECT credit(?)', 'the write does not require an unpaid order'],
-])('names the condition that two credits by %s lack', async (statement, lack) => {
-  const shop: Shop = { statements: [statement], credited: 1 };
+])('names the condition that two credits by %s lack', async (statements, lack) => {
+  const shop: Shop = { statements: statements.split('; '), credited: 1 };
   const { faults } = await exploreShop(shop, { only: 'orders' });
   expect(faults).toEqual([`Two deliveries both credit: ${lack}.`]);
+});
+
+it('names a delivery that writes on without a row, although another one credits rightly', () => {
+  const { attempt, parties } = tryRounds([{}, {}], () => undefined);
+  const writes = [
+    ['A', 'UPDATE orders', 1],
+    ['B', 'UPDATE orders', 0],
+    ['B', 'INSERT INTO receipts', 1],
+  ] as const;
+  for (const [who, statement, rows] of writes) {
+    const party = Object.assign(parties[who === 'A' ? 0 : 1]!, { credited: 1 });
+    attempt.lines.push({
+      who,
+      party,
+      round: Object.assign(new Round([statement]), { rows }),
+      notes: [],
+    });
+  }
+  const fault = faultOf(attempt, { paid: true, effects: 2 });
+  expect(fault?.sentence).toMatch(/one writes on, although its first write changed no row/);
 });
 
 it('finds an order that the next delivery leaves unpaid, although reconcile credits it', async () => {

@@ -12,6 +12,8 @@ export interface Shop {
   readonly rows: readonly Row[];
   readonly find?: 'throws' | 'throws for acme' | 'cannot connect' | 'ignores case';
   readonly credit?: 'changes no row' | 'throws';
+  /** The only currency that `createOrder` stores. */
+  readonly currency?: string;
   readonly lists?: 'none' | 'hang' | 'throw';
   readonly isLoud?: boolean;
   /** Several merchants, with a client each. */
@@ -85,6 +87,7 @@ export function createShop(shop: Shop) {
   });
 
   const createOrder = async (order: Row): Promise<void> => {
+    if ((shop.currency ?? order.currency) !== order.currency) throw new Error('one currency');
     if (
       rows.some(({ reference, tenant }) => reference === order.reference && tenant === order.tenant)
     )
