@@ -188,18 +188,20 @@ it('ends a run of the schedule after ten minutes', async () => {
   expect(await running).toMatchObject({ pending: { count: 60 }, notAsked: { count: 10 } });
 });
 
-it('asks nothing after a pause in which the schedule was aborted', async () => {
+it('asks nothing after a pause in which the schedule was aborted, and goes on there', async () => {
   const getPayment = vi.fn(async () => undefined).mockRejectedValueOnce(refusalOf(429, 60_000));
   const { payments } = await openSmallShop({ getPayment });
   await payments.settle('order-1');
   const controller = new AbortController();
-  const running = payments.reconcile(undefined, { signal: controller.signal });
+  const onProgress = vi.fn();
+  const running = payments.reconcile(undefined, { signal: controller.signal, onProgress });
   const ended = expect(running).rejects.toThrow('the process ends');
   await vi.advanceTimersByTimeAsync(1_000);
   controller.abort(new Error('the process ends'));
   await ended;
   await vi.advanceTimersByTimeAsync(120_000);
   expect(getPayment).toHaveBeenCalledOnce();
+  expect(onProgress).toHaveBeenLastCalledWith(expect.objectContaining({ cursor: '0:order-1' }));
 });
 
 it('asks again after 30 seconds for a page that has polled for an hour, and 2 after an error', async () => {
