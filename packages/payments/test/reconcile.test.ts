@@ -312,6 +312,13 @@ describe('explain', () => {
     });
   });
 
+  it('says so if neither the shop nor the service knows the reference', async () => {
+    const { payments } = openShop({ answer: refusalOf(404) });
+    expect((await payments.explain('nobody')).reason).toMatch(
+      /^find\(\) returned no order, and the service has no payment with this reference$/,
+    );
+  });
+
   it('names the cause of an error', async () => {
     const { payments } = openShop({ answer: new Error('connect ECONNREFUSED') });
     const { outcome, reason } = await payments.explain(REFERENCE);
