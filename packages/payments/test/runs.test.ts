@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Payments } from '../src/index.js';
+import type { Orders, Payments } from '../src/index.js';
 import {
   deferred,
   failure,
@@ -209,23 +209,30 @@ describe('one run per order', () => {
     vi.resetModules();
     onTestFinished(() => void vi.unstubAllGlobals());
     const { createPayments } = await import('../src/index.js');
-    let asked = 0;
-    const getPayment = (reference: string) => {
-      const never = new Promise<never>(() => undefined);
-      return asked++ === 0 ? never : Promise.resolve({ ...ROW, reference, status: 'success' });
-    };
+    const never = new Promise<never>(() => undefined);
+    let [asked, looks] = [0, 0];
+    const getPayment = (reference: string) =>
+      reference === REFERENCE && asked++ === 0
+        ? never
+        : Promise.resolve({ ...ROW, reference, status: 'success' });
     const { memory } = openShop();
     memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
-    const { orders } = memory;
+    memory.add({ reference: 'order-3', amount: 1_000, currency: 'XOF' });
+    const find: Orders['find'] = (reference, context) =>
+      reference === 'order-3' && ++looks === 2 ? never : memory.orders.find(reference, context);
+    const orders = { ...memory.orders, find };
     const options = { client: { getPayment }, orders, timeout: 2_000, concurrency: 1 };
     const payments = createPayments(options);
-    // Its request ends without a word: no timer fires, and no answer comes.
+    // Their requests end without a word: no timer fires, and no answer comes.
+    void payments.settle('order-3');
+    while (looks < 2) await tick();
     void payments.settle(REFERENCE);
     await tick();
     isLeft = false;
     await new Promise((resolve) => setTimeout(resolve, 3_050));
     expect((await payments.settle(REFERENCE)).status).toBe('paid');
     expect((await payments.settle('order-2')).status).toBe('paid');
+    expect((await payments.settle('order-3')).status).toBe('paid');
   });
 
   it('causes no warning if many calls share one signal of the shop', { tags: 'Q11' }, async () => {

@@ -529,6 +529,25 @@ describe('settle', () => {
     expect(payment).toEqual({ reference: REFERENCE, status: answer.status });
   });
 
+  it('goes on after its caller left, also if it had to queue before', async () => {
+    const [first, second] = [deferred<object>(), deferred<object>()];
+    const answer = (reference: string) => (reference === REFERENCE ? second : first).promise;
+    const { payments, memory, client, isPaid } = openShop({ answer, concurrency: 1 });
+    memory.add({ reference: 'order-2', amount: 1_000, currency: 'XOF' });
+    const controller = new AbortController();
+    const earlier = payments.settle('order-2');
+    await tick();
+    const page = payments.settle(REFERENCE, { signal: controller.signal });
+    await tick();
+    first.resolve({});
+    await earlier;
+    await vi.waitFor(() => expect(client.getPayment).toHaveBeenCalledTimes(2));
+    controller.abort();
+    expect(await page).toEqual({ status: 'unavailable' });
+    second.resolve({});
+    await vi.waitFor(async () => expect(await isPaid()).toBe(true));
+  });
+
   it('is unavailable after `wait`, and the run goes on', async () => {
     const answer = deferred<object>();
     const { payments, isPaid } = openShop({ answer: () => answer.promise });
