@@ -250,7 +250,7 @@ it('pauses for a minute at most if the service says nothing, however often it re
   expect(longest).toBeLessThanOrEqual(60_250);
 });
 
-it('doubles the pause although a lost connection, which is no answer, lies between', async () => {
+it('doubles the pause although a connection was lost between two refusals', async () => {
   const answers = [refusalOf(429), new Error('reset by peer'), refusalOf(429), refusalOf(429)];
   const { payments } = await openSmallShop({ getPayment: () => Promise.reject(answers.shift()!) });
   let pause: number | undefined;

@@ -1,4 +1,4 @@
-/** The proxy between a client and a PostgreSQL that both say what a test lets them say. */
+/** The proxy, between a stand-in for a client and one for PostgreSQL. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
